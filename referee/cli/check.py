@@ -25,7 +25,6 @@ from referee.errors import Unavailable
 from referee.games import catalogue
 from referee.local import bot_files
 from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, local_id, program
-from referee.match.canonical import Json
 from referee.protocol.signing import secret_bytes
 
 STATUS = {"pass": 0, "fail": 1, "unreachable": 3}
@@ -94,7 +93,7 @@ def check(
     if save:
         _save(report, save)
     if as_json:
-        click.echo(json.dumps(_machine_readable(report, seed)))
+        click.echo(json.dumps({"seed": seed} | report.to_json()))
     else:
         show(report, seed, Console(), saved=save)
     for output in filter(None, outputs):
@@ -131,10 +130,6 @@ def _entrant(bot: str) -> LocalEntrant:
         raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
     with usage_errors():
         return LocalEntrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
-
-
-def _machine_readable(report: ConformanceReport, seed: str) -> Json:
-    return {"seed": seed} | report.to_json()
 
 
 def _save(report: ConformanceReport, folder: Path) -> None:

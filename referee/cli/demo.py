@@ -92,9 +92,8 @@ class Demonstration:
 
     def __init__(self, console: Console, folder: Path, port: int | None, signals: Signals) -> None:
         self.complete = False
-        self._tag = (
-            f" {secrets.token_hex(2)}" if (folder / "referee.db").exists() else ""
-        )  # the names of an earlier run are taken
+        is_used = (folder / "referee.db").exists()
+        self._tag = f" {secrets.token_hex(2)}" if is_used else ""  # the names of an earlier run are taken
         self._console = console
         self._folder = folder
         self._port = port
@@ -217,15 +216,9 @@ class Demonstration:
         match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
         path = f"/api/v1/matches/{match['id']}/log"
         self._await(lambda: _opens(api, path), LOG_OPEN_S, "the log did not open")
-        program = _program()
-        self._say(f"\n$ {program} verify {url}{path}")
-        check = subprocess.run(
-            [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        self._say(f"\n$ {_program()} verify {url}{path}")
+        command = [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"]
+        check = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self._say(check.stdout.strip() or check.stderr.strip())
         if check.returncode:
             raise DemoTrouble("the log is not valid")

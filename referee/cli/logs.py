@@ -67,7 +67,7 @@ def replay(file: str, html: Path | None) -> None:
 
 def _check_log(log: StoredLog) -> tuple[bool, str]:
     """Return whether the log is valid, and what to report about it."""
-    found = judge(log.lines, log.remark)
+    found = judge(log)
     if not found.holds:
         return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"
     if found.is_cut_short:

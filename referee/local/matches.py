@@ -168,18 +168,29 @@ async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None 
         limits=plan.limits,
     )
     match = Match(header, CommittedChance(sitting.seed, group_id, nonces))
-    table = LocalTable(header, sitting, plan.secrets, limits or CallLimits())
+    match.begin()
+    return await play_to_end(match, sitting, plan.secrets, nonces, nonces, limits)
+
+
+async def play_to_end(
+    match: Match,
+    sitting: Sitting,
+    secrets: tuple[str, ...],
+    nonces: Sequence[str],
+    nonce_hashes: Sequence[str],
+    limits: CallLimits | None = None,
+) -> LocalResult:
+    """Play a match on from its current position, and end its log with the reveal."""
+    table = _LocalTable(match.header, sitting, secrets, limits or CallLimits())
     try:
-        match.begin()
         await drive(match, table.ask, table.record)
     finally:
         table.close()
-    result = match.log.rows[-1]
-    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
-    return LocalResult(header, result, lines, table.problems)
+    end = reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonce_hashes)
+    return LocalResult(match.header, match.log.rows[-1], [*match.lines, end], table.problems)
 
 
-class LocalTable:
+class _LocalTable:
     """The players of one match, and their ``problems`` by seat."""
 
     def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:

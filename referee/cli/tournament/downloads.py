@@ -14,11 +14,11 @@ from typing import IO
 import click
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import judge
+from referee.cli.log_files import StoredLog, judge
 from referee.cli.options import FILE, PATH
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
-from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
+from referee.cli.tournament.gzip_log import logs_in
 from referee.cli.tournament.remote import Refused, Remote, is_transient, tournament_command
 from referee.match.canonical import Json
 
@@ -44,11 +44,11 @@ class DownloadReport:
     left_out: int = 0  # logs that are not public yet
     failed: list[Json] = field(default_factory=list)
 
-    def add(self, log: DownloadedLog) -> None:
+    def add(self, log: StoredLog) -> None:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
-        found = judge(log.lines, log.remark)
+        found = judge(log)
         if not found.holds:
             self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
         elif found.is_cut_short:
@@ -129,7 +129,7 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
                 time.sleep(PAUSE_S * 2**attempt / 2)
 
 
-def _complete_logs(file: IO[bytes]) -> Iterator[DownloadedLog]:
+def _complete_logs(file: IO[bytes]) -> Iterator[StoredLog]:
     """Yield the logs that are certainly complete: all but the last one."""
     return (log for log, _ in pairwise(logs_in(_chunks(file))))
 
@@ -167,7 +167,7 @@ def _fetch_zip(api: Api, tournament_id: str, report: DownloadReport, update: Upd
         listed = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
         for row in listed:
             lines = archive.read(row["file"]).splitlines() if report.verifies and row["file"] else []
-            report.add(DownloadedLog(row["match"], 0, lines, remark=row["status"]))
+            report.add(StoredLog(row["match"], lines, row["status"]))
             update(report.logs, len(listed), "logs")
     draft.replace(report.path)
 

@@ -6,7 +6,7 @@ import click
 
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
-from referee.cli.tournament.parameters import DateTimeParam, Pair, as_object
+from referee.cli.tournament.parameters import as_object, moment, pair
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.house.strategies import players
 from referee.match.canonical import Json
@@ -25,11 +25,18 @@ ORDERS = ("cyclic", "all")
 )
 @click.option(
     "--format-option",
-    type=Pair(),
+    type=pair,
+    metavar="NAME=VALUE",
     multiple=True,
     help="Set an option of the format, like stages=5 or best_of=3. Repeatable.",
 )
-@click.option("--option", type=Pair(), multiple=True, help="Set an option of the game, like rounds=3. Repeatable.")
+@click.option(
+    "--option",
+    type=pair,
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Set an option of the game, like rounds=3. Repeatable.",
+)
 @click.option("--cycles", type=int, metavar="N", help="Number of times that all bots meet each other. [default: 1]")
 @click.option("--rated/--unrated", default=None, help="Count the results for the ladder, or do not. [default: rated]")
 @click.option(
@@ -54,7 +61,8 @@ ORDERS = ("cyclic", "all")
 )
 @click.option(
     "--starts-at",
-    type=DateTimeParam(),
+    type=moment,
+    metavar="MOMENT",
     help="Time at which the tournament starts by itself, like 2030-05-01T18:00:00Z, or +10m from now (s, m, h, d).",
 )
 @click.option(
@@ -84,7 +92,9 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 
 
 @tournament_command(example="--starts-at +10m")
-@click.option("--starts-at", type=DateTimeParam(), help="New start time, in the format of `referee tournament create`.")
+@click.option(
+    "--starts-at", type=moment, metavar="MOMENT", help="New start time, in the format of `referee tournament create`."
+)
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
 def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool) -> None:
     """Change the start time of a draft or an open tournament.

@@ -5,9 +5,8 @@ import click
 from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
 from referee.cli.plain_text import plain
-from referee.cli.tournament import lookup
+from referee.cli.tournament import lookup, parameters
 from referee.cli.tournament.live import watch_tournament
-from referee.cli.tournament.parameters import Seed
 from referee.cli.tournament.remote import Refused, Remote, problem_of, sentence_of, tournament_command
 from referee.match.canonical import Json
 
@@ -66,14 +65,13 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
 
 
 @tournament_command(example='"Ada sound=1" "Carl random=2" "Emmy first=-"')
-@click.argument("pairs", metavar="BOT=NUMBER...", type=Seed(), nargs=-1, required=True)
+@click.argument("pairs", metavar="BOT=NUMBER...", type=parameters.seed, nargs=-1, required=True)
 def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None], ...]) -> None:
     """Seed entries by hand, before the start.
 
     Seed 1 is the strongest; BOT=- seeds the bot by its rating.
     """
-    known = lookup.BotLookup(remote.api)
-    given = {known.id(bot): number for bot, number in pairs}
+    given = {lookup.bot_id(remote.api, bot): number for bot, number in pairs}
     document = remote.api.put(f"/tournaments/{tournament_id}/seeds", {"seeds": given})
     remote.show(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
 
@@ -103,10 +101,10 @@ def _apply_to_bots(
     remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
 ) -> None:
     """Send a request for each bot, with ``more`` fields by bot. Report each, and fail at the end if any is refused."""
-    known, done, refused = lookup.BotLookup(remote.api), [], []
+    done, refused = [], []
     for bot in bots:
         try:
-            body = {"bot": known.id(bot), **more.get(bot, {})}
+            body = {"bot": lookup.bot_id(remote.api, bot), **more.get(bot, {})}
             remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
             done.append(body)
             if not remote.as_json:
