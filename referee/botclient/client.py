@@ -333,16 +333,16 @@ async def challenge(caller: BotCaller) -> HandshakeResult:
 def check_proof(reply: Reply, nonce: str, bot_secrets: Sequence[str]) -> Reply:
     """Return the reply to a challenge, with a fault unless it proves that the bot knows one of its secrets."""
     proof, reply = reply.read(messages.read_proof)
-    if not reply.ok or any(secrets.compare_digest(proof or "", challenge_proof(one, nonce)) for one in bot_secrets):
+    proofs = (challenge_proof(secret, nonce) for secret in bot_secrets)
+    if not reply.ok or any(secrets.compare_digest(proof or "", expected) for expected in proofs):
         return reply
     return reply.with_fault("wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the bot's secret")
 
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
     """Fetch the bot's manifest."""
-    manifest, reply = (await caller.get("/", f"manifest_{secrets.token_hex(16)}", CHECK_MS)).read(
-        messages.read_manifest
-    )
+    reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", CHECK_MS)
+    manifest, reply = reply.read(messages.read_manifest)
     return HandshakeResult(reply, manifest)
 
 

@@ -19,7 +19,7 @@ from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.live_view import LiveView
-from referee.cli.options import FOLDER
+from referee.cli.options import FOLDER, PORT
 from referee.cli.up import describe_addresses
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -71,8 +71,7 @@ class DemoBot:
 @click.option("--data", type=FOLDER, help="Data directory to create and keep. [default: a temporary one]")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
+    type=PORT,
     help="Port to serve on. [default: 8000, or the next free one]",
 )
 def demo(ends: bool, data: Path | None, port: int | None) -> None:

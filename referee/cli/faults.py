@@ -35,10 +35,8 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
-    text = (
-        "\n\n".join(map(format_summary, found))
-        + "\n\n`referee faults NUMBER` shows request, reply and a command to ask again"
-    )
+    hint = "`referee faults NUMBER` shows request, reply and a command to ask again"
+    text = "\n\n".join([*map(format_summary, found), hint])
     remote.show({"items": found}, text if found else "No faults found.")
 
 

@@ -28,9 +28,7 @@ from referee.match.log import parse_row
 from referee.match.verification import VerificationReport, verify
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
-LEAST_BYTES: Final = (
-    100  # counted per line at least: about the length of the shortest row, and the memory that a line takes
-)
+LEAST_BYTES: Final = 100  # counted per line at least: about the shortest row, and the memory that a line takes
 REMARKS: Final = ("void", "cancelled", "damaged")
 INDEX: Final = "index.csv"
 DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)

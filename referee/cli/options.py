@@ -21,9 +21,14 @@ FOLDER.name = "dir"  # as help shows it
 
 
 class Number(click.IntRange):
-    """A whole number within bounds."""
+    """A whole number within bounds; help shows its ``unit`` in capitals."""
 
-    name = "n"
+    def __init__(self, low: int, high: int | None = None, *, unit: str = "n") -> None:
+        super().__init__(low, high)
+        self.name = unit
+
+
+PORT = Number(0, 65535, unit="port")
 
 
 @contextmanager
@@ -71,15 +76,13 @@ def time_options(command: Command) -> Command:
     """Add ``--budget-ms`` and ``--bank-ms``, the thinking time in local matches."""
     budget = click.option(
         "--budget-ms",
-        type=click.IntRange(1, 600_000),
-        metavar="MS",
+        type=Number(1, 600_000, unit="ms"),
         default=Limits().budget_ms,
         help="Thinking time per decision, in milliseconds.",
     )
     bank = click.option(
         "--bank-ms",
-        type=click.IntRange(0, 3_600_000),
-        metavar="MS",
+        type=Number(0, 3_600_000, unit="ms"),
         default=Limits().bank_ms,
         help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget.",
     )

@@ -139,7 +139,5 @@ def _format_answer(answer: Json) -> str:
     action: Any = answer["action"]
     text = "-" if action is None else json.dumps(action, sort_keys=True)
     if answer["fault"]:
-        text = (
-            f"{answer['fault']}; default {text}" if answer.get("source") == "default" else f"{answer['fault']}: {text}"
-        )
+        text = answer["fault"] + ("; default " if answer.get("source") == "default" else ": ") + text
     return plain(text)

@@ -29,6 +29,7 @@ The service calls your bot, so it must be able to reach it. Without a public add
 - open a tunnel that gives the bot a public https address, and register that address;
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
+    **{code: advice.remedy for code, advice in FAULT_ADVICE.items()},
     **CHECK_ADVICE,
     "no_known_game": "let the manifest name games that `referee games` lists",
     "referee_failed": f"not your fault: {AGAIN}",
@@ -95,7 +96,7 @@ def format_report(bot: Json) -> str:
             lines.append(f"  ok    {request}: {step['total_ms']} ms")
             continue
         lines.append(f"  fail  {request}: {step['code']}: {step['detail']}")
-        advice = ADVICE.get(step["code"]) or _usual_advice(step["code"])
+        advice = ADVICE.get(step["code"], "look at the answers of your bot with referee check URL")
         lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
@@ -143,11 +144,6 @@ def _finding(finding: Json) -> list[str]:
     ]
     shown = finding["curl"] and len(finding["curl"]) <= LONGEST_LINE
     return [*lines, f"        {one_line(finding['curl'])}"] if shown else lines
-
-
-def _usual_advice(code: str) -> str:
-    known = FAULT_ADVICE.get(code)
-    return known.remedy if known else "look at the answers of your bot with referee check URL"
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:

@@ -258,9 +258,8 @@ def _label(source: str) -> str:
                 f"or {HOUSE}{{{','.join(players())}}}."
             )
         parts = Path(os.path.normpath(source)).parts
-        return "/".join(
-            parts[-2:] if parts[-1].startswith("bot.") else parts[-1:]
-        )  # bot.py alone does not tell bots apart
+        alone = not parts[-1].startswith("bot.")  # the name bot.py does not tell bots apart
+        return "/".join(parts[-1:] if alone else parts[-2:])
     if name not in players():
         raise NoSuchPlayer(f"unknown house player {name!r}; available: {', '.join(players())}")
     return name

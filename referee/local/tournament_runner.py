@@ -142,7 +142,7 @@ class LocalTournament:
 
     def _score(self, matches: Sequence[LocalOutcome]) -> float:
         first = self.plan.playing.entrants[0].name
-        return sum(float(points(match.placements)[match.names.index(first)]) for match in matches) / len(matches)
+        return sum(float(points(match.placements)[match.entrants.index(first)]) for match in matches) / len(matches)
 
 
 def _match_slots(entrants: Sequence[LocalEntrant]) -> dict[str, asyncio.Semaphore]:

@@ -97,13 +97,9 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
     if as_csv and not remote.as_json:
         click.echo(text, nl=False)
         return
-    heads, *rows = csv.reader(io.StringIO(text, newline=""))
-    items = [dict(zip(heads, row, strict=True)) for row in rows]
-    lines = [[item[column] for column in COLUMNS] for item in items]
-    remote.show(
-        {"items": items},
-        Table(COLUMNS, lines, left=TEXT_COLUMNS).plain() if lines else "No matches have been played yet.",
-    )
+    items = list(csv.DictReader(io.StringIO(text, newline="")))
+    table = Table(COLUMNS, [[item[column] for column in COLUMNS] for item in items], left=TEXT_COLUMNS)
+    remote.show({"items": items}, table.plain() if items else "No matches have been played yet.")
 
 
 # -- the resumable file --
@@ -113,7 +109,7 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
     """Append the missing logs to the file, resuming when the connection breaks."""
     report.path.touch()
     with report.path.open("r+b") as file:
-        for log in _complete_logs(file):
+        for log, _ in pairwise(logs_in(_chunks(file))):  # all but the last one, which may be incomplete
             report.add(log)
         attempt = 0
         while True:
@@ -127,11 +123,6 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
                     click.echo(f"{report.path} has {report.logs} logs; the same command resumes the download", err=True)
                     raise
                 time.sleep(PAUSE_S * 2**attempt / 2)
-
-
-def _complete_logs(file: IO[bytes]) -> Iterator[StoredLog]:
-    """Yield the logs that are certainly complete: all but the last one."""
-    return (log for log, _ in pairwise(logs_in(_chunks(file))))
 
 
 def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:

@@ -13,6 +13,7 @@ from referee.match.canonical import Json
 STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
 LISTED = 50
 SHOWN = 100  # entries
+LABELS = {"substitutes": "replaced"}  # of counts that are not called like their field
 
 
 @service_command("list")
@@ -69,14 +70,8 @@ def _progress(tournament: Json) -> str:
 
 def _format_entries(entries: Json) -> str:
     """Return for example ``5 entered: 4 ready, 1 absent, 1 replaced``."""
-    names = (
-        ("asked", "asked"),
-        ("ready", "ready"),
-        ("absent", "absent"),
-        ("substitutes", "replaced"),
-        ("withdrawn", "withdrawn"),
-    )
-    counts = [f"{entries[field]} {word}" for field, word in names if entries[field]]
+    fields = ("asked", "ready", "absent", "substitutes", "withdrawn")
+    counts = [f"{entries[field]} {LABELS.get(field, field)}" for field in fields if entries[field]]
     return f"{entries['entered']} entered" + (f": {', '.join(counts)}" if counts else "")
 
 

@@ -132,13 +132,13 @@ def _play_and_report(
         outcome = tournament_standings.as_json(plan, tournament.counting_matches(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
-        report.show()
-        return INTERRUPTED if interrupted else report.status
-    rows = tournament_standings.standings(plan, tournament.counting_matches())
-    click.echo(standings_table(title, rows).plain())
-    if tournament.running:
-        click.echo(verdict(plan, tournament.running))
-    click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command resumes" if interrupted else ""))
+    else:
+        rows = tournament_standings.standings(plan, tournament.counting_matches())
+        click.echo(standings_table(title, rows).plain())
+        if tournament.running:
+            click.echo(verdict(plan, tournament.running))
+        resumes = "; the same command resumes" if interrupted else ""
+        click.echo(f"{tournament.deals} deals count; logs: {out}{resumes}")
     report.show()
     return INTERRUPTED if interrupted else report.status
 
