@@ -173,9 +173,9 @@ def _step(step: HandshakeResult) -> Json:
     """Return one call of a handshake for the report to the owner."""
     reply = step.reply
     return {
-        "ok": not step.fault,
-        "code": step.fault or None,
-        "detail": step.detail or None,
+        "ok": reply.ok,
+        "code": reply.fault or None,
+        "detail": reply.detail or None,
         "status": reply.status or None,
         "attempts": reply.attempts,
         "total_ms": reply.ms,
@@ -183,5 +183,5 @@ def _step(step: HandshakeResult) -> Json:
         "connect_ms": reply.timing.connect_ms,
         "wait_ms": reply.timing.wait_ms,
         "read_ms": reply.timing.read_ms,
-        "reply": reply.body[:500].decode("utf-8", "replace") if step.fault else None,
+        "reply": reply.body[:500].decode("utf-8", "replace") if reply.fault else None,
     }

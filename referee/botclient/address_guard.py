@@ -251,32 +251,23 @@ def _host(parts: SplitResult) -> str:
         literal, bracket, rest = host[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
             raise UrlRefused("invalid_url", "a bracket is not closed")
-        return _canonical_v6(literal)
+        return _canonical(literal, IPv6Address, "IPv6 address is written in its shortest form, without a zone")
     host = host.partition(":")[0].lower()
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
-        return _canonical_v4(host)
+        return _canonical(host, IPv4Address, "IPv4 address is four decimal numbers without leading zeros")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise UrlRefused("invalid_host", "a host is a name of letters, digits and hyphens, or an address")
     return host
 
 
-def _canonical_v4(host: str) -> str:
+def _canonical(host: str, kind: type[Address], form: str) -> str:
     try:
-        if str(IPv4Address(host)) == host:
-            return host
-    except ValueError:
-        pass
-    raise UrlRefused("invalid_host", "an IPv4 address is four decimal numbers without leading zeros")
-
-
-def _canonical_v6(host: str) -> str:
-    try:
-        if "%" not in host and str(IPv6Address(host)) == host.lower():
+        if "%" not in host and str(kind(host)) == host.lower():
             return host.lower()
     except ValueError:
         pass
-    raise UrlRefused("invalid_host", "an IPv6 address is written in its shortest form, without a zone")
+    raise UrlRefused("invalid_host", f"an {form}")
 
 
 def _port(parts: SplitResult, scheme: str) -> int:

@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from referee import __version__
@@ -20,6 +21,8 @@ from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
 from referee.protocol import messages
 from referee.protocol.signing import Signer, challenge_proof
+
+Content = TypeVar("Content")
 
 ATTEMPTS = 2
 NOTICE_MS = 5_000  # for a manifest, a challenge or a notice
@@ -65,6 +68,14 @@ class Reply:
 
     def with_fault(self, fault: str, detail: str) -> "Reply":
         return replace(self, fault=fault, detail=detail)
+
+    def read(self, reader: Callable[[bytes], Content]) -> tuple[Content | None, "Reply"]:
+        """Return what ``reader`` finds in the body, and this reply. Without a usable body return None, and the reply
+        with its fault."""
+        try:
+            return (reader(self.body) if self.ok else None), self
+        except messages.BadBody as bad:
+            return None, self.with_fault(bad.fault, bad.detail)
 
 
 class CallLimits:
@@ -296,49 +307,43 @@ class BotSeat:
         self.caller.close()
 
 
-async def ask(bot: BotSeat, request: Request) -> Answer:
-    """Ask a bot: the only function that a faster client has to replace."""
-    return await bot.ask(request)
-
-
 # -- everything off the clock --
 
 
 @dataclass(frozen=True, slots=True)
 class HandshakeResult:
-    """The result of a step of the handshake. An empty ``fault`` means success."""
+    """The reply in a step of the handshake, with its fault if the step failed."""
 
-    fault: str
-    detail: str
     reply: Reply
     manifest: messages.Manifest | None = None
+
+    @property
+    def fault(self) -> str:
+        return self.reply.fault
 
 
 async def challenge(caller: BotCaller) -> HandshakeResult:
     """Challenge the bot to prove that it knows its secret. This is the first call to a new address."""
     target = caller.target
     nonce = secrets.token_hex(16)
-    reply = await caller.post("/notify", messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}", NOTICE_MS)
-    if not reply.ok:
-        return HandshakeResult(reply.fault, reply.detail, reply)
-    try:
-        proof = messages.read_proof(reply.body)
-    except messages.BadBody as bad:
-        return HandshakeResult(bad.fault, bad.detail, reply)
-    if not any(secrets.compare_digest(proof, challenge_proof(secret, nonce)) for secret in target.secrets):
-        return HandshakeResult("wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the bot's secret", reply)
-    return HandshakeResult("", "", reply)
+    reply = await notify(caller, messages.challenge_body(target.bot_id, nonce), f"chl_{nonce}")
+    return HandshakeResult(check_proof(reply, nonce, target.secrets))
+
+
+def check_proof(reply: Reply, nonce: str, bot_secrets: Sequence[str]) -> Reply:
+    """Return the reply to a challenge, with a fault unless it proves that the bot knows one of its secrets."""
+    proof, reply = reply.read(messages.read_proof)
+    proofs = (challenge_proof(secret, nonce) for secret in bot_secrets)
+    if not reply.ok or any(secrets.compare_digest(proof or "", expected) for expected in proofs):
+        return reply
+    return reply.with_fault("wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the bot's secret")
 
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
     """Fetch the bot's manifest."""
     reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", NOTICE_MS)
-    if not reply.ok:
-        return HandshakeResult(reply.fault, reply.detail, reply)
-    try:
-        return HandshakeResult("", "", reply, messages.read_manifest(reply.body))
-    except messages.BadBody as bad:
-        return HandshakeResult(bad.fault, bad.detail, reply)
+    manifest, reply = reply.read(messages.read_manifest)
+    return HandshakeResult(reply, manifest)
 
 
 async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = NOTICE_MS) -> Reply:

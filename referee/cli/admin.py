@@ -26,11 +26,7 @@ def admin() -> None:
 @admin.command()
 @click.argument("name")
 @click.option(
-    "--role",
-    type=click.Choice(["organiser", "owner", "admin"]),
-    default="organiser",
-    show_default=True,
-    help="Role of the account.",
+    "--role", type=click.Choice(["organiser", "owner", "admin"]), default="organiser", help="Role of the account."
 )
 @data_option
 def create(name: str, role: str, data: Path | None) -> None:

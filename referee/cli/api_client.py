@@ -168,9 +168,7 @@ class Api:
     def _check(self, status: int, answer: bytes) -> None:
         if httpx.codes.is_error(status):
             raise _refusal(status, answer)
-        if httpx.codes.is_redirect(
-            status
-        ):  # not followed, because the token is only for the service that the user named
+        if httpx.codes.is_redirect(status):  # not followed: the token is only for the service that the user named
             raise ApiUnreachable(f"{self.url} redirected ({status}); use the final URL")
 
 

@@ -15,7 +15,7 @@ from referee.botclient.address_guard import parse_url
 from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import problem_report
 from referee.cli.check_report import show
-from referee.cli.options import secret_option, usage_errors
+from referee.cli.options import FOLDER, Number, secret_option, usage_errors
 from referee.cli.plain_text import plain
 from referee.cli.progress import progress_bar
 from referee.conformance.context import Pace
@@ -25,7 +25,6 @@ from referee.errors import Unavailable
 from referee.games import catalogue
 from referee.local import bot_files
 from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, local_id, program
-from referee.match.canonical import Json
 from referee.protocol.signing import secret_bytes
 
 STATUS = {"pass": 0, "fail": 1, "unreachable": 3}
@@ -53,20 +52,14 @@ FULL_PAUSE_S = 30.0
 @click.option("--seed", metavar="TEXT", help="Any text; the same seed asks the same questions. [default: a new one]")
 @click.option(
     "--questions",
-    type=click.IntRange(1, 100_000),
-    metavar="N",
+    type=Number(1, 100_000),
     help=f"Approximate number of decisions to ask for. [default: {QUESTIONS}, with --full {FULL_QUESTIONS}]",
 )
 @click.option(
     "--full", is_flag=True, help="Ask more questions, pause longer, and make as many concurrent calls as allowed."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option(
-    "--save",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write the request behind each finding to a shell script in DIR.",
-)
+@click.option("--save", type=FOLDER, help="Write the request behind each finding to a shell script in DIR.")
 def check(
     bot: str,
     secret: str | None,
@@ -100,7 +93,7 @@ def check(
     if save:
         _save(report, save)
     if as_json:
-        click.echo(json.dumps(_machine_readable(report, seed)))
+        click.echo(json.dumps({"seed": seed} | report.to_json()))
     else:
         show(report, seed, Console(), saved=save)
     for output in filter(None, outputs):
@@ -137,10 +130,6 @@ def _entrant(bot: str) -> LocalEntrant:
         raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
     with usage_errors():
         return LocalEntrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
-
-
-def _machine_readable(report: ConformanceReport, seed: str) -> Json:
-    return {"seed": seed} | report.to_json()
 
 
 def _save(report: ConformanceReport, folder: Path) -> None:

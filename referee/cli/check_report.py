@@ -16,7 +16,8 @@ LONGEST_LINE = 4_000  # characters of a request; a longer one is not shown, only
 
 def show(report: ConformanceReport, seed: str, console: Console, *, saved: Path | None = None) -> None:
     """Print the findings, worst first, each with a command that repeats its request; then figures and the verdict."""
-    _say(console, f"{report.url}{_name(report)}, seed {seed}\n")
+    name = f", {report.bot['name']} version {report.bot['version']}" if report.bot else ""
+    _say(console, f"{report.url}{name}, seed {seed}\n")
     for finding in report.findings:
         _print_finding(console, finding, saved)
     for reason in dict.fromkeys(skipped.reason for skipped in report.skipped):
@@ -36,11 +37,8 @@ def _print_finding(console: Console, finding: Finding, saved: Path | None) -> No
     _say(console, f"      came: {finding.fault}{times}: {indent_lines(finding.came)}\n      {finding.advice}")
     if finding.curl and not saved:
         too_long = len(finding.curl) > LONGEST_LINE
-        _say(console, f"      {_too_long(finding)}" if too_long else f"{finding.curl}\n")
-
-
-def _too_long(finding: Finding) -> str:
-    return f"the request has {len(finding.curl):,} characters: --save DIR writes it to a file\n"
+        size = f"      the request has {len(finding.curl):,} characters: --save DIR writes it to a file"
+        _say(console, f"{size if too_long else finding.curl}\n")
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
@@ -50,10 +48,6 @@ def _say(console: Console, text: str, style: str = "") -> None:
         console.print(Text(text, style=style), soft_wrap=True)
     else:
         click.echo(text)
-
-
-def _name(report: ConformanceReport) -> str:
-    return f", {report.bot['name']} version {report.bot['version']}" if report.bot else ""
 
 
 def _latency(report: ConformanceReport) -> str:

@@ -19,6 +19,7 @@ from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.live_view import LiveView
+from referee.cli.options import FOLDER, PORT
 from referee.cli.up import describe_addresses
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -67,16 +68,10 @@ class DemoBot:
 
 @click.command()
 @click.option("--exit", "ends", is_flag=True, help="Exit after the tournaments instead of serving until Ctrl-C.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Data directory to create and keep. [default: a temporary one]",
-)
+@click.option("--data", type=FOLDER, help="Data directory to create and keep. [default: a temporary one]")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
+    type=PORT,
     help="Port to serve on. [default: 8000, or the next free one]",
 )
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
@@ -96,9 +91,8 @@ class Demonstration:
 
     def __init__(self, console: Console, folder: Path, port: int | None, signals: Signals) -> None:
         self.complete = False
-        self._tag = (
-            f" {secrets.token_hex(2)}" if (folder / "referee.db").exists() else ""
-        )  # the names of an earlier run are taken
+        is_used = (folder / "referee.db").exists()
+        self._tag = f" {secrets.token_hex(2)}" if is_used else ""  # the names of an earlier run are taken
         self._console = console
         self._folder = folder
         self._port = port
@@ -221,15 +215,9 @@ class Demonstration:
         match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
         path = f"/api/v1/matches/{match['id']}/log"
         self._await(lambda: _opens(api, path), LOG_OPEN_S, "the log did not open")
-        program = _program()
-        self._say(f"\n$ {program} verify {url}{path}")
-        check = subprocess.run(
-            [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        self._say(f"\n$ {_program()} verify {url}{path}")
+        command = [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"]
+        check = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self._say(check.stdout.strip() or check.stderr.strip())
         if check.returncode:
             raise DemoTrouble("the log is not valid")

@@ -4,26 +4,19 @@ from itertools import islice
 
 import click
 
+from referee.cli.options import Number
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
 
 SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
 
-@click.command()
+@service_command()
 @click.argument("whose", metavar="BOT|MATCH|FAULT")
 @click.option("--code", metavar="CODE", help="List only faults with this code, like deadline.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 100),
-    metavar="N",
-    default=10,
-    show_default=True,
-    help="Largest number of faults to list.",
-)
-@asks_service
+@click.option("--limit", type=Number(1, 100), default=10, help="Largest number of faults to list.")
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """List the faults of your bot, or of your bots in a match, the newest first.
 
@@ -42,10 +35,8 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
-    text = (
-        "\n\n".join(map(format_summary, found))
-        + "\n\n`referee faults NUMBER` shows request, reply and a command to ask again"
-    )
+    hint = "`referee faults NUMBER` shows request, reply and a command to ask again"
+    text = "\n\n".join([*map(format_summary, found), hint])
     remote.show({"items": found}, text if found else "No faults found.")
 
 

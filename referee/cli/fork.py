@@ -7,42 +7,32 @@ from pathlib import Path
 
 import click
 
-from referee.botclient.client import CallLimits
-from referee.botclient.match_driver import drive
 from referee.cli import problem_report
-from referee.cli.options import secret_option, usage_errors
+from referee.cli.options import FILE, Number, secret_option, usage_errors
 from referee.cli.play import summary, table, write
-from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.replay import Recorded, RecordedDecision, decision_argument
+from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.local import bot_files, matches
-from referee.local.matches import LocalEntrant, LocalResult, LocalTable, Sitting, local_id
+from referee.local.matches import LocalEntrant, LocalResult, Sitting, local_id
 from referee.match import replay
 from referee.match.canonical import Json
-from referee.match.log import reveal_line
-from referee.match.match import Match
 
 
-@click.command()
+@service_command()
 @click.argument("log", metavar="LOG|MATCH")
-@click.argument("decision", type=RecordedDecision())
+@decision_argument
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option(
-    "--seat",
-    type=click.IntRange(1, 99),
-    metavar="N",
-    help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]",
+    "--seat", type=Number(1, 99), help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]"
 )
-@click.option("--others", metavar="PLAYER", default="house:sound", show_default=True, help="Player of all other seats.")
-@click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the new log to this file."
-)
+@click.option("--others", metavar="PLAYER", default="house:sound", help="Player of all other seats.")
+@click.option("--out", type=FILE, help="Write the new log to this file.")
 @secret_option("Secret that signs the calls to bots.")
-@asks_service
 def fork(
     remote: Remote,
     log: str,
-    decision: Numbered | Asked,
+    decision: RecordedDecision,
     players: tuple[str, ...],
     seat: int | None,
     others: str,
@@ -105,18 +95,7 @@ def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) 
 async def _play_fork(
     recorded: Recorded, n: int, entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]
 ) -> LocalResult:
-    match = recorded.replay_to(n, forked_header(recorded, n, entrants))
-    group, reveal = recorded.header["group"], recorded.rows[-1]
-    sitting = Sitting(match.header["match"], entrants, group["id"], recorded.seed, match.header["match"])
-    seated = LocalTable(match.header, sitting, secrets, CallLimits())
-    try:
-        await drive(match, seated.ask, seated.record)
-    finally:
-        seated.close()
-    return LocalResult(match.header, match.log.rows[-1], _lines(match, reveal), seated.problems)
-
-
-def _lines(match: Match, reveal: Json) -> list[bytes]:
-    seed = bytes.fromhex(reveal["seed"])
-    end = reveal_line(len(match.lines), match.lines[-1], seed, reveal["nonces"], reveal["nonce_hashes"])
-    return [*match.lines, end]
+    match, reveal = recorded.replay_to(n, forked_header(recorded, n, entrants)), recorded.rows[-1]
+    id = match.header["match"]
+    sitting = Sitting(id, entrants, recorded.header["group"]["id"], bytes.fromhex(reveal["seed"]), id)
+    return await matches.play_to_end(match, sitting, secrets, reveal["nonces"], reveal["nonce_hashes"])

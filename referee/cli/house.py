@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli.options import secret_option
+from referee.cli.options import FILE, PORT, Number, secret_option
 from referee.games import catalogue
 from referee.house import server as served
 from referee.house.strategies import players
@@ -13,20 +13,12 @@ from referee.house.strategies import players
 
 @click.command()
 @click.argument("name", type=click.Choice(sorted(players())))
-@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to serve on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    default=9000,
-    show_default=True,
-    help="Port to serve on; 0 takes a free one.",
-)
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
+@click.option("--port", type=PORT, default=9000, help="Port to serve on; 0 takes a free one.")
 @secret_option("Secret of the bot, as shown when it was registered.")
 @click.option(
     "--secret-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
+    type=FILE,
     help="Read the secret from this file at each call, so that `referee register --secret-file` can write it later.",
 )
 @click.option(
@@ -38,9 +30,9 @@ from referee.house.strategies import players
 )
 @click.option(
     "--latency-ms",
-    type=click.IntRange(0, 60_000),
-    metavar="MS",
+    type=Number(0, 60_000, unit="ms"),
     default=0,
+    show_default=False,
     help="Delay of every answer, in milliseconds. [default: none]",
 )
 @click.option("--seed", metavar="TEXT", help="Any text; the same seed makes the same decisions. [default: random]")

@@ -11,11 +11,9 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group whose ``members`` are, by heading and name, a module of ``package`` and the command's variable in it."""
+    """A group whose ``members`` are, by heading and name, the module of ``package`` that has the command."""
 
-    def __init__(
-        self, *args: Any, package: str, members: Mapping[str, Mapping[str, tuple[str, str]]], **more: Any
-    ) -> None:
+    def __init__(self, *args: Any, package: str, members: Mapping[str, Mapping[str, str]], **more: Any) -> None:
         super().__init__(*args, **more)
         self._package = package
         self._headings = members
@@ -27,9 +25,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._members:
             return None
-        module, name = self._members[cmd_name]
-        command: click.Command = getattr(import_module(f"{self._package}.{module}"), name)
-        return command
+        module = import_module(f"{self._package}.{self._members[cmd_name]}")
+        commands = (value for value in vars(module).values() if isinstance(value, click.Command))
+        return next(command for command in commands if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, group in self._headings.items():

@@ -22,7 +22,8 @@ class LiveView:
         self._console = console
         self._steps = steps
         self._printed: tuple[object, int] = (None, 0)
-        self._live = Live(console=console, refresh_per_second=8, transient=True) if console.is_terminal else None
+        is_live = console.is_terminal and not console.quiet
+        self._live = Live(console=console, refresh_per_second=8, transient=True) if is_live else None
         self._bar = Progress(
             *(BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn()),
             TextColumn("{task.description}", markup=False),
@@ -36,10 +37,6 @@ class LiveView:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Remove the live table, so that later output stays on the screen."""
         if self._live:
             self._live.stop()
 

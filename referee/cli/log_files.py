@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -28,9 +28,7 @@ from referee.match.log import parse_row
 from referee.match.verification import VerificationReport, verify
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
-LEAST_BYTES: Final = (
-    100  # counted per line at least: about the length of the shortest row, and the memory that a line takes
-)
+LEAST_BYTES: Final = 100  # counted per line at least: about the shortest row, and the memory that a line takes
 REMARKS: Final = ("void", "cancelled", "damaged")
 INDEX: Final = "index.csv"
 DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
@@ -43,12 +41,18 @@ class Unreadable(RefereeError):
 @dataclass(slots=True)
 class StoredLog:
     """A log in a file: its match, its rows, why its match does not count (one of ``REMARKS``), and whether it is the
-    only log in the file."""
+    only log in the file. A log that is downloaded also has its ``packed`` bytes and their offset in the file."""
 
     match: str
     lines: list[bytes] = field(default_factory=list)
     remark: str = ""
     alone: bool = False
+    start: int = 0
+    packed: bytes = b""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.packed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,11 @@ class Judgement:
     reason: str
 
 
-def judge(lines: Sequence[bytes], remark: str) -> Judgement:
-    """Verify a log, given why its match does not count (one of ``REMARKS``, or an empty string)."""
-    report = verify(lines)
-    is_cut_short = remark == "cancelled" and report.cut_short
-    reason = f"there is no log ({remark})" if remark and not lines else report.reason
+def judge(log: StoredLog) -> Judgement:
+    """Verify a log."""
+    report = verify(log.lines)
+    is_cut_short = log.remark == "cancelled" and report.cut_short
+    reason = f"there is no log ({log.remark})" if log.remark and not log.lines else report.reason
     return Judgement(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
 
 

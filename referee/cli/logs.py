@@ -7,6 +7,7 @@ import click
 
 from referee.cli.log_files import StoredLog, Unreadable, judge, lines_of, logs_of
 from referee.cli.narrate import narrate_match
+from referee.cli.options import FILE
 from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
@@ -43,7 +44,7 @@ def verify(files: tuple[str, ...]) -> None:
 @click.argument("file", metavar="FILE")
 @click.option(
     "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="PAGE",
     help="Write one HTML file that shows the match card by card and opens from disk, instead of narrating it.",
 )
@@ -66,7 +67,7 @@ def replay(file: str, html: Path | None) -> None:
 
 def _check_log(log: StoredLog) -> tuple[bool, str]:
     """Return whether the log is valid, and what to report about it."""
-    found = judge(log.lines, log.remark)
+    found = judge(log)
     if not found.holds:
         return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"
     if found.is_cut_short:

@@ -10,36 +10,18 @@ from referee.cli.lazy_group import LazyGroup
 from referee.cli.plain_text import plain
 from referee.errors import RefereeError
 
-COMMANDS = {  # by heading, in the order of the help page: module beside this file, and the command's name in it
-    "First steps": {
-        "new-bot": ("new_bot", "new_bot"),
-        "play": ("play", "play"),
-        "check": ("check", "check"),
-    },
-    "Games and house players": {
-        "games": ("games", "games"),
-        "rules": ("rules", "rules"),
-        "house": ("house", "house"),
-    },
-    "Logs of matches": {
-        "replay": ("logs", "replay"),
-        "verify": ("logs", "verify"),
-        "reask": ("reask", "reask"),
-        "fork": ("fork", "fork"),
-    },
+COMMANDS = {  # by heading, in the order of the help page: the name of a command and the module beside this file
+    "First steps": {"new-bot": "new_bot", "play": "play", "check": "check"},
+    "Games and house players": {"games": "games", "rules": "rules", "house": "house"},
+    "Logs of matches": {"replay": "logs", "verify": "logs", "reask": "reask", "fork": "fork"},
     "Use a service": {
-        "register": ("register", "register"),
-        "watch": ("watch", "watch"),
-        "faults": ("faults", "faults"),
-        "tournament": ("tournament", "tournament"),
-        "standings": ("standings", "standings"),
+        "register": "register",
+        "watch": "watch",
+        "faults": "faults",
+        "tournament": "tournament",
+        "standings": "standings",
     },
-    "Run a service": {
-        "demo": ("demo", "demo"),
-        "up": ("up", "up"),
-        "admin": ("admin", "admin"),
-        "audit": ("audit", "audit"),
-    },
+    "Run a service": {"demo": "demo", "up": "up", "admin": "admin", "audit": "audit"},
 }
 
 
@@ -64,7 +46,7 @@ class Cli(LazyGroup):
             ) from error
 
 
-@click.group(cls=Cli, package="referee.cli", members=COMMANDS)
+@click.group(cls=Cli, package="referee.cli", members=COMMANDS, context_settings={"show_default": True})
 @click.version_option(__version__, prog_name="referee")
 def main() -> None:
     """Run matches and tournaments of card-playing bots that answer over HTTP."""

@@ -35,11 +35,7 @@ LANGUAGES = {
 @click.command("new-bot")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
-    "--language",
-    type=click.Choice(list(LANGUAGES)),
-    default="python",
-    show_default=True,
-    help="Programming language of the bot.",
+    "--language", type=click.Choice(list(LANGUAGES)), default="python", help="Programming language of the bot."
 )
 def new_bot(folder: Path, language: str) -> None:
     """Write a starter bot into DIR, which must be new or empty, and show how to let it play.

@@ -14,6 +14,22 @@ from referee.protocol.signing import secret_bytes
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+PATH = click.Path(path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FOLDER.name = "dir"  # as help shows it
+
+
+class Number(click.IntRange):
+    """A whole number within bounds; help shows its ``unit`` in capitals."""
+
+    def __init__(self, low: int, high: int | None = None, *, unit: str = "n") -> None:
+        super().__init__(low, high)
+        self.name = unit
+
+
+PORT = Number(0, 65535, unit="port")
+
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
@@ -52,10 +68,7 @@ def secret_option(help: str) -> Callable[[Command], Command]:
 def data_option(command: Command) -> Command:
     """Add ``--data``, the data directory that a command reads or writes."""
     return click.option(
-        "--data",
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="DIR",
-        help="Data directory of the service. [default: $REFEREE_DATA, else ./referee-data]",
+        "--data", type=FOLDER, help="Data directory of the service. [default: $REFEREE_DATA, else ./referee-data]"
     )(command)
 
 
@@ -63,18 +76,14 @@ def time_options(command: Command) -> Command:
     """Add ``--budget-ms`` and ``--bank-ms``, the thinking time in local matches."""
     budget = click.option(
         "--budget-ms",
-        type=click.IntRange(1, 600_000),
-        metavar="MS",
+        type=Number(1, 600_000, unit="ms"),
         default=Limits().budget_ms,
-        show_default=True,
         help="Thinking time per decision, in milliseconds.",
     )
     bank = click.option(
         "--bank-ms",
-        type=click.IntRange(0, 3_600_000),
-        metavar="MS",
+        type=Number(0, 3_600_000, unit="ms"),
         default=Limits().bank_ms,
-        show_default=True,
         help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget.",
     )
     return budget(bank(command))

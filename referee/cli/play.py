@@ -13,7 +13,7 @@ import click
 
 from referee.cli import problem_report
 from referee.cli.narrate import narrate_match
-from referee.cli.options import game_options, secret_option, time_options, usage_errors
+from referee.cli.options import PATH, Number, game_options, secret_option, time_options, usage_errors
 from referee.cli.problem_report import ProblemReport
 from referee.cli.tables import Table
 from referee.local import bot_files, replay_page
@@ -33,25 +33,18 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of the last single 
 @click.option(
     "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: a new one, shown]"
 )
-@click.option(
-    "--matches",
-    type=click.IntRange(1, 100_000),
-    metavar="N",
-    default=1,
-    show_default=True,
-    help="Number of matches to play.",
-)
+@click.option("--matches", type=Number(1, 100_000), default=1, help="Number of matches to play.")
 @game_options
 @click.option(
     "--log",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write the log as NDJSON (.gz compresses). With several matches, FILE becomes FILE-001, FILE-002 …; "
     "in a directory each log is named after its match.",
 )
 @click.option(
     "--html",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write a page that shows the match card by card and what each bot was asked; it opens from disk. Several "
     "matches are named as with --log.",

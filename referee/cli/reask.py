@@ -3,18 +3,18 @@
 import asyncio
 import json
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
 from referee.cli import problem_report
-from referee.cli.options import secret_option, usage_errors
+from referee.cli.options import Number, secret_option, usage_errors
 from referee.cli.plain_text import one_line, plain
-from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
+from referee.cli.replay import Recorded, RecordedDecision, decision_argument
 from referee.cli.tables import Table
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
 from referee.local import bot_files, matches
 from referee.local.matches import HOUSE, LOCAL_POLICY
@@ -23,22 +23,16 @@ from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Match, Request
 
 
-@click.command()
+@service_command()
 @click.argument("log", metavar="LOG|MATCH")
-@click.argument("decision", type=RecordedDecision())
+@decision_argument
 @click.argument("bot", metavar="[URL|FILE]", required=False)
-@click.option(
-    "--seat",
-    type=click.IntRange(0, 99),
-    metavar="N",
-    help="Seat to ask, counted from 0, if several seats choose simultaneously.",
-)
+@click.option("--seat", type=Number(1, 99), help="Seat to ask, counted from 1, if several seats choose simultaneously.")
 @secret_option("Secret that signs the question.")
-@asks_service
 def reask(
     remote: Remote,
     log: str,
-    decision: Numbered | Asked,
+    decision: RecordedDecision,
     bot: str | None,
     seat: int | None,
     secret: str | None,
@@ -61,17 +55,15 @@ def reask(
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
-    put = _ask_bot(recorded.header, request, url, (secret,) if secret else ())
-    then = recorded.answer(n, request.seat)
-    now = _judge_answer(match, request, put)
-    document = {"match": match.header["match"], "n": n, "seat": request.seat, "bot": put.url, "question": put.question}
+    asked, now, output = _ask_bot(match, request, url, (secret,) if secret else ())
+    row = recorded.answer(n, request.seat)
+    then = {name: row.get(name) for name in ("action", "source", "ms", "note")} | {"fault": row.get("fault", "")}
     same = not now["fault"] and now["action"] == then["action"]
-    remote.show(
-        document | {"then": _recorded_answer(then), "now": now, "same": same},
-        _text(request, _recorded_answer(then), now, same=same),
-    )
-    if put.output:
-        click.echo(f"\n{plain(put.output)}", err=True)
+    document = {"match": match.header["match"], "n": n, "seat": request.seat} | asked
+    document |= {"then": then, "now": now, "same": same}
+    remote.show(document, _text(request, then, now, same=same))
+    if output:
+        click.echo(f"\n{plain(output)}", err=True)
     sys.exit(1 if now["fault"] else 0)
 
 
@@ -84,49 +76,33 @@ def _url_of(remote: Remote, bot_id: str) -> str:
     return str(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Put:
-    """A question as it was sent to a bot, and the result."""
-
-    url: str
-    question: Json
-    answer: Answer
-    reply: Reply
-    error: str  # as the bot reported it
-    output: str = ""  # of a started bot, if it shows what went wrong
-
-
-def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
-    """Ask the bot at a URL, or start the bot in a file and ask it."""
+def _ask_bot(match: Match, request: Request, bot: str, secrets: tuple[str, ...]) -> tuple[Json, Json, str]:
+    """Ask the bot at a URL, or start the bot in a file and ask it. Return its address and the question, its answer, and
+    the output of a started bot if it shows what went wrong."""
     with usage_errors():
         (entrant,) = matches.entrants([bot])
         with bot_files.run_bots([entrant], secrets) as running:
-            put = asyncio.run(_ask_url(header, request, running.entrants[0].address, running.secrets))
-            failed = bool(put.answer.trouble or put.error)
+            asked, now = asyncio.run(_ask_url(match, request, running.entrants[0].address, running.secrets))
+            failed = bool(now["fault"] or now["error"])
             outputs = [problem_report.output_of(entrant.name, process, failed=failed) for process in running.processes]
-            return replace(put, output="\n".join(outputs))
+            return asked, now, "\n".join(outputs)
 
 
-async def _ask_url(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
-    target = CallTarget(header["players"][request.seat]["bot"], url, secrets)
-    seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat)
+async def _ask_url(match: Match, request: Request, url: str, secrets: tuple[str, ...]) -> tuple[Json, Json]:
+    target = CallTarget(match.header["players"][request.seat]["bot"], url, secrets)
+    seat = BotSeat(BotCaller(target, LOCAL_POLICY), match.header, request.seat)
     try:
         answer = await seat.ask(request)
     finally:
         seat.close()
     assert seat.last is not None, "it was just asked"
     body, reply = seat.last
-    return _Put(url, json.loads(body), answer, reply, seat.error)
+    now = _judge_answer(match, request, answer, reply) | {"error": seat.error}
+    return {"bot": url, "question": json.loads(body)}, now
 
 
-def _recorded_answer(row: Json) -> Json:
-    kept = {name: row.get(name) for name in ("action", "source", "ms", "note")}
-    return kept | {"fault": row.get("fault", "")}
-
-
-def _judge_answer(match: Match, request: Request, put: _Put) -> Json:
+def _judge_answer(match: Match, request: Request, answer: Answer, reply: Reply) -> Json:
     """Return the new answer as the match would record it."""
-    answer, reply = put.answer, put.reply
     fault, detail, action = answer.trouble, reply.detail, answer.action
     if not fault and answer.choice is not None:
         action = request.legal_actions[answer.choice]  # within bounds: the client has checked it
@@ -135,15 +111,8 @@ def _judge_answer(match: Match, request: Request, put: _Put) -> Json:
             action = match.state.validate_action(request.seat, action)
         except IllegalAction as error:
             fault, detail = "illegal_action", str(error)
-    return {
-        "action": action,
-        "fault": fault,
-        "detail": detail,
-        "ms": reply.ms,
-        "timing": asdict(reply.timing),
-        "note": answer.note,
-        "error": put.error,
-    }
+    timing = asdict(reply.timing)
+    return {"action": action, "fault": fault, "detail": detail, "ms": reply.ms, "timing": timing, "note": answer.note}
 
 
 def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
@@ -157,7 +126,7 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
         rows.append(("error", "", one_line(now["error"])))
     table = Table(heads, rows, left=heads).plain()
     phase = request.observation["phase"]
-    text = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"
+    text = f"decision {request.n}, seat {request.seat + 1}, phase {phase}, {len(request.legal_actions)} legal actions"
     text += f"\n{table}\n"
     if now["fault"]:
         return f"{text}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
@@ -170,7 +139,5 @@ def _format_answer(answer: Json) -> str:
     action: Any = answer["action"]
     text = "-" if action is None else json.dumps(action, sort_keys=True)
     if answer["fault"]:
-        text = (
-            f"{answer['fault']}; default {text}" if answer.get("source") == "default" else f"{answer['fault']}: {text}"
-        )
+        text = answer["fault"] + ("; default " if answer.get("source") == "default" else ": ") + text
     return plain(text)

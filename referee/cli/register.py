@@ -9,8 +9,9 @@ from typing import Final
 import click
 
 from referee.cli.api_client import ApiRefusal
+from referee.cli.options import FILE
 from referee.cli.plain_text import one_line
-from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
+from referee.cli.tournament.remote import Refused, Remote, sentence_of, service_command
 from referee.cli.watch import follow_match, note, result
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -28,19 +29,19 @@ The service calls your bot, so it must be able to reach it. Without a public add
 - open a tunnel that gives the bot a public https address, and register that address;
 - run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by code of the report
+    **{code: advice.remedy for code, advice in FAULT_ADVICE.items()},
     **HANDSHAKE_ADVICE,
     "no_known_game": "let the manifest name games that `referee games` lists",
     "referee_failed": f"not your fault: {AGAIN}",
 }
 
 
-@click.command()
+@service_command()
 @click.argument("address", metavar="URL")
 @click.option("--name", metavar="NAME", required=True, help="Name under which the bot is listed.")
 @click.option(
     "--secret-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
+    type=FILE,
     help="Write the secret to this new file, which only you can read; starter bots read secret.txt in their folder.",
 )
 @click.option(
@@ -51,7 +52,6 @@ ADVICE: Final = {  # by code of the report
     is_flag=True,
     help="Register the bot without a check; run the command again without this for the check.",
 )
-@asks_service
 def register(
     remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool
 ) -> None:
@@ -96,7 +96,7 @@ def format_report(bot: Json) -> str:
             lines.append(f"  ok    {request}: {step['total_ms']} ms")
             continue
         lines.append(f"  fail  {request}: {step['code']}: {step['detail']}")
-        advice = ADVICE.get(step["code"]) or _usual_advice(step["code"])
+        advice = ADVICE.get(step["code"], "look at the answers of your bot with referee check URL")
         lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
@@ -144,11 +144,6 @@ def _finding(finding: Json) -> list[str]:
     ]
     shown = finding["curl"] and len(finding["curl"]) <= LONGEST_LINE
     return [*lines, f"        {one_line(finding['curl'])}"] if shown else lines
-
-
-def _usual_advice(code: str) -> str:
-    known = FAULT_ADVICE.get(code)
-    return known.remedy if known else "look at the answers of your bot with referee check URL"
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:

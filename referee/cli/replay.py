@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import click
 
@@ -18,27 +18,33 @@ from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, answers_of
 from referee.match.verification import verify
 
-NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
-QUESTION_ID = re.compile(r"(?:(?:mat|fork)_[0-9a-z]{26}_)?s([0-9]{1,2})_q([0-9]{1,6})", re.ASCII)
+DECISION = re.compile(
+    r"(?P<n>[0-9]{1,6})|(?:(?:mat|fork)_[0-9a-z]{26}_)?s(?P<seat>[0-9]{1,2})_q(?P<question>[0-9]{1,6})", re.ASCII
+)
 
 
 class NotReplayable(RefereeError):
     """Raised for a log that is not valid or not yet revealed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A decision point by its number ``n`` in the log."""
+class RecordedDecision(NamedTuple):
+    """A decision point by its number in the log, or if there is a seat, by its number among that seat's questions."""
 
-    n: int
+    seat: Seat | None
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the number ``n`` of a decision in the log, or the id of a question (``mat_…_sSEAT_qQUESTION``)."""
+        found = DECISION.fullmatch(text)
+        if found is None:
+            raise click.BadParameter(
+                f"{text!r} is not a decision; pass its number n in the log, or the id of the question"
+            )
+        return cls(None, int(found["n"])) if found["n"] else cls(int(found["seat"]), int(found["question"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question by its seat and its number among the questions of that seat."""
-
-    seat: Seat
-    question: int
+decision_argument = click.argument("decision", type=RecordedDecision.parse, metavar="DECISION")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +70,6 @@ class Recorded:
         rows = [parse_row(line) for line in lines]
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
 
-    @property
-    def seed(self) -> bytes:
-        return bytes.fromhex(self.rows[-1]["seed"])
-
     def replay_to(self, n: int, header: Json | None = None) -> Match:
         """Return the match as it stood when decision point ``n`` was asked, under another header if one is given.
 
@@ -75,37 +77,19 @@ class Recorded:
         """
         return replay.replay_to(self.rows, header or self.header, n)
 
-    def locate(self, decision: Numbered | Asked) -> tuple[int, Seat | None]:
+    def locate(self, decision: RecordedDecision) -> tuple[int, Seat | None]:
         """Return the number of the decision point in the log, and the seat if a question was named. Raise ``BadOption``
         if the seat was asked fewer questions."""
-        if isinstance(decision, Numbered):
-            return decision.n, None
-        answers = answers_of(self.rows, decision.seat)
-        if decision.question >= len(answers):
-            raise BadOption("DECISION", _unknown_question(decision, len(answers)))
-        return answers[decision.question]["n"], decision.seat
+        seat, number = decision
+        if seat is None:
+            return number, None
+        answers = answers_of(self.rows, seat)
+        if number >= len(answers):
+            known = f"s{seat}_q0 to s{seat}_q{len(answers) - 1}" if answers else "none"  # ids count from 0
+            reason = f"there is no question s{seat}_q{number}; questions to seat {seat + 1}: {known}"
+            raise BadOption("DECISION", reason)
+        return answers[number]["n"], seat
 
     def answer(self, n: int, seat: Seat) -> Json:
         """Return the row with the answer of ``seat`` at decision point ``n``."""
         return next(row for row in self.rows if row["type"] == "decision" and (row["n"], row["seat"]) == (n, seat))
-
-
-def _unknown_question(decision: Asked, count: int) -> str:
-    """Return a message that names the ids of the questions that the seat was asked. Ids count from 0."""
-    ids = f"s{decision.seat}_q0 to s{decision.seat}_q{count - 1}" if count else "none"
-    return f"there is no question s{decision.seat}_q{decision.question}; questions to seat {decision.seat + 1}: {ids}"
-
-
-class RecordedDecision(click.ParamType[Numbered | Asked]):
-    """A decision point by its number ``n`` in the log, or a question by its id (``mat_…_sSEAT_qQUESTION``)."""
-
-    name = "DECISION"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Numbered | Asked:
-        if NUMBER.fullmatch(str(value)):
-            return Numbered(int(str(value)))
-        found = QUESTION_ID.fullmatch(str(value))
-        if found is None:
-            reason = f"{value!r} is not a decision; pass its number n in the log, or the id of the question"
-            self.fail(reason, param, ctx)
-        return Asked(int(found[1]), int(found[2]))

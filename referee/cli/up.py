@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli.options import data_option
+from referee.cli.options import PORT, Number, data_option
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.runtime.data_dir import DataDir
@@ -23,21 +23,13 @@ PORTS_TRIED = 50
 
 @click.command()
 @data_option
-@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to serve on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
+    type=PORT,
     help=f"Port to serve on; 0 takes a free one. [default: {DEFAULT_PORT}, or the next free one]",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    metavar="N",
-    default=2,
-    show_default=True,
-    help="Number of worker processes.",
-)
+@click.option("--workers", type=Number(1, 64), default=2, help="Number of worker processes.")
 def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
     """Run the service: API, workers, scheduler, and Redis if $REDIS_URL is not set.
 

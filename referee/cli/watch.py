@@ -7,7 +7,7 @@ import click
 
 from referee.cli.plain_text import plain
 from referee.cli.tables import Table
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.cli.tournament.stream import retry_until_answered
 from referee.labels import rated_label, state_label
 from referee.match.canonical import Json
@@ -16,9 +16,8 @@ POLLED_S: Final = 0.5
 OVER: Final = ("finished", "cancelled", "void")
 
 
-@click.command()
+@service_command()
 @click.argument("match", metavar="MATCH")
-@asks_service
 def watch(remote: Remote, match: str) -> None:
     """Follow a match until it is over, and show its result.
 

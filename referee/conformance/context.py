@@ -73,22 +73,18 @@ class CheckContext:
     async def ask_and_judge(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
         """Ask a question and judge the answer. A ``call`` replaces the ordinary one and gets its own connection."""
         caller = self.line.caller(call) if call else None
+        call = call or self.to_decide(question)
         try:
-            reply = await self.line.send(call or self.to_decide(question), self.pace.deadline_ms, caller)
+            reply = await self.line.send(call, self.pace.deadline_ms, caller)
         finally:
             if caller:
                 caller.close()
-        if reply.ok:
-            self._note_time(reply, question, call or self.to_decide(question))
-        else:
+        if not reply.ok:
             return reply, messages.Decision(fault=reply.fault, detail=reply.detail)
+        self.note_time("budget", call, reply, where=question.where)
         decision = question.judge_reply(reply.body)
-        self._note_error(decision.error, question, call or self.to_decide(question))
+        self._note_error(decision.error, question, call)
         return reply, decision
-
-    def _note_time(self, reply: Reply, question: ProbeQuestion, call: Call) -> None:
-        late = reply.ms > self.pace.budget_ms
-        self.note("budget", call, "late" if late else "", describe_timing(reply), where=question.where)
 
     def _note_error(self, error: str, question: ProbeQuestion, call: Call) -> None:
         """Note the error that the bot reported: one finding per game, with the first error and its question."""
@@ -98,14 +94,21 @@ class CheckContext:
     async def apply_rule(self, rule: str, question: ProbeQuestion, call: Call | None = None) -> messages.Decision:
         """Ask a question and note under ``rule`` whether the answer has a fault."""
         reply, decision = await self.ask_and_judge(question, call)
-        self.note(
-            rule,
-            call or self.to_decide(question),
-            decision.fault,
-            describe_reply(reply, decision),
-            where=question.where,
-        )
+        came = describe_reply(reply, decision)
+        self.note(rule, call or self.to_decide(question), decision.fault, came, where=question.where)
         return decision
+
+    async def send(self, call: Call) -> Reply:
+        """Make a call that is not a question."""
+        return await self.line.send(call, self.pace.notice_ms)
+
+    def note_reply(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
+        """Note whether this reply kept a rule."""
+        self.note(rule, call, reply.fault, describe_reply(reply), where=where)
+
+    def note_time(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
+        """Note whether this reply came within the budget."""
+        self.note(rule, call, "late" if reply.ms > self.pace.budget_ms else "", _describe_timing(reply), where=where)
 
     def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
         """Note that the reply to this call kept a rule, or broke it if there is a ``fault``."""
@@ -120,7 +123,7 @@ class CheckContext:
         return fresh_id("mat", self.dice)
 
 
-def describe_timing(reply: Reply) -> str:
+def _describe_timing(reply: Reply) -> str:
     """Return the latency breakdown of a call as text."""
     timing = reply.timing
     parts = {"resolve": timing.dns_ms, "connect": timing.connect_ms, "wait": timing.wait_ms, "read": timing.read_ms}

@@ -4,15 +4,14 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from referee.botclient.client import Reply
+from referee.botclient.client import Reply, check_proof
 from referee.conformance.calls import GONE, Call
-from referee.conformance.context import CheckContext, describe_reply, describe_timing
+from referee.conformance.context import CheckContext
 from referee.conformance.positions import fresh_id
 from referee.games import catalogue
 from referee.games.state import State
 from referee.match.chance import commitment
 from referee.protocol import messages
-from referee.protocol.signing import challenge_proof
 
 
 async def run_handshake(check: CheckContext) -> bool:
@@ -39,7 +38,7 @@ async def recheck_manifest(check: CheckContext) -> None:
     if first is None:
         check.notes.skip(["same_version"], "there is no manifest")
         return
-    last = _read_manifest(check, call, await check.line.send(call, check.pace.notice_ms))
+    last = _read_manifest(check, call, await check.send(call))
     if last is not None:
         check.manifest = last
         came = f"first {first.version!r}, then {last.version!r}"
@@ -66,25 +65,17 @@ def games_to_ask(check: CheckContext, wanted: Sequence[str]) -> list[type[State]
 async def _challenge(check: CheckContext) -> bool:
     nonce = check.dice.randbytes(16).hex()
     call = check.to_notify(messages.challenge_body(check.line.target.bot_id, nonce), f"chl_{nonce}")
-    reply = await check.line.send(call, check.pace.notice_ms)
+    reply = await check.send(call)
     if not _is_there(check, call, reply):
         return False
-    fault, detail = reply.fault, describe_reply(reply)
-    if reply.ok:
-        try:
-            proof = messages.read_proof(reply.body)
-        except messages.BadBody as bad:
-            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-        else:
-            if proof not in [challenge_proof(secret, nonce) for secret in check.secrets]:
-                fault, detail = "wrong_proof", "proof is not the HMAC-SHA256 of the nonce under the secret"
-    check.note("challenge", call, fault, detail)
-    return not (fault and check.unproven_ends)
+    reply = check_proof(reply, nonce, check.secrets)
+    check.note_reply("challenge", call, reply)
+    return reply.ok or not check.unproven_ends
 
 
 async def _manifest(check: CheckContext) -> bool:
     call = _manifest_call(check)
-    reply = await check.line.send(call, check.pace.notice_ms)
+    reply = await check.send(call)
     if not check.secrets and not _is_there(check, call, reply):
         return False
     check.manifest = _read_manifest(check, call, reply)
@@ -92,13 +83,8 @@ async def _manifest(check: CheckContext) -> bool:
 
 
 def _read_manifest(check: CheckContext, call: Call, reply: Reply) -> messages.Manifest | None:
-    manifest, fault, detail = None, reply.fault, describe_reply(reply)
-    if reply.ok:
-        try:
-            manifest = messages.read_manifest(reply.body)
-        except messages.BadBody as bad:
-            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-    check.note("manifest", call, fault, detail)
+    manifest, reply = reply.read(messages.read_manifest)
+    check.note_reply("manifest", call, reply)
     return manifest
 
 
@@ -109,10 +95,9 @@ def _manifest_call(check: CheckContext) -> Call:
 def _is_there(check: CheckContext, call: Call, first: Reply) -> bool:
     """Judge the first call: return whether the bot was reached."""
     if first.fault in GONE or (first.fault == "deadline" and not first.sent):
-        check.note("reachable", call, first.fault, describe_reply(first))
+        check.note_reply("reachable", call, first)
         return False
-    late = first.ms > check.pace.budget_ms
-    check.note("slow_start", call, "late" if late else "", describe_timing(first))
+    check.note_time("slow_start", call, first)
     return True
 
 
@@ -164,13 +149,8 @@ async def _check_opening_step(check: CheckContext, rule: str, body: bytes, id: s
     """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
     part, which is allowed."""
     call = check.to_notify(body, id)
-    reply = await check.line.send(call, check.pace.notice_ms)
-    told, fault, detail = None, reply.fault, describe_reply(reply)
-    if reply.ok:
-        name, read = READERS[rule]
-        try:
-            told = read(reply.body) if name in messages.read_object(reply.body) else None
-        except messages.BadBody as bad:
-            fault, detail = bad.fault, describe_reply(reply.with_fault(bad.fault, bad.detail))
-    check.note(rule, call, fault, detail)
-    return told, call
+    name, read = READERS[rule]
+    reply = await check.send(call)
+    answer, reply = reply.read(lambda body: read(body) if name in messages.read_object(body) else None)
+    check.note_reply(rule, call, reply)
+    return answer, call

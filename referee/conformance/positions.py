@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -70,8 +70,8 @@ class ProbeQuestion:
             self.state.validate_action(self.seat, action)
         except IllegalAction as error:
             detail = str(error)[:300]
-            return messages.Decision(action=action, error=decision.error, fault="illegal_action", detail=detail)
-        return messages.Decision(action=action, note=decision.note, error=decision.error)
+            return replace(decision, action=action, note="", fault="illegal_action", detail=detail)
+        return replace(decision, action=action)
 
     def with_match_id(self, match_id: str, **changes: Json) -> "ProbeQuestion":
         """Return the same position under another match id, with changed members of the body."""
@@ -80,15 +80,12 @@ class ProbeQuestion:
         asked |= changes
         asked["match"] = asked["match"] | {"id": match_id}
         asked["decision"] = asked["decision"] | {"id": id}
-        return ProbeQuestion(
-            self.scenario, self.kind, id, messages.encode_json(asked), self.legal_actions, self.seat, self.state
-        )
+        return replace(self, id=id, body=messages.encode_json(asked))
 
     def with_unknown_members(self, match_id: str) -> "ProbeQuestion":
         """Return the same position with an unknown member in every object."""
-        one = self.with_match_id(match_id)
-        body = messages.encode_json(with_added(orjson.loads(one.body)))
-        return ProbeQuestion(one.scenario, one.kind, one.id, body, one.legal_actions, one.seat, one.state)
+        known = self.with_match_id(match_id)
+        return replace(known, body=messages.encode_json(with_added(orjson.loads(known.body))))
 
 
 def fresh_id(prefix: str, dice: Random) -> str:

@@ -1,7 +1,7 @@
 """The report of a check, as plain values."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from referee.conformance.rules import RULES, Severity
@@ -112,7 +112,7 @@ class Notes:
         key = (rule, where, fault)
         known = self._broken.get(key)
         if known is not None:
-            self._broken[key] = Finding(**{**asdict(known), "times": known.times + 1})
+            self._broken[key] = replace(known, times=known.times + 1)
             return
         stated = RULES[rule]
         self._broken[key] = Finding(rule, stated.severity, stated.expected, came, where, fault, 1, stated.advice, curl)

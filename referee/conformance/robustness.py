@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import orjson
 
-from referee.botclient.client import Reply
 from referee.conformance.calls import Call
 from referee.conformance.context import CheckContext, describe_reply
 from referee.conformance.positions import ADDED, ProbeQuestion, fresh_id, with_added
@@ -109,18 +108,18 @@ async def _notices(check: CheckContext) -> None:
         {"protocol": messages.PROTOCOL, "type": "weather_report", "sky": {"clouds": 3, "rain": None}}
     )
     call = check.to_notify(body, fresh_id("msg", check.dice))
-    reply = await check.line.send(call, check.pace.notice_ms)
+    reply = await check.send(call)
     refused = 400 <= reply.status < 500  # a refusal is an answer too
     check.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", check.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
     call = check.to_notify(messages.encode_json(with_added(first)), f"{group_id}_start_1")
-    reply = await check.line.send(call, check.pace.notice_ms)
-    check.note("unknown_members", call, reply.fault, describe_reply(reply), where="group_start")
+    check.note_reply("unknown_members", call, await check.send(call), where="group_start")
     for where, body in _ends(check):
         call = check.to_notify(body, fresh_id("msg", check.dice))
-        reply = await check.line.send(call, check.pace.notice_ms)
-        fault = reply.fault if reply.status != 200 or _broke_off(reply) else ""  # the body does not matter
+        reply = await check.send(call)
+        broke_off = reply.fault in ("unreachable", "deadline", "bad_http")
+        fault = reply.fault if reply.status != 200 or broke_off else ""  # the body does not matter
         check.note("end_notices", call, fault, describe_reply(reply), where=where)
 
 
@@ -135,10 +134,6 @@ def _ends(check: CheckContext) -> list[tuple[str, bytes]]:
         group_id, commitment(seed, group_id), seed.hex(), [""] * facts["seat"] + [""], head
     )
     return [("match_end", messages.match_end_body(facts, result, [])), ("group_end", opened)]
-
-
-def _broke_off(reply: Reply) -> bool:
-    return reply.fault in ("unreachable", "deadline", "bad_http")
 
 
 # -- connections --
@@ -167,6 +162,6 @@ async def _stray(check: CheckContext) -> None:
         if call.method == "HEAD":
             await check.line.head(check.pace.budget_ms)
         else:
-            await check.line.send(call, check.pace.notice_ms)
+            await check.send(call)
         reply, decision = await check.ask_and_judge(check.answered[0].with_match_id(check.fresh()))
         check.note("stray", call, decision.fault, describe_reply(reply, decision), where=f"{call.method} {call.path}")

@@ -12,7 +12,6 @@ from referee.conformance import decisions, handshake, robustness, signatures
 from referee.conformance.calls import CallChannel, Gone, Locked
 from referee.conformance.context import CheckContext, Pace, Tell
 from referee.conformance.report import ConformanceReport
-from referee.match.canonical import Json
 from referee.protocol import messages
 
 
@@ -89,7 +88,7 @@ def _report(check: CheckContext) -> ConformanceReport:
         protocol=messages.PROTOCOL,
         engine_version=__version__,
         signed=bool(line.target.secrets),
-        bot=_manifest_fields(manifest) if manifest else None,
+        bot={**asdict(manifest), "games": list(manifest.games)} if manifest else None,
         rules={name: covered["rules_version"] for name, covered in check.coverage.items()},
         questions=check.asked,
         calls=line.calls,
@@ -98,7 +97,3 @@ def _report(check: CheckContext) -> ConformanceReport:
         latency=line.latency(),
         coverage=check.coverage,
     )
-
-
-def _manifest_fields(manifest: messages.Manifest) -> Json:
-    return {**asdict(manifest), "games": list(manifest.games)}

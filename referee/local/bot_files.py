@@ -10,18 +10,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 from referee.errors import RefereeError
 from referee.local.matches import LocalEntrant
 from referee.protocol.signing import bot_secret
 from referee.runtime import parent_death
 from referee.runtime.output_tail import OutputTail
+
+Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 
 PATIENCE_S: Final = 60.0  # a compiler may have to run first
 STEP_S: Final = 0.05
@@ -116,7 +118,10 @@ def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iter
     if files and not secrets:
         secrets = (bot_secret(os.urandom(32), "referee play", 1),)
     processes: list[BotProcess] = []
-    with _stop_signals_as_exceptions():
+    # Signals that would kill this process raise ``SystemExit``, so that started bots are stopped first. A handler that
+    # we or our parent process installed stays.
+    fatal = [number for number in STOP_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    with _signal_handlers(fatal, _exit):
         try:
             for file, port in zip(files, _free_ports(len(files)), strict=True):
                 processes.append(_start(file, port, secrets[0]))
@@ -132,20 +137,15 @@ def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iter
 
 
 @contextmanager
-def _stop_signals_as_exceptions() -> Iterator[None]:
-    """Turn stop signals that would kill this process into ``SystemExit``, so that started bots are stopped first."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
-    for number, handler in before.items():
-        if handler is signal.SIG_DFL:  # a handler that we or our parent process installed stays
-            signal.signal(number, _exit)
+def _signal_handlers(numbers: Sequence[signal.Signals], handler: Handler) -> Iterator[None]:
+    """Handle these signals by ``handler`` while the block runs. In other threads than the main one, do nothing."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, handler) for number in numbers if is_main}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _exit(number: int, _frame: FrameType | None) -> None:
@@ -154,10 +154,7 @@ def _exit(number: int, _frame: FrameType | None) -> None:
 
 def _stop(processes: Sequence[BotProcess]) -> None:
     """Stop all bots and their child processes concurrently, ignoring stop signals meanwhile."""
-    is_main = threading.current_thread() is threading.main_thread()
-    ignored = (signal.SIGINT, *STOP_SIGNALS) if is_main else ()
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
-    try:
+    with _signal_handlers((signal.SIGINT, *STOP_SIGNALS), signal.SIG_IGN):
         for number in (signal.SIGTERM, signal.SIGKILL):
             for process in processes:
                 process.send_signal(number)
@@ -166,9 +163,6 @@ def _stop(processes: Sequence[BotProcess]) -> None:
                 process.wait_until(moment)
         for process in processes:
             process.output.end(STEP_S)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _start(file: Path, port: int, secret: str) -> BotProcess:

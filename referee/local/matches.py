@@ -168,18 +168,29 @@ async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None 
         limits=plan.limits,
     )
     match = Match(header, CommittedChance(sitting.seed, group_id, nonces))
-    table = LocalTable(header, sitting, plan.secrets, limits or CallLimits())
+    match.begin()
+    return await play_to_end(match, sitting, plan.secrets, nonces, nonces, limits)
+
+
+async def play_to_end(
+    match: Match,
+    sitting: Sitting,
+    secrets: tuple[str, ...],
+    nonces: Sequence[str],
+    nonce_hashes: Sequence[str],
+    limits: CallLimits | None = None,
+) -> LocalResult:
+    """Play a match on from its current position, and end its log with the reveal."""
+    table = _LocalTable(match.header, sitting, secrets, limits or CallLimits())
     try:
-        match.begin()
         await drive(match, table.ask, table.record)
     finally:
         table.close()
-    result = match.log.rows[-1]
-    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
-    return LocalResult(header, result, lines, table.problems)
+    end = reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonce_hashes)
+    return LocalResult(match.header, match.log.rows[-1], [*match.lines, end], table.problems)
 
 
-class LocalTable:
+class _LocalTable:
     """The players of one match, and their ``problems`` by seat."""
 
     def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
@@ -247,9 +258,8 @@ def _label(source: str) -> str:
                 f"or {HOUSE}{{{','.join(players())}}}."
             )
         parts = Path(os.path.normpath(source)).parts
-        return "/".join(
-            parts[-2:] if parts[-1].startswith("bot.") else parts[-1:]
-        )  # bot.py alone does not tell bots apart
+        alone = not parts[-1].startswith("bot.")  # the name bot.py does not tell bots apart
+        return "/".join(parts[-1:] if alone else parts[-2:])
     if name not in players():
         raise NoSuchPlayer(f"unknown house player {name!r}; available: {', '.join(players())}")
     return name

@@ -37,7 +37,7 @@ async def _with_manifest(entrant: LocalEntrant, game_name: str, secrets: tuple[s
         caller.close()
     if check.manifest is None:
         raise BotNotReady(
-            f"{entrant.source} is not ready ({check.fault}: {check.detail}); `referee check` reports more"
+            f"{entrant.source} is not ready ({check.reply.fault}: {check.reply.detail}); `referee check` reports more"
         )
     if game_name not in check.manifest.games:
         raise BotNotReady(f"{entrant.source} does not play {game_name}; it plays {', '.join(check.manifest.games)}")
@@ -142,7 +142,7 @@ class LocalTournament:
 
     def _score(self, matches: Sequence[LocalOutcome]) -> float:
         first = self.plan.playing.entrants[0].name
-        return sum(float(points(match.placements)[match.names.index(first)]) for match in matches) / len(matches)
+        return sum(float(points(match.placements)[match.entrants.index(first)]) for match in matches) / len(matches)
 
 
 def _match_slots(entrants: Sequence[LocalEntrant]) -> dict[str, asyncio.Semaphore]:

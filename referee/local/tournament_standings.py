@@ -1,7 +1,8 @@
 """Standings of a local tournament: points per match and Elo against the field, with error bars over deals."""
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from math import log10
 from typing import Final
@@ -10,7 +11,7 @@ from referee.local.tournament_plan import LocalPlan
 from referee.local.tournament_store import LocalOutcome
 from referee.match.canonical import Json
 from referee.ratings.sprt import RunningTest
-from referee.standings import ErrorBar, MatchOutcome, bootstrap
+from referee.standings import ErrorBar, bootstrap
 from referee.standings.totals import sum_results
 
 TAIL: Final = 0.025  # outside a 95 % interval, at each end
@@ -42,14 +43,12 @@ class LocalStandingsRow:
 def standings(plan: LocalPlan, matches: Sequence[LocalOutcome]) -> list[LocalStandingsRow]:
     """Return the standings, best first; equal points per match share a rank. Players without matches are left out."""
     names = [entrant.name for entrant in plan.playing.entrants]
-    outcomes = [MatchOutcome(match.names, match.placements, match.returns, f"deal {match.deal}") for match in matches]
-    sums = sum_results(names, outcomes)
-    faults = dict.fromkeys(names, 0)
+    sums = sum_results(names, matches)
+    faults: Counter[Hashable] = Counter()
     for match in matches:
-        for name, count in zip(match.names, match.faults, strict=True):
-            faults[name] += count
+        faults.update(dict(zip(match.entrants, match.faults, strict=True)))
     draw = hashlib.sha256(f"error bars|{plan.playing.seed}".encode()).digest()
-    bars = {str(name): bar for name, bar in bootstrap(names, outcomes, draw_key=draw).items() if sums.matches[name]}
+    bars = {str(name): bar for name, bar in bootstrap(names, matches, draw_key=draw).items() if sums.matches[name]}
     means = {name: _mean(bar) for name, bar in bars.items()}
     bounds = {name: _bounds(bar) for name, bar in bars.items()}
     return [
@@ -85,7 +84,7 @@ def as_json(plan: LocalPlan, matches: Sequence[LocalOutcome], running: RunningTe
         test = {"verdict": running.verdict, "deals": running.groups, **ratio}
     return {
         "plan": plan.to_json(),
-        "deals": len({match.deal for match in matches}),
+        "deals": len({match.group for match in matches}),
         "matches": len(matches),
         "players": [asdict(row) for row in standings(plan, matches)],
         "test": test,

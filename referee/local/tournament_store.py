@@ -21,6 +21,7 @@ from referee.local.matches import LocalResult, Sitting
 from referee.local.tournament_plan import LocalPlan
 from referee.match.canonical import Json
 from referee.match.log import digest, parse_row
+from referee.standings import MatchOutcome
 
 PLAN: Final = "plan.json"
 LOCK: Final = ".lock"
@@ -31,19 +32,15 @@ class DamagedStore(RefereeError):
 
 
 @dataclass(frozen=True, slots=True)
-class LocalOutcome:
-    """The outcome of a finished match, by seat."""
+class LocalOutcome(MatchOutcome):
+    """The outcome of a finished match and its faults by seat. Its entrants are the names of players."""
 
-    deal: int
-    names: Sequence[str]
-    placements: Sequence[int]
-    returns: Sequence[int]
-    faults: Sequence[int]
+    faults: Sequence[int] = ()
 
     @classmethod
     def from_log(cls, deal: int, header: Json, result: Json) -> "LocalOutcome":
         names = [player["name"] for player in header["players"]]
-        return cls(deal, names, result["placements"], result["returns"], result["faults"])
+        return cls(names, result["placements"], result["returns"], f"deal {deal}", faults=result["faults"])
 
 
 class LocalStore:

@@ -31,11 +31,11 @@ def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
 def question(match: Match, seat: Seat | None) -> Request:
     """Return the open question of this seat, or the only one. Raise ``BadOption`` if there is none or more than one."""
     requests = {request.seat: request for request in match.requests()}
-    seats = ", ".join(map(str, requests))
+    seats = ", ".join(str(asked + 1) for asked in requests)
     if seat is None:
         if len(requests) > 1:
             raise BadOption("--seat", f"several seats choose at decision {match.n}; pass one of {seats}")
         return next(iter(requests.values()))
     if seat not in requests:
-        raise BadOption("--seat", f"seat {seat} was not asked at decision {match.n}; pass one of {seats}")
+        raise BadOption("--seat", f"seat {seat + 1} was not asked at decision {match.n}; pass one of {seats}")
     return requests[seat]

@@ -4,6 +4,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -77,13 +78,9 @@ def answers(path: Path) -> bool:
     """Return whether a server answers on this socket."""
     if not path.exists():
         return False
-    client = _client(path)
-    try:
+    with _client(path) as client, suppress(RedisError):
         return bool(client.ping())
-    except RedisError:
-        return False
-    finally:
-        client.close()
+    return False
 
 
 def take_over(path: Path, wait: Callable[[float], None]) -> bool:
@@ -94,13 +91,11 @@ def take_over(path: Path, wait: Callable[[float], None]) -> bool:
     if not _is_socket_in_use(path):
         path.unlink(missing_ok=True)
         return False
-    client = _client(path)
     try:
-        client.shutdown()
+        with _client(path) as client:
+            client.shutdown()
     except RedisError as error:
         raise ServerTrouble(f"a server on {path} refuses to shut down: {error}") from error
-    finally:
-        client.close()
     end = time.monotonic() + SHUTDOWN_S
     while _is_socket_in_use(path):
         if time.monotonic() > end:

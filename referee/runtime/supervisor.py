@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from referee.errors import RefereeError
 from referee.runtime import embedded_redis as embedded
@@ -30,12 +29,6 @@ class Stopped(Exception):  # not an error
     """Raised on a stop signal while the service is starting."""
 
 
-class Say(Protocol):
-    """A function that shows a message of the supervisor."""
-
-    def __call__(self, text: str) -> None: ...
-
-
 @dataclass(slots=True)
 class Supervisor:
     """Run one service in one data directory; ``run`` returns after a stop signal."""
@@ -44,7 +37,7 @@ class Supervisor:
     environment: dict[str, str]
     listener: socket.socket
     workers: int
-    say: Say
+    say: Callable[[str], None]  # shows a message
     embedded_redis: bool
     signals: Signals = field(default_factory=Signals, init=False)
     redis: Child | None = field(default=None, init=False)
@@ -137,9 +130,7 @@ class Supervisor:
         try:
             connection.request("GET", "/readyz")
             return connection.getresponse().status == 200
-        except OSError:
-            return False
-        except http.client.HTTPException:
+        except (OSError, http.client.HTTPException):
             return False
         finally:
             connection.close()

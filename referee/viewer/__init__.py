@@ -6,7 +6,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -120,8 +120,8 @@ def _gather_module(name: str, order: dict[str, str]) -> None:
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
-    for found in _imports(source):
-        _gather_module(normpath(join(dirname(name), found)), order)
+    for imported in _IMPORT.findall(source):
+        _gather_module(normpath(join(dirname(name), imported)), order)
     order[name] = re.sub(r"^export ", "", _IMPORT.sub("", source), flags=re.MULTILINE)
 
 
@@ -139,10 +139,6 @@ def _tables() -> str:
 
 
 GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}
-
-
-def _imports(source: str) -> Iterator[str]:
-    yield from (found[1] for found in _IMPORT.finditer(source))
 
 
 def _cards(log: str) -> dict[str, str]:

@@ -22,7 +22,8 @@ def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
         compared = match.agree(lines, 0)
         for number, row in enumerate(rows):
             if is_answer(row):
-                asked[number] = _question(_find_request(match, number, row["seat"]))
+                request = _find_request(match, number, row["seat"])
+                asked[number] = {name: getattr(request, name) for name in MEMBERS}
                 match.replay(number, row)
                 compared = match.agree(lines, compared)
     except BadLog:
@@ -37,7 +38,3 @@ def _find_request(match: Match, number: int, seat: int) -> Request:
     if found is None:
         raise BadLog(number, f"seat {seat + 1} was not asked here")
     return found
-
-
-def _question(request: Request) -> Json:
-    return {name: getattr(request, name) for name in MEMBERS}

@@ -59,12 +59,9 @@ class Sentences:
     def _piece(self, optional: str | None, placeholder: str, scope: Json) -> str:
         if optional is None:
             return self._value(placeholder, scope)
-        inner = [found[2] for found in PIECE.finditer(optional)]
-        return (
-            ""
-            if any(_says_nothing(placeholder, scope) for placeholder in inner)
-            else self._fill_template(optional, scope)
-        )
+        if any(_says_nothing(found[2], scope) for found in PIECE.finditer(optional)):
+            return ""
+        return self._fill_template(optional, scope)
 
     def _value(self, placeholder: str, scope: Json) -> str:
         path, *forms = placeholder.split("|")
@@ -112,11 +109,8 @@ def _describe_value(key: str, value: Any, name: Callable[[int], str]) -> str:
     if isinstance(value, list):
         return "[" + " ".join(_describe_value("", item, name) for item in value) + "]"
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(f"{_words(inner)} {_describe_value(inner, item, name)}" for inner, item in value.items())
-            + "}"
-        )
+        members = (f"{_words(inner)} {_describe_value(inner, item, name)}" for inner, item in value.items())
+        return "{" + ", ".join(members) + "}"
     return "-" if value is None else _spell_value(value)
 
 

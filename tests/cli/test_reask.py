@@ -122,12 +122,12 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
     return {
         ("reask", str(log), "9999", "http://127.0.0.1:9000"): (2, "no bot was asked at decision 9999; the nearest"),
         ("reask", str(log), "x", "http://127.0.0.1:9000"): (2, "'x' is not a decision"),
-        ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "there is no question 999: seat 1 was asked"),
-        ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several seats choose at decision 1; pass one of 0, 1"),
-        ("reask", str(log), "1", "--seat", "0", "http://127.1:9000"): (2, "an IPv4 address is four decimal numbers"),
+        ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "there is no question s1_q999; questions to"),
+        ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several seats choose at decision 1; pass one of 1, 2"),
+        ("reask", str(log), "1", "--seat", "1", "http://127.1:9000"): (2, "an IPv4 address is four decimal numbers"),
         ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (
             2,
-            "seat 7 was not asked at decision 1; pass one of 0, 1",
+            "seat 7 was not asked at decision 1; pass one of 1, 2",
         ),
         ("reask", str(log.with_name("none")), "1", "http://127.0.0.1:9000"): (1, "cannot be read"),
         ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not valid: row"),

@@ -14,8 +14,9 @@ from click.testing import CliRunner
 
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
+from referee.cli.log_files import StoredLog
 from referee.cli.tournament.downloads import DownloadReport
-from referee.cli.tournament.gzip_log import BadBundle, DownloadedLog, logs_in
+from referee.cli.tournament.gzip_log import BadBundle, logs_in
 from referee.cli.tournament.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
 from tests import golden
@@ -51,8 +52,8 @@ def test_what_there_is_of_a_cancelled_match_must_hold(tmp_path: Path) -> None:
     lines = golden.path("pool-nap-3").read_bytes().splitlines()
     account = DownloadReport(tmp_path, verifies=True)
 
-    account.add(DownloadedLog("mat_1", 0, lines[:50], remark="cancelled"))
-    account.add(DownloadedLog("mat_2", 0, [*lines[:20], *lines[21:50]], remark="cancelled"))
+    account.add(StoredLog("mat_1", lines[:50], remark="cancelled"))
+    account.add(StoredLog("mat_2", [*lines[:20], *lines[21:50]], remark="cancelled"))
 
     assert (account.verified, account.broken_off) == (0, 1)
     assert [(one["match"], one["row"]) for one in account.failed] == [("mat_2", 20)]
@@ -62,8 +63,8 @@ def test_a_log_without_its_seed_does_not_hold_as_only_open_logs_are_served(tmp_p
     lines = golden.path("pool-nap-3").read_bytes().splitlines()
     account = DownloadReport(tmp_path, verifies=True)
 
-    account.add(DownloadedLog("mat_1", 0, lines))
-    account.add(DownloadedLog("mat_2", 0, lines[:-1]))
+    account.add(StoredLog("mat_1", lines))
+    account.add(StoredLog("mat_2", lines[:-1]))
 
     assert account.verified == 1
     assert account.failed == [{"match": "mat_2", "row": len(lines) - 1, "reason": "the reveal row is missing"}]

@@ -13,9 +13,8 @@ from click.testing import CliRunner
 from referee.cli import main
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import plain
-from referee.cli.tournament import tournament
+from referee.cli.tournament import parameters, tournament
 from referee.cli.tournament.bracket import render_bracket
-from referee.cli.tournament.parameters import DateTimeParam, Pair, Seed
 from referee.cli.tournament.remote import sentence_of
 from referee.cli.tournament.stream import StreamMessage, parse_messages
 from referee.match.canonical import Json
@@ -37,16 +36,16 @@ def test_every_command_is_explained_with_an_example() -> None:
     [("rounds=3", 3), ("third_place=true", True), ("seeding=hand", "hand"), ("rounds=null", None), ("x=a=b", "a=b")],
 )
 def test_values_that_are_json_count_as_that(typed: str, meant: Any) -> None:
-    assert Pair().convert(typed, None, None)[1] == meant
+    assert parameters.pair(typed)[1] == meant
 
 
 def test_moments_are_told_in_utc() -> None:
-    ahead = datetime.fromisoformat(DateTimeParam().convert("+10m", None, None)) - datetime.now(UTC)
+    ahead = datetime.fromisoformat(parameters.moment("+10m")) - datetime.now(UTC)
 
-    assert DateTimeParam().convert("2030-05-01T18:00:00+02:00", None, None) == "2030-05-01T16:00:00Z"
+    assert parameters.moment("2030-05-01T18:00:00+02:00") == "2030-05-01T16:00:00Z"
     assert timedelta(minutes=9) < ahead <= timedelta(minutes=10)
-    assert Seed().convert("Ada=1=2", None, None) == ("Ada=1", 2)
-    assert Seed().convert("Ada=-", None, None) == ("Ada", None)
+    assert parameters.seed("Ada=1=2") == ("Ada=1", 2)
+    assert parameters.seed("Ada=-") == ("Ada", None)
 
 
 @pytest.mark.parametrize(

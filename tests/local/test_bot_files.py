@@ -123,7 +123,7 @@ def test_the_last_words_of_a_bot_that_does_not_come_up_cannot_steer_the_terminal
 
 def test_what_a_failing_bot_wrote_is_shown_after_the_match(folder: Path) -> None:
     text = STARTER.read_text().replace(
-        "def decided(question):", "def decided(question):\n    os._exit(print('I give up') or 3)"
+        "def choose(question):", "def choose(question):\n    os._exit(print('I give up') or 3)"
     )
     (folder / "bot.py").write_text(text)
 

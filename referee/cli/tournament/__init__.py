@@ -5,42 +5,24 @@ import click
 from referee.cli.lazy_group import LazyGroup
 
 STATUSES = "The exit status is 0 on success, 1 if refused, 2 for wrong usage, 3 if the service cannot be reached."
-COMMANDS = {  # by heading, in the order of the help page: module beside this file, and the command's name in it
+COMMANDS = {  # by heading, in the order of the help page: the name of a command and the module beside this file
     "Prepare": {
-        "create": ("drafting", "create"),
-        "edit": ("drafting", "edit"),
-        "open": ("lifecycle", "open_"),
-        "enter": ("lifecycle", "enter"),
-        "withdraw": ("lifecycle", "withdraw"),
-        "seeds": ("lifecycle", "seeds"),
+        "create": "drafting",
+        "edit": "drafting",
+        **dict.fromkeys(("open", "enter", "withdraw", "seeds"), "lifecycle"),
     },
     "Run": {
-        "start": ("lifecycle", "start"),
-        "pause": ("lifecycle", "pause"),
-        "resume": ("lifecycle", "resume"),
-        "cancel": ("lifecycle", "cancel"),
-        "finish": ("lifecycle", "finish"),
-        "void": ("voiding", "void"),
-        "waiting": ("voiding", "waiting"),
+        **dict.fromkeys(("start", "pause", "resume", "cancel", "finish"), "lifecycle"),
+        **dict.fromkeys(("void", "waiting"), "voiding"),
     },
     "Follow": {
-        "list": ("listing", "list_"),
-        "show": ("listing", "show"),
-        "watch": ("watching", "watch"),
-        "standings": ("results", "standings"),
-        "crosstable": ("results", "crosstable"),
-        "opponents": ("results", "opponents"),
-        "bracket": ("results", "bracket"),
-        "strengths": ("results", "strengths"),
-        "luck": ("results", "luck"),
+        "list": "listing",
+        "show": "listing",
+        "watch": "live",
+        **dict.fromkeys(("standings", "crosstable", "opponents", "bracket", "strengths", "luck"), "results"),
     },
-    "Download": {
-        "logs": ("downloads", "logs"),
-        "results": ("downloads", "results"),
-    },
-    "Without a service": {
-        "local": ("local", "local"),
-    },
+    "Download": {"logs": "downloads", "results": "downloads"},
+    "Without a service": {"local": "local"},
 }
 
 

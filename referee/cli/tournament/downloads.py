@@ -14,11 +14,12 @@ from typing import IO
 import click
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import judge
+from referee.cli.log_files import StoredLog, judge
+from referee.cli.options import FILE, PATH
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
-from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
-from referee.cli.tournament.remote import Refused, Remote, asks_service, is_transient, tournament_argument
+from referee.cli.tournament.gzip_log import logs_in
+from referee.cli.tournament.remote import Refused, Remote, is_transient, tournament_command
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
@@ -43,11 +44,11 @@ class DownloadReport:
     left_out: int = 0  # logs that are not public yet
     failed: list[Json] = field(default_factory=list)
 
-    def add(self, log: DownloadedLog) -> None:
+    def add(self, log: StoredLog) -> None:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
-        found = judge(log.lines, log.remark)
+        found = judge(log)
         if not found.holds:
             self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
         elif found.is_cut_short:
@@ -59,26 +60,15 @@ class DownloadReport:
             self.failed.append({"match": log.match, "row": found.report.rows, "reason": reason})
 
 
-@click.command()
-@tournament_argument
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="File or directory to write to. [default: a file named after the tournament]",
-)
+@tournament_command(example="--out cup.ndjson.gz --verify")
+@click.option("--out", type=PATH, help="File or directory to write to. [default: a file named after the tournament]")
 @click.option("--zip", "zipped", is_flag=True, help="Write a zip with one file per match; it cannot be resumed.")
 @click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
-@asks_service
 def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
     """Download the logs of a tournament.
 
     All available logs are written to one gzip file of JSON lines. If the file exists, for example after an
     interruption, the download continues at its end. With --verify the exit status is 1 if any log fails.
-
-    \b
-    Example:
-      referee tournament logs "Spring cup" --out cup.ndjson.gz --verify
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     report = DownloadReport(_choose_path(tournament, out, ".zip" if zipped else ".ndjson.gz"), verifies)
@@ -88,22 +78,14 @@ def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, ver
     _show_report(remote, report)
 
 
-@click.command()
-@tournament_argument
+@tournament_command(example="--csv > cup.csv")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, for spreadsheets and programs.")
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the results to FILE as CSV."
-)
-@asks_service
+@click.option("--out", type=FILE, help="Write the results to FILE as CSV.")
 def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) -> None:
     """Show all results.
 
     There is a row for each seat of each match, in the order in which the matches ended; --csv and --json have more
     columns.
-
-    \b
-    Example:
-      referee tournament results "Spring cup" --csv > cup.csv
     """
     path = f"/api/v1/tournaments/{tournament_id}/results.csv"
     if out is not None:
@@ -115,13 +97,9 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
     if as_csv and not remote.as_json:
         click.echo(text, nl=False)
         return
-    heads, *rows = csv.reader(io.StringIO(text, newline=""))
-    items = [dict(zip(heads, row, strict=True)) for row in rows]
-    lines = [[item[column] for column in COLUMNS] for item in items]
-    remote.show(
-        {"items": items},
-        Table(COLUMNS, lines, left=TEXT_COLUMNS).plain() if lines else "No matches have been played yet.",
-    )
+    items = list(csv.DictReader(io.StringIO(text, newline="")))
+    table = Table(COLUMNS, [[item[column] for column in COLUMNS] for item in items], left=TEXT_COLUMNS)
+    remote.show({"items": items}, table.plain() if items else "No matches have been played yet.")
 
 
 # -- the resumable file --
@@ -131,7 +109,7 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
     """Append the missing logs to the file, resuming when the connection breaks."""
     report.path.touch()
     with report.path.open("r+b") as file:
-        for log in _complete_logs(file):
+        for log, _ in pairwise(logs_in(_chunks(file))):  # all but the last one, which may be incomplete
             report.add(log)
         attempt = 0
         while True:
@@ -145,11 +123,6 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
                     click.echo(f"{report.path} has {report.logs} logs; the same command resumes the download", err=True)
                     raise
                 time.sleep(PAUSE_S * 2**attempt / 2)
-
-
-def _complete_logs(file: IO[bytes]) -> Iterator[DownloadedLog]:
-    """Yield the logs that are certainly complete: all but the last one."""
-    return (log for log, _ in pairwise(logs_in(_chunks(file))))
 
 
 def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:
@@ -185,7 +158,7 @@ def _fetch_zip(api: Api, tournament_id: str, report: DownloadReport, update: Upd
         listed = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
         for row in listed:
             lines = archive.read(row["file"]).splitlines() if report.verifies and row["file"] else []
-            report.add(DownloadedLog(row["match"], 0, lines, remark=row["status"]))
+            report.add(StoredLog(row["match"], lines, row["status"]))
             update(report.logs, len(listed), "logs")
     draft.replace(report.path)
 

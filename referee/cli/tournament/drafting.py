@@ -6,8 +6,8 @@ import click
 
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
-from referee.cli.tournament.parameters import DateTimeParam, Pair, as_object
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.parameters import as_object, moment, pair
+from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.pairing import formats
@@ -16,7 +16,7 @@ DEALS = ("own", "common", "duplicate")
 ORDERS = ("cyclic", "all")
 
 
-@click.command()
+@service_command()
 @click.argument("name")
 @click.option("--game", metavar="GAME", required=True, help="Game to play; `referee games` lists them.")
 @click.option("--seats", type=int, metavar="N", required=True, help="Seats per table.")
@@ -25,11 +25,18 @@ ORDERS = ("cyclic", "all")
 )
 @click.option(
     "--format-option",
-    type=Pair(),
+    type=pair,
+    metavar="NAME=VALUE",
     multiple=True,
     help="Set an option of the format, like rounds=5 or best_of=3. Repeatable.",
 )
-@click.option("--option", type=Pair(), multiple=True, help="Set an option of the game, like rounds=3. Repeatable.")
+@click.option(
+    "--option",
+    type=pair,
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Set an option of the game, like rounds=3. Repeatable.",
+)
 @click.option("--cycles", type=int, metavar="N", help="Number of times that all bots meet each other. [default: 1]")
 @click.option("--rated/--unrated", default=None, help="Count the results for the ladder, or do not. [default: rated]")
 @click.option(
@@ -54,7 +61,8 @@ ORDERS = ("cyclic", "all")
 )
 @click.option(
     "--starts-at",
-    type=DateTimeParam(),
+    type=moment,
+    metavar="MOMENT",
     help="Time at which the tournament starts by itself, like 2030-05-01T18:00:00Z, or +10m from now (s, m, h, d).",
 )
 @click.option(
@@ -67,7 +75,6 @@ ORDERS = ("cyclic", "all")
     help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget. [default: 10000]",
 )
 @click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
-@asks_service
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     """Draft a tournament; bots can enter once it is open.
 
@@ -84,19 +91,15 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     remote.show(tournament, text)
 
 
-@click.command()
-@tournament_argument
-@click.option("--starts-at", type=DateTimeParam(), help="New start time, in the format of `referee tournament create`.")
+@tournament_command(example="--starts-at +10m")
+@click.option(
+    "--starts-at", type=moment, metavar="MOMENT", help="New start time, in the format of `referee tournament create`."
+)
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
-@asks_service
 def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool) -> None:
     """Change the start time of a draft or an open tournament.
 
     This includes a tournament that missed its start because too few bots were entered.
-
-    \b
-    Example:
-      referee tournament edit "Spring cup" --starts-at +10m
     """
     if (starts_at is None) != by_hand:
         raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")

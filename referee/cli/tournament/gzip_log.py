@@ -6,45 +6,24 @@ that says why the match does not count.
 
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from referee.cli.log_files import LIMIT_BYTES, StoredLog
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.match.log import parse_row
-
-LONGEST_LOG = 256 << 20  # bytes, unpacked; far more than the longest match of any game
 
 
 class BadBundle(RefereeError):
     """Raised for a file or a response that does not contain packed logs."""
 
 
-@dataclass(slots=True)
-class DownloadedLog:
-    """The log of one match: its id, rows and packed bytes, and the offset of these bytes in the file.
-
-    ``remark`` says why the match does not count: ``void``, ``cancelled`` (the log is incomplete) or ``damaged`` (there
-    is no log).
-    """
-
-    match: str
-    start: int
-    lines: list[bytes] = field(default_factory=list)
-    packed: bytes = b""
-    remark: str = ""
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.packed)
-
-
-def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
+def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
     Raise ``BadBundle`` for anything that is not a packed log, and any error of ``chunks``; the log before is then not
     yielded.
     """
-    log: DownloadedLog | None = None
+    log: StoredLog | None = None
     for packed, text in _members(chunks):
         lines = text.splitlines()
         first = _row(lines[0]) if lines else {}
@@ -52,7 +31,7 @@ def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
         if first.get("row") == 0 or (remark and (log is None or log.match != first["match"])):
             if log is not None:
                 yield log
-            log = DownloadedLog(str(first["match"]), start if log is None else log.end)
+            log = StoredLog(str(first["match"]), start=start if log is None else log.end)
         if log is None:
             raise BadBundle("the first log has no header")
         log.lines += [] if remark else lines
@@ -79,11 +58,11 @@ def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     for chunk in chunks:
         while chunk:
             try:
-                text += unpacker.decompress(chunk, LONGEST_LOG - len(text) + 1)
+                text += unpacker.decompress(chunk, LIMIT_BYTES - len(text) + 1)
             except zlib.error as error:
                 raise BadBundle(f"this is not a gzip file of logs: {error}") from error
-            if len(text) > LONGEST_LOG:
-                raise BadBundle(f"a log is longer than {LONGEST_LOG >> 20} MiB; no match is that long")
+            if len(text) > LIMIT_BYTES:
+                raise BadBundle(f"a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
             rest = unpacker.unused_data
             packed += chunk[: len(chunk) - len(rest)]
             chunk = rest

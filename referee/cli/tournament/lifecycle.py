@@ -3,161 +3,12 @@
 import click
 
 from referee.cli.api_client import ApiRefusal
+from referee.cli.options import Number
 from referee.cli.plain_text import plain
-from referee.cli.tournament import lookup
-from referee.cli.tournament.parameters import Seed
-from referee.cli.tournament.remote import Refused, Remote, asks_service, problem_of, sentence_of, tournament_argument
-from referee.cli.tournament.watching import watch_tournament
+from referee.cli.tournament import lookup, parameters
+from referee.cli.tournament.live import watch_tournament
+from referee.cli.tournament.remote import Refused, Remote, problem_of, sentence_of, tournament_command
 from referee.match.canonical import Json
-
-
-@click.command("open")
-@tournament_argument
-@asks_service
-def open_(remote: Remote, tournament_id: str) -> None:
-    """Open a draft for entries.
-
-    \b
-    Example:
-      referee tournament open "Spring cup"
-    """
-    _act(remote, tournament_id, "open", "is open for entries")
-
-
-@click.command()
-@tournament_argument
-@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
-@click.option(
-    "--seed",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Seed of the first bot, 1 for the strongest; the following bots get the following seeds.",
-)
-@asks_service
-def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None) -> None:
-    """Enter bots.
-
-    These may be your own bots, or any bots if you organise the tournament. A bot that is refused is named and the
-    others are entered; the exit status is then 1.
-
-    \b
-    Example:
-      referee tournament enter "Spring cup" "Ada sound" "Carl random" --seed 1
-    """
-    seeds = {} if seed is None else {bot: {"seed": seed + index} for index, bot in enumerate(bots)}
-    _apply_to_bots(remote, tournament_id, "enter", bots, seeds, "entered")
-
-
-@click.command()
-@tournament_argument
-@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
-@asks_service
-def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
-    """Withdraw bots.
-
-    Matches that have started are played to the end; the remaining ones do not count.
-
-    \b
-    Example:
-      referee tournament withdraw "Spring cup" "Carl random"
-    """
-    _apply_to_bots(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
-
-
-@click.command()
-@tournament_argument
-@click.argument("pairs", metavar="BOT=NUMBER...", type=Seed(), nargs=-1, required=True)
-@asks_service
-def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None], ...]) -> None:
-    """Seed entries by hand, before the start.
-
-    Seed 1 is the strongest; BOT=- seeds the bot by its rating.
-
-    \b
-    Example:
-      referee tournament seeds "Spring cup" "Ada sound=1" "Carl random=2" "Emmy first=-"
-    """
-    known = lookup.BotLookup(remote.api)
-    given = {known.id(bot): number for bot, number in pairs}
-    document = remote.api.put(f"/tournaments/{tournament_id}/seeds", {"seeds": given})
-    remote.show(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
-
-
-@click.command()
-@tournament_argument
-@click.option("--watch", "watches", is_flag=True, help="Show the tournament until it is over.")
-@asks_service
-def start(remote: Remote, tournament_id: str, watches: bool) -> None:
-    """Close the entries, call every bot, and play.
-
-    \b
-    Example:
-      referee tournament start "Spring cup" --watch
-    """
-    document = remote.api.post(f"/tournaments/{tournament_id}/start")
-    if watches:
-        watch_tournament(remote, tournament_id)
-    else:
-        remote.show(document, f"{document['name']} is running; `referee tournament watch {tournament_id}` shows it")
-
-
-@click.command()
-@tournament_argument
-@asks_service
-def pause(remote: Remote, tournament_id: str) -> None:
-    """Start no further matches.
-
-    Running matches are played to the end.
-
-    \b
-    Example:
-      referee tournament pause "Spring cup"
-    """
-    _act(remote, tournament_id, "pause", "is paused")
-
-
-@click.command()
-@tournament_argument
-@asks_service
-def resume(remote: Remote, tournament_id: str) -> None:
-    """Resume a paused tournament.
-
-    \b
-    Example:
-      referee tournament resume "Spring cup"
-    """
-    _act(remote, tournament_id, "resume", "is running again")
-
-
-@click.command()
-@tournament_argument
-@click.option("--reason", metavar="TEXT", help="Reason that is shown with the tournament.")
-@asks_service
-def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
-    """End a tournament early.
-
-    Finished matches keep their results.
-
-    \b
-    Example:
-      referee tournament cancel "Spring cup" --reason "The hall is closed."
-    """
-    _act(remote, tournament_id, "cancel", "is cancelled", {} if reason is None else {"reason": reason})
-
-
-@click.command()
-@tournament_argument
-@asks_service
-def finish(remote: Remote, tournament_id: str) -> None:
-    """End a continuous ladder.
-
-    No further matches are arranged; running ones are played to the end.
-
-    \b
-    Example:
-      referee tournament finish "Long ladder"
-    """
-    _act(remote, tournament_id, "finish", "ends with its running matches")
 
 
 def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json | None = None) -> None:
@@ -165,14 +16,95 @@ def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json
     remote.show(document, f"{document['name']} {outcome}")
 
 
+def _action(verb: str, outcome: str, help: str, *, of: str = "Spring cup") -> click.Command:
+    """Return the command that sends ``verb`` to a tournament and prints the ``outcome``."""
+
+    def act(remote: Remote, tournament_id: str) -> None:
+        _act(remote, tournament_id, verb, outcome)
+
+    act.__doc__ = help
+    return tournament_command(verb, of=of)(act)
+
+
+open_ = _action("open", "is open for entries", "Open a draft for entries.")
+pause = _action("pause", "is paused", "Start no further matches.\n\nRunning matches are played to the end.")
+resume = _action("resume", "is running again", "Resume a paused tournament.")
+finish = _action(
+    "finish",
+    "ends with its running matches",
+    "End a continuous ladder.\n\nNo further matches are arranged; running ones are played to the end.",
+    of="Long ladder",
+)
+
+
+@tournament_command(example='"Ada sound" "Carl random" --seed 1')
+@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
+@click.option(
+    "--seed",
+    type=Number(1),
+    help="Seed of the first bot, 1 for the strongest; the following bots get the following seeds.",
+)
+def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None) -> None:
+    """Enter bots.
+
+    These may be your own bots, or any bots if you organise the tournament. A bot that is refused is named and the
+    others are entered; the exit status is then 1.
+    """
+    seeds = {} if seed is None else {bot: {"seed": seed + index} for index, bot in enumerate(bots)}
+    _apply_to_bots(remote, tournament_id, "enter", bots, seeds, "entered")
+
+
+@tournament_command(example='"Carl random"')
+@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
+def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
+    """Withdraw bots.
+
+    Matches that have started are played to the end; the remaining ones do not count.
+    """
+    _apply_to_bots(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
+
+
+@tournament_command(example='"Ada sound=1" "Carl random=2" "Emmy first=-"')
+@click.argument("pairs", metavar="BOT=NUMBER...", type=parameters.seed, nargs=-1, required=True)
+def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None], ...]) -> None:
+    """Seed entries by hand, before the start.
+
+    Seed 1 is the strongest; BOT=- seeds the bot by its rating.
+    """
+    given = {lookup.bot_id(remote.api, bot): number for bot, number in pairs}
+    document = remote.api.put(f"/tournaments/{tournament_id}/seeds", {"seeds": given})
+    remote.show(document, "\n".join(f"{bot}: {'by rating' if number is None else number}" for bot, number in pairs))
+
+
+@tournament_command(example="--watch")
+@click.option("--watch", "watches", is_flag=True, help="Show the tournament until it is over.")
+def start(remote: Remote, tournament_id: str, watches: bool) -> None:
+    """Close the entries, call every bot, and play."""
+    document = remote.api.post(f"/tournaments/{tournament_id}/start")
+    if watches:
+        watch_tournament(remote, tournament_id)
+    else:
+        remote.show(document, f"{document['name']} is running; `referee tournament watch {tournament_id}` shows it")
+
+
+@tournament_command(example='--reason "The hall is closed."')
+@click.option("--reason", metavar="TEXT", help="Reason that is shown with the tournament.")
+def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
+    """End a tournament early.
+
+    Finished matches keep their results.
+    """
+    _act(remote, tournament_id, "cancel", "is cancelled", {} if reason is None else {"reason": reason})
+
+
 def _apply_to_bots(
     remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
 ) -> None:
     """Send a request for each bot, with ``more`` fields by bot. Report each, and fail at the end if any is refused."""
-    known, done, refused = lookup.BotLookup(remote.api), [], []
+    done, refused = [], []
     for bot in bots:
         try:
-            body = {"bot": known.id(bot), **more.get(bot, {})}
+            body = {"bot": lookup.bot_id(remote.api, bot), **more.get(bot, {})}
             remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
             done.append(body)
             if not remote.as_json:

@@ -4,28 +4,22 @@ from itertools import islice
 
 import click
 
+from referee.cli.options import Number
 from referee.cli.tables import Table, number
 from referee.cli.tournament import formatting
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.match.canonical import Json
 
 STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
 LISTED = 50
 SHOWN = 100  # entries
+LABELS = {"substitutes": "replaced"}  # of counts that are not called like their field
 
 
-@click.command("list")
+@service_command("list")
 @click.option("--status", type=click.Choice(STATES), help="List only tournaments in this state.")
 @click.option("--game", metavar="GAME", help="List only tournaments of this game.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    default=LISTED,
-    show_default=True,
-    help="Largest number of tournaments to list.",
-)
-@asks_service
+@click.option("--limit", type=Number(1), default=LISTED, help="Largest number of tournaments to list.")
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
     """List tournaments, the newest first.
 
@@ -47,17 +41,11 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
     remote.show({"items": found}, text if found else "No tournaments found.")
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command()
 def show(remote: Remote, tournament_id: str) -> None:
     """Show a tournament.
 
     This shows its terms, its progress, its entries, and which bots answered before the start.
-
-    \b
-    Example:
-      referee tournament show "Spring cup"
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]
@@ -82,14 +70,8 @@ def _progress(tournament: Json) -> str:
 
 def _format_entries(entries: Json) -> str:
     """Return for example ``5 entered: 4 ready, 1 absent, 1 replaced``."""
-    names = (
-        ("asked", "asked"),
-        ("ready", "ready"),
-        ("absent", "absent"),
-        ("substitutes", "replaced"),
-        ("withdrawn", "withdrawn"),
-    )
-    counts = [f"{entries[field]} {word}" for field, word in names if entries[field]]
+    fields = ("asked", "ready", "absent", "substitutes", "withdrawn")
+    counts = [f"{entries[field]} {LABELS.get(field, field)}" for field in fields if entries[field]]
     return f"{entries['entered']} entered" + (f": {', '.join(counts)}" if counts else "")
 
 

@@ -1,8 +1,7 @@
-"""Show a tournament while it is played: a live view for people, JSON lines for programs."""
+"""`referee tournament watch`: show a tournament until it is over, even if the service restarts meanwhile."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import click
 from rich.console import Console
@@ -11,77 +10,70 @@ from referee.cli.live_view import LiveView
 from referee.cli.plain_text import plain
 from referee.cli.tables import standings
 from referee.cli.tournament import formatting
-from referee.cli.tournament.stream import StreamMessage
+from referee.cli.tournament.remote import Remote, tournament_command
+from referee.cli.tournament.stream import StreamMessage, fetch_snapshot, follow_tournament, retry_until_answered
 from referee.match.canonical import Json
 
 STEPS = 10  # lines of progress per round if the output is not a terminal
 
 
-class Display:
-    """Base of what shows the messages of a tournament."""
+@tournament_command()
+def watch(remote: Remote, tournament_id: str) -> None:
+    """Show a tournament until it is over.
 
-    trouble = ""
-
-    def show(self, message: StreamMessage) -> None:
-        """Show a message of the stream."""
-
-    def note(self, trouble: str) -> None:
-        """Show why nothing happens at the moment, unless it was shown already."""
-        if trouble != self.trouble:
-            self.trouble = trouble
-            self.complain()
-
-    def complain(self) -> None:
-        """Show the trouble."""
-
-    def close(self, tournament: Json, rows: Sequence[Json]) -> None:
-        """Show how the tournament ended."""
+    A terminal shows the standings, a progress bar and the estimated end; other output gets lines of text. --json prints
+    a line of JSON for each message: match, progress, standings, end. If the service is away, the command waits for it.
+    Ctrl-C ends the command with status 130; the tournament continues.
+    """
+    watch_tournament(remote, tournament_id)
 
 
-class JsonLines(Display):
-    """Print a line of JSON for each message."""
+def watch_tournament(remote: Remote, tournament_id: str) -> None:
+    """Show a tournament until it is over. Raise if the first request fails; wait for the service later on."""
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
+    with LiveView(Console(quiet=remote.as_json), STEPS) as view:
+        shown = LiveTournament(tournament, view)
+        for message in follow_tournament(remote.api, tournament_id, shown.note):
+            shown.trouble = ""
+            if remote.as_json:
+                click.echo(json.dumps({"event": message.name, "id": message.id, "data": message.content}))
+            else:
+                shown.show(message)
+        if remote.as_json:
+            return
+        tournament, table = retry_until_answered(lambda: fetch_snapshot(remote.api, tournament_id), shown.note)
+    reason = f" ({tournament['status_reason']})" if tournament["status_reason"] else ""
+    head = f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
+    rows = table["items"]
+    click.echo(plain(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
 
-    def show(self, message: StreamMessage) -> None:
-        self.trouble = ""
-        click.echo(json.dumps({"event": message.name, "id": message.id, "data": message.content}))
 
-    def complain(self) -> None:
-        click.echo(f"{self.trouble}; waiting for it", err=True)
-
-
-class LiveTournament(Display):
-    """Keep the state of a tournament from its messages and show it in a live view."""
+class LiveTournament:
+    """Keep the state of a tournament from its messages, and show it and any ``trouble`` in a live view."""
 
     def __init__(self, tournament: Json, view: LiveView) -> None:
+        self.trouble = ""
         self._tournament = tournament
         self._rows: Sequence[Json] = []
         self._view = view
 
     def show(self, message: StreamMessage) -> None:
-        self.trouble = ""
+        """Show a message of the stream."""
         match message.name:
             case "progress":
                 progress = dict(message.content)
-                self._tournament = self._tournament | {
-                    "status": progress.pop("status"),
-                    "status_reason": progress.pop("reason"),
-                }
-                self._tournament["progress"] = progress
+                status = {"status": progress.pop("status"), "status_reason": progress.pop("reason")}
+                self._tournament = self._tournament | status | {"progress": progress}
             case "standings":
                 self._rows = message.content["items"]
         self._update()
 
-    def complain(self) -> None:
-        self._view.complain(self.trouble)
-        self._update()
-
-    def close(self, tournament: Json, rows: Sequence[Json]) -> None:
-        self._view.stop()
-        reason = f" ({tournament['status_reason']})" if tournament["status_reason"] else ""
-        head = (
-            f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
-        )
-        click.echo(plain(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
+    def note(self, trouble: str) -> None:
+        """Show why nothing happens at the moment, unless it was shown already."""
+        if trouble != self.trouble:
+            self.trouble = trouble
+            self._view.complain(trouble)
+            self._update()
 
     def _update(self) -> None:
         so_far = self._tournament["progress"]
@@ -94,13 +86,3 @@ class LiveTournament(Display):
             phase=(self._tournament["status"], so_far["tournament_round"]),
             trouble=self.trouble,
         )
-
-
-@contextmanager
-def display(tournament: Json, *, as_json: bool) -> Iterator[Display]:
-    """Show a tournament while the block runs."""
-    if as_json:
-        yield JsonLines()
-    else:
-        with LiveView(Console(), STEPS) as view:
-            yield LiveTournament(tournament, view)

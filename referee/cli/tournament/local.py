@@ -15,7 +15,7 @@ from rich.console import Console
 
 from referee.cli import problem_report
 from referee.cli.live_view import LiveView
-from referee.cli.options import game_options, secret_option, time_options, usage_errors
+from referee.cli.options import FOLDER, Number, game_options, secret_option, time_options, usage_errors
 from referee.cli.tables import Table
 from referee.local import bot_files, tournament_standings
 from referee.local.matches import make_plan
@@ -35,30 +35,16 @@ SHARE = 0.05  # at most, of the time spent on updates
 @click.command("local")
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option("--game", "game_name", required=True, metavar="GAME", help="Game to play; `referee games` lists them.")
-@click.option(
-    "--deals",
-    type=click.IntRange(1, 99_999),
-    metavar="N",
-    required=True,
-    help="Number of deals; a later run may ask for more.",
-)
-@click.option(
-    "--seats", type=click.IntRange(2), metavar="N", help="Seats per table. [default: one table for all players]"
-)
+@click.option("--deals", type=Number(1, 99_999), required=True, help="Number of deals; a later run may ask for more.")
+@click.option("--seats", type=Number(2), help="Seats per table. [default: one table for all players]")
 @click.option(
     "--orders",
     type=click.Choice(["cyclic", "all"]),
     default="cyclic",
-    show_default=True,
     help="Seat orders in which each table plays a deal: rotations only, or all permutations.",
 )
 @game_options
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Directory for the logs. [default: named after the game and the seed]",
-)
+@click.option("--out", type=FOLDER, help="Directory for the logs. [default: named after the game and the seed]")
 @click.option(
     "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: that of DIR, or a new one]"
 )
@@ -67,14 +53,7 @@ SHARE = 0.05  # at most, of the time spent on updates
     metavar="elo0=0,elo1=20[,alpha=0.05,beta=0.05]",
     help="Stop as soon as a sequential test decides between these two Elo differences.",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 256),
-    metavar="N",
-    default=16,
-    show_default=True,
-    help="Number of matches played at the same time.",
-)
+@click.option("--concurrency", type=Number(1, 256), default=16, help="Number of matches played at the same time.")
 @time_options
 @secret_option("Secret that signs the calls to bots.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the tables.")
@@ -153,13 +132,13 @@ def _play_and_report(
         outcome = tournament_standings.as_json(plan, tournament.counting_matches(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
-        report.show()
-        return INTERRUPTED if interrupted else report.status
-    rows = tournament_standings.standings(plan, tournament.counting_matches())
-    click.echo(standings_table(title, rows).plain())
-    if tournament.running:
-        click.echo(verdict(plan, tournament.running))
-    click.echo(f"{tournament.deals} deals count; logs: {out}" + ("; the same command resumes" if interrupted else ""))
+    else:
+        rows = tournament_standings.standings(plan, tournament.counting_matches())
+        click.echo(standings_table(title, rows).plain())
+        if tournament.running:
+            click.echo(verdict(plan, tournament.running))
+        resumes = "; the same command resumes" if interrupted else ""
+        click.echo(f"{tournament.deals} deals count; logs: {out}{resumes}")
     report.show()
     return INTERRUPTED if interrupted else report.status
 

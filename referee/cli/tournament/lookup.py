@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from referee.cli.api_client import Api
@@ -28,22 +29,15 @@ def tournament_id(api: Api, wanted: str) -> str:
 
 def bot_id(api: Api, wanted: str) -> str:
     """Return the id of the bot with this id or name; raise ``NotFoundByName``."""
-    return BotLookup(api).id(wanted)
+    if ID.fullmatch(wanted):
+        return wanted
+    return _find_by_name("bot", wanted, _list_bots(api), lambda item: f"{item['id']} ({item['status']})")
 
 
-class BotLookup:
-    """Find several bots by name or id. The bots of the service are listed once, when the first name is looked up."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-        self._listed: list[Json] | None = None
-
-    def id(self, wanted: str) -> str:
-        if ID.fullmatch(wanted):
-            return wanted
-        if self._listed is None:
-            self._listed = list(self._api.items("/bots?limit=100"))
-        return _find_by_name("bot", wanted, self._listed, lambda item: f"{item['id']} ({item['status']})")
+@lru_cache(maxsize=1)
+def _list_bots(api: Api) -> list[Json]:
+    """List the bots of the service, once for all names in a command."""
+    return list(api.items("/bots?limit=100"))
 
 
 def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Callable[[Json], str]) -> str:

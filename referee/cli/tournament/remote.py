@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from inspect import cleandoc
 from typing import Any, TextIO
 
 import click
@@ -33,8 +33,6 @@ FLAGS = {  # of the command line, for fields of the API that have another name
     "rated": "--rated/--unrated",
 }
 
-tournament_argument = click.argument("tournament", metavar="TOURNAMENT")
-
 
 @dataclass(frozen=True, slots=True)
 class Remote:
@@ -58,44 +56,73 @@ class Away(click.ClickException):
     exit_code = 3  # click uses 2 for wrong usage
 
 
-def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Pass a command its ``Remote`` as the first argument, and add the options that choose the service.
+class ServiceCommand(click.Command):
+    """A command that asks a service: it has the options that choose one, and its function receives a ``Remote``.
 
-    A command with ``tournament_argument`` receives ``tournament_id``, whether the user gave an id or a name.
+    A command with the argument ``tournament`` receives ``tournament_id``, whether the user gave an id or a name.
     """
 
-    @click.option(
-        *("--url", "url"),
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.params += SERVICE_OPTIONS
+
+    def invoke(self, ctx: click.Context) -> Any:
+        options = ctx.params
+        as_json, token = options.pop("as_json"), _token(options.pop("token"), options.pop("token_file"))
+        with errors_as_sentences(as_json), Api(options.pop("url"), token) as api:
+            options["remote"] = Remote(api, as_json)
+            if "tournament" in options:
+                options["tournament_id"] = lookup.tournament_id(api, options.pop("tournament"))
+            return super().invoke(ctx)
+
+
+SERVICE_OPTIONS = (
+    click.Option(
+        ["--url"],
         envvar="REFEREE_URL",
         metavar="URL",
         default="http://127.0.0.1:8000",
+        show_default=False,
         help="Service to ask. [default: $REFEREE_URL, else http://127.0.0.1:8000]",
-    )
-    @click.option(
-        *("--token-file", "token_file"),
+    ),
+    click.Option(
+        ["--token-file"],
         envvar="REFEREE_TOKEN_FILE",
         type=click.File(),
         metavar="FILE",
         help="File that holds your token; - reads it from standard input. [default: $REFEREE_TOKEN_FILE]",
-    )
-    @click.option(
-        *("--token", "token"),
+    ),
+    click.Option(
+        ["--token"],
         envvar="REFEREE_TOKEN",
         metavar="TOKEN",
         help="Your token. Other users can see it here, so prefer --token-file. [default: $REFEREE_TOKEN]",
-    )
-    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
-    @wraps(command)
-    def asking(
-        *args: Any, url: str, token: str | None, token_file: TextIO | None, as_json: bool, **options: Any
-    ) -> Any:
-        text = _token(token, token_file)
-        with errors_as_sentences(as_json), Api(url, text) as api:
-            if "tournament" in options:
-                options["tournament_id"] = lookup.tournament_id(api, options.pop("tournament"))
-            return command(Remote(api, as_json), *args, **options)
+    ),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text."),
+)
 
-    return asking
+
+def service_command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
+    """Make the decorated function a ``ServiceCommand``."""
+    return click.command(name, cls=ServiceCommand)
+
+
+def tournament_command(
+    name: str | None = None, *, of: str = "Spring cup", example: str = ""
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make the decorated function a ``ServiceCommand`` with the argument ``tournament``.
+
+    Its help ends with an example: the command for the tournament ``of`` this name, followed by ``example``.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        tournament = click.Argument(["tournament"], metavar="TOURNAMENT")
+        command = click.command(name, cls=ServiceCommand, params=[tournament])(function)
+        line = f'referee tournament {command.name} "{of}" {example}'.rstrip()
+        command.help = f"{cleandoc(command.help or '')}\n\n\b\nExample:\n  {line}"
+        return command
+
+    return decorate
 
 
 def _token(given: str | None, file: TextIO | None) -> str | None:

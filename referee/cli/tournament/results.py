@@ -1,34 +1,41 @@
 """`referee tournament standings`, `crosstable`, `bracket` and others: show the results of a tournament so far."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 import click
 
+from referee.cli.options import Number
 from referee.cli.tables import Table, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.bracket import render_bracket
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, tournament_command
 from referee.match.canonical import Json
 
+NO_BOTS = "No bots are entered."
 SQUARE = 20  # bots that a crosstable can show side by side
 
 
-@click.command()
-@tournament_argument
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Largest number of rows to show. [default: all]")
+def result_command(render: Callable[[Json], str]) -> click.Command:
+    """Make a command that fetches all of the result with the function's name, and shows the text it returns."""
+
+    def fetch_and_show(remote: Remote, tournament_id: str) -> None:
+        document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/{render.__name__}?limit=100")
+        remote.show(document, render(document))
+
+    fetch_and_show.__doc__ = render.__doc__
+    return tournament_command(render.__name__)(fetch_and_show)
+
+
+@tournament_command(example="--limit 10")
+@click.option("--limit", type=Number(1), help="Largest number of rows to show. [default: all]")
 @click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
-@asks_service
 def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
     """Show the standings.
 
     Tie-breaks are shown in the order in which they decide. The points per match come with their 95 % confidence
     interval and, in brackets, the number of deal groups behind it.
-
-    \b
-    Example:
-      referee tournament standings "Spring cup" --limit 10
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
@@ -39,73 +46,57 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
         document = remote.api.get(f"{path}/{lookup.bot_id(remote.api, bot)}")
         rows = [document["row"]]
     title = f"{formatting.title(tournament)}; {formatting.progress(tournament)}"
-    remote.show(document, standings_table(title, rows, error_bars=True).plain() if rows else "No bots are entered.")
+    remote.show(document, standings_table(title, rows, error_bars=True).plain() if rows else NO_BOTS)
 
 
-@click.command()
-@tournament_argument
-@asks_service
-def crosstable(remote: Remote, tournament_id: str) -> None:
+@result_command
+def crosstable(document: Json) -> str:
     """Show the score of every bot against every other.
 
     The score 1.5/2 means 1.5 points from 2 matches at the same table: 1 point for each match placed ahead of the other
     bot, half a point for each equal placement. Columns have the numbers of the rows.
-
-    \b
-    Example:
-      referee tournament crosstable "Spring cup"
     """
-    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/crosstable?limit=100")
     rows = document["items"]
-    remote.show(document, _square(rows) if len(rows) <= SQUARE else _pairs(rows))
+    return _square(rows) if len(rows) <= SQUARE else _pairs(rows)
 
 
-@click.command()
-@tournament_argument
-@asks_service
+@tournament_command(of="Winter knockout")
 def bracket(remote: Remote, tournament_id: str) -> None:
     """Draw the bracket of a knockout.
 
     Seeds stand before the names and points after them; ? is a bot in a rated match that is not over.
-
-    \b
-    Example:
-      referee tournament bracket "Winter knockout"
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
     remote.show(document, render_bracket(document))
 
 
-@click.command()
-@tournament_argument
-@asks_service
-def strengths(remote: Remote, tournament_id: str) -> None:
+@result_command
+def strengths(document: Json) -> str:
     """Show the estimated strength of the bots.
 
     Strengths are fitted to all results together, in points as on the ladder (400 points are odds of ten to one), with
     95 % intervals, the possible ranks within them, and the likelihood of being stronger than the next bot.
-
-    \b
-    Example:
-      referee tournament strengths "Spring cup"
     """
-    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/strengths?limit=100")
-    remote.show(document, "\n".join(_strengths(document)))
+    heads = ("rank", "bot", "strength", "95 % interval", "matches", "possible ranks", "above the next")
+    rows = [
+        (
+            *(str(row["rank"]), row["name"], f"{row['points']:.0f}", f"{row['low']:.0f} to {row['high']:.0f}"),
+            *(str(row["matches"]), f"{row['best_rank']} to {row['worst_rank']}", _percent(row["superior_to_next"])),
+        )
+        for row in document["items"]
+    ]
+    lines = [Table(heads, rows).plain()] if rows else ["No matches have been played yet."]
+    lines += [] if document["converged"] else ["The fit has not converged to a hundredth of a point."]
+    lines += [] if document["exact"] else ["The intervals are approximate, because there are many bots."]
+    return "\n".join(lines)
 
 
-@click.command()
-@tournament_argument
-@asks_service
-def opponents(remote: Remote, tournament_id: str) -> None:
+@result_command
+def opponents(document: Json) -> str:
     """Show the seats and opponents of every bot.
 
     For each bot: matches in each seat, byes, and opponents with the most frequent first.
-
-    \b
-    Example:
-      referee tournament opponents "Spring cup"
     """
-    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/opponents?limit=100")
     names = {row["bot"]: row["name"] for row in document["items"]}
     rows = [
         (
@@ -115,30 +106,21 @@ def opponents(remote: Remote, tournament_id: str) -> None:
         for row in document["items"]
     ]
     heads = ("bot", "by seat", "byes", "opponents")
-    table = Table(heads, rows, left=("bot", "by seat", "opponents"))
-    remote.show(document, table.plain() if rows else "No bots are entered.")
+    return Table(heads, rows, left=("bot", "by seat", "opponents")).plain() if rows else NO_BOTS
 
 
-@click.command()
-@tournament_argument
-@asks_service
-def luck(remote: Remote, tournament_id: str) -> None:
+@result_command
+def luck(document: Json) -> str:
     """Show luck-adjusted scores.
 
     Scores per match, compared with the mean of all bots that held the same seat in the same deals; the standard error
     follows the sign ±. This needs deals that are shared between tables.
-
-    \b
-    Example:
-      referee tournament luck "Spring cup"
     """
-    document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/luck?limit=100")
     rows = [
         (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
         for row in document["items"]
     ]
-    table = Table(("bot", "points", "returns", "matches", "deal groups"), rows)
-    remote.show(document, table.plain() if rows else "No bots are entered.")
+    return Table(("bot", "points", "returns", "matches", "deal groups"), rows).plain() if rows else NO_BOTS
 
 
 def _mean(found: Json | None) -> str:
@@ -161,7 +143,7 @@ def _square(rows: Sequence[Json]) -> str:
         [number, row["name"], *("·" if other is row else own.get(other["bot"], "-") for other in rows)]
         for number, row, own in zip(numbers, rows, scores, strict=True)
     ]
-    return Table(["", "bot", *numbers], cells).plain() if rows else "No bots are entered."
+    return Table(["", "bot", *numbers], cells).plain() if rows else NO_BOTS
 
 
 def _pairs(rows: Sequence[Json]) -> str:
@@ -174,21 +156,6 @@ def _pairs(rows: Sequence[Json]) -> str:
 
 def _score(rival: Json) -> str:
     return f"{number(rival['points'])}/{rival['matches']}"
-
-
-def _strengths(document: Json) -> list[str]:
-    heads = ("rank", "bot", "strength", "95 % interval", "matches", "possible ranks", "above the next")
-    rows = [
-        (
-            *(str(row["rank"]), row["name"], f"{row['points']:.0f}", f"{row['low']:.0f} to {row['high']:.0f}"),
-            *(str(row["matches"]), f"{row['best_rank']} to {row['worst_rank']}", _percent(row["superior_to_next"])),
-        )
-        for row in document["items"]
-    ]
-    lines = [Table(heads, rows).plain()] if rows else ["No matches have been played yet."]
-    lines += [] if document["converged"] else ["The fit has not converged to a hundredth of a point."]
-    lines += [] if document["exact"] else ["The intervals are approximate, because there are many bots."]
-    return lines
 
 
 def _percent(share: float | None) -> str:

@@ -4,18 +4,17 @@ import click
 
 from referee.cli.tables import Table, number
 from referee.cli.tournament import lookup
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
 
 
-@click.command()
+@service_command()
 @click.argument("match", metavar="MATCH")
 @click.option("--reason", metavar="TEXT", required=True, help="Reason that is shown to everybody with the match.")
 @click.option("--rematch", is_flag=True, help="Play the match again with fresh cards.")
 @click.option(
     "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
 )
-@asks_service
 def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bool) -> None:
     """Void a finished match, so that it does not count.
 
@@ -35,9 +34,8 @@ def _outcome(document: Json) -> list[str]:
     return [f"{label}: {', '.join(document[field])}" for field, label in labels if document[field]]
 
 
-@click.command()
+@service_command()
 @click.argument("bot", metavar="BOT")
-@asks_service
 def waiting(remote: Remote, bot: str) -> None:
     """Show why a bot is not playing.
 
