@@ -1,4 +1,4 @@
-"""Benchmarks. Each is a program that prints one line of JSON (``python -m bench.engine``); see docs/performance.md.
+"""Benchmarks: programs that print one line of JSON (``python -m bench.engine``). They assert nothing.
 
-They measure and assert nothing. What they write goes to a temporary folder.
+``docs/performance.md`` quotes their figures. Temporary folders hold what they write.
 """

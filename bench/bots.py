@@ -1,63 +1,50 @@
-"""A process full of quick bots, so that their cost is not the referee's: any path is a bot, the choice is random.
+"""Bots in another process, so that their cost is not the referee's: any path is a bot that answers at random.
 
-``python -m bench.bots DELAY_MS`` prints its URL and serves until its input ends. It speaks just enough HTTP for
-clients that mean well.
+``python -m bench.bots DELAY_MS`` prints its URL and serves until its standard input ends. It speaks just enough HTTP
+for well-behaved clients.
 """
 
 import asyncio
 import hashlib
-import http.client
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
 from random import Random
-from types import TracebackType
-from typing import Any, Final, Self
-from urllib.parse import urlsplit
+from typing import Any, Final
 
 import orjson
 
 NONCE: Final = "benchmark"
-_LENGTH: Final = b"content-length:"
+LENGTH: Final = b"content-length:"
 
 
+@dataclass(frozen=True)
 class Bots:
-    """The serving process as a benchmark sees it."""
+    """The serving process as benchmarks see it."""
 
-    def __init__(self, delay_ms: int = 0) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.bots", str(delay_ms)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        self.url = self._process.stdout.readline().strip()
+    url: str
 
     def decisions(self) -> int:
-        """How many questions it has answered."""
-        where = urlsplit(self.url)
-        connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=10)
-        connection.request("GET", "/count")
-        count: int = orjson.loads(connection.getresponse().read())
-        connection.close()
-        return count
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        """Return the number of questions answered so far."""
+        with closing(HTTPConnection(self.url.removeprefix("http://"), timeout=10)) as connection:
+            connection.request("GET", "/count")
+            count: int = orjson.loads(connection.getresponse().read())
+            return count
 
 
-class _Serving(asyncio.Protocol):
+@contextmanager
+def start_bots(delay_ms: int = 0) -> Iterator[Bots]:
+    """Serve bots that answer after ``delay_ms`` while the block runs."""
+    command = [sys.executable, "-m", "bench.bots", str(delay_ms)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield Bots(process.stdout.readline().strip())
+
+
+class BotProtocol(asyncio.Protocol):
     """One connection: a request, its answer ``delay_s`` later, the next request."""
 
     decisions = 0
@@ -73,26 +60,21 @@ class _Serving(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._received += data
-        end = self._received.find(b"\r\n\r\n")
-        if end < 0:
+        head, end, body = bytes(self._received).partition(b"\r\n\r\n")
+        size = int(head.lower().partition(LENGTH)[2].split(b"\r\n", 1)[0] or 0)
+        if not end or len(body) < size:
             return
-        head = bytes(self._received[:end]).lower()
-        at = head.find(_LENGTH)
-        size = int(head[at + len(_LENGTH) :].split(b"\r\n", 1)[0]) if at >= 0 else 0
-        if len(self._received) < end + 4 + size:
-            return
-        body = bytes(self._received[end + 4 :])
         self._received.clear()
         method, path, _ = head.split(b" ", 2)
-        if path.endswith(b"/decide"):
+        if method == b"GET":
+            self._send(BotProtocol.decisions)
+        elif path.endswith(b"/decide"):
             self._decide(orjson.loads(body))
-        elif method == b"get":
-            self._send(_Serving.decisions)
         else:
-            self._send(_noticed(orjson.loads(body)))
+            self._send(reply_to_notice(orjson.loads(body)))
 
     def _decide(self, question: Any) -> None:
-        _Serving.decisions += 1
+        BotProtocol.decisions += 1
         choice = self._rng.randrange(len(question["legal_actions"]))
         answer = {"decision": question["decision"]["id"], "choice": choice}
         if self._delay_s:
@@ -106,7 +88,7 @@ class _Serving(asyncio.Protocol):
         self._transport.write(head + body)
 
 
-def _noticed(notice: Any) -> Any:
+def reply_to_notice(notice: Any) -> Any:
     match notice:
         case {"type": "group_start", "step": 1}:
             return {"nonce_hash": hashlib.sha256(NONCE.encode()).hexdigest()}
@@ -117,9 +99,9 @@ def _noticed(notice: Any) -> Any:
 
 
 async def serve(delay_ms: int) -> None:
-    """Serves until standard input ends."""
+    """Serve until standard input ends."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Serving(delay_ms / 1000), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(lambda: BotProtocol(delay_ms / 1000), "127.0.0.1", 0, backlog=1024)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()

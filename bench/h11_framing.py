@@ -1,7 +1,7 @@
-"""h11 in the place of our framing: the same interface and the checks that its events allow. Only for comparison.
+"""h11 in the place of our framing, for comparison only: the same interface, and the checks that its events allow.
 
-Our client runs unchanged on top of it (``replacing_ours``): deadlines, vetted addresses, and connections that close
-when bytes come unasked are the same. What is left is how each reads HTTP.
+Our client runs unchanged on top of it: deadlines, the address policy, and connections that close when unrequested bytes
+arrive are the same. Only the reading of HTTP differs.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from referee.botclient.framing import MAX_BODY_BYTES, MAX_HEAD_BYTES, BadRespons
 
 
 class H11Response:
-    """One response read by h11; the same attributes as ``referee.botclient.framing.Response``."""
+    """A response read by h11, with the attributes of ``referee.botclient.framing.Response``."""
 
     def __init__(self, *, bodiless: bool = False) -> None:
         self.status = 0
@@ -46,14 +46,14 @@ class H11Response:
                 event = self._h11.next_event()
                 if event in (h11.NEED_DATA, h11.PAUSED):
                     return
-                self._take(event)
+                self._handle(event)
         except h11.RemoteProtocolError as error:
             raise BadResponse("bad_http", str(error)) from error
 
-    def _take(self, event: object) -> None:
+    def _handle(self, event: object) -> None:
         match event:
             case h11.Response():
-                self._take_head(event)
+                self._check_head(event)
             case h11.Data():
                 self.body += event.data
                 if len(self.body) > MAX_BODY_BYTES:
@@ -66,7 +66,7 @@ class H11Response:
             case h11.ConnectionClosed():
                 raise BadResponse("bad_http", "the connection ended before the answer")
 
-    def _take_head(self, response: h11.Response) -> None:
+    def _check_head(self, response: h11.Response) -> None:
         headers = dict(response.headers)
         self.status = response.status_code
         if self.status != 200:
@@ -78,7 +78,7 @@ class H11Response:
 
 
 @contextmanager
-def replacing_ours() -> Iterator[None]:
+def replace_framing() -> Iterator[None]:
     """Let our client read with h11 while the block runs."""
     with mock.patch.object(connection, "Response", H11Response):
         yield

@@ -1,116 +1,130 @@
-"""What a decision over HTTP costs the referee, beside HTTP alone: aiohttp's client and our own, against the same bots.
+"""CPU time of the referee per decision over HTTP, compared with HTTP alone by aiohttp's client and by our own.
 
-The bots run in another process; only the CPU time of this one is counted, its database threads included.
+The bots run in another process. Only the CPU time of this process is counted, with its database threads.
 """
 
 import asyncio
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Final
 
 import aiohttp
 
-from bench.bots import Bots
-from bench.local import question
-from bench.measure import Benchmark, Json, rounded
-from bench.world import World, world
+from bench.bots import Bots, start_bots
+from bench.measure import Benchmark, Json, run, significant, time_of
+from bench.playouts import answer_all, begin_match
+from bench.world import EGRESS, World, new_world
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallTarget
+from referee.protocol.messages import Questions
 from referee.protocol.signing import bot_secret
 from workers.runner import Runner
 
-AT_ONCE = 16
-GAMES = {"saint-poker": 2, "pool-nap": 3}
+CONCURRENCY: Final = 16
+GAMES: Final = {"saint-poker": 2, "pool-nap": 3}  # seats
 
 Exchange = Callable[[], Awaitable[None]]
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line("http", "CPU microseconds of the referee for a decision over HTTP")
-    figures: Json = {"matches at once": AT_ONCE}
-    with Bots() as bots, world(runner_slots=AT_ONCE) as place:
-        bot_ids = place.enlist(bots.url, max(GAMES.values()))
+def measure(benchmark: Benchmark) -> Json:
+    figures: Json = {"concurrent matches": CONCURRENCY}
+    with start_bots() as bots, new_world(runner_slots=CONCURRENCY) as world:
+        bot_ids = world.add_certified_bots(bots.url, max(GAMES.values()))
         for game, seats in GAMES.items():
-            figures[game] = of_game(benchmark, bots, place, game, bot_ids[:seats])
-    benchmark.report(figures)
+            figures[game] = measure_game(benchmark, bots, world, game, bot_ids[:seats])
+    return figures
 
 
-def of_game(benchmark: Benchmark, bots: Bots, place: World, game: str, bot_ids: list[str]) -> Json:
-    """The three measured in turn, several times, so that what slows the machine down hits all of them."""
-    body = question(game, len(bot_ids))
-    exchanges = benchmark.size(3000, 32)
+def measure_game(benchmark: Benchmark, bots: Bots, world: World, game: str, bot_ids: list[str]) -> Json:
+    """Measure clients and worker alternately, so that a busy machine slows all of them down."""
+    body = question_body(game, len(bot_ids))
+    exchanges, matches = benchmark.size(3000, 32), benchmark.size(24, 1)
     spent: dict[str, list[float]] = {"aiohttp": [], "client": [], "worker": [], "loop": []}
-    for run in range(benchmark.runs):
-        benchmark.note(f"{game}, run {run + 1} of {benchmark.runs}")
-        spent["aiohttp"].append(asyncio.run(aiohttp_alone(bots.url, body, exchanges)))
-        spent["client"].append(asyncio.run(client_alone(bots.url, body, exchanges)))
-        whole_us, loop_us = worker_us(bots, place, game, bot_ids, benchmark.size(24, 1))
-        spent["worker"].append(whole_us)
+    for number in range(1, benchmark.runs + 1):
+        benchmark.note(f"{game}, run {number} of {benchmark.runs}")
+        worker_us, loop_us = measure_worker(bots, world, game, bot_ids, matches)
+        spent["aiohttp"].append(asyncio.run(measure_aiohttp(bots.url, body, exchanges)))
+        spent["client"].append(asyncio.run(measure_client(bots.url, body, exchanges)))
+        spent["worker"].append(worker_us)
         spent["loop"].append(loop_us)
-    median = {name: rounded(statistics.median(values)) for name, values in spent.items()}
+    median = {name: significant(statistics.median(values)) for name, values in spent.items()}
+
+    def against_aiohttp(name: str) -> float:
+        pairs = zip(spent[name], spent["aiohttp"], strict=True)
+        return significant(statistics.median(own / other for own, other in pairs))
+
     return {
         "request body bytes": len(body),
         "whole worker us per decision": median["worker"],
-        "of it in the thread of the event loop us": median["loop"],
+        "of it in the event loop's thread us": median["loop"],
         "our client alone us": median["client"],
         "aiohttp client alone us": median["aiohttp"],
-        "whole worker / aiohttp alone": rounded(statistics.median(map(ratio, spent["worker"], spent["aiohttp"]))),
-        "our client / aiohttp alone": rounded(statistics.median(map(ratio, spent["client"], spent["aiohttp"]))),
+        "whole worker / aiohttp alone": against_aiohttp("worker"),
+        "our client / aiohttp alone": against_aiohttp("client"),
     }
 
 
-def ratio(one: float, other: float) -> float:
-    return one / other
+def question_body(game: str, seats: int) -> bytes:
+    """Return the body of a question some way into a match."""
+    match, dice = begin_match(game, seats), Random(1)
+    for _ in range(7):
+        answer_all(match, dice)
+    request = match.requests()[0]
+    return Questions(match.header, request.seat).ask(request)[1]
 
 
-def worker_us(bots: Bots, place: World, game: str, bot_ids: list[str], matches: int) -> tuple[float, float]:
-    """A whole runner: claims, nonces, engine, questions, answers, record, results, notices. The second figure
-    leaves out the threads that write to the database and read from it."""
-    place.arrange(game, bot_ids, matches)
+def measure_worker(bots: Bots, world: World, game: str, bot_ids: list[str], matches: int) -> tuple[float, float]:
+    """Let a runner play matches from claim to result. Return its CPU us per decision, and those outside of the threads
+    that use the database."""
+    world.add_due_matches(game, bot_ids, matches)
     before = bots.decisions()
-    start, start_of_thread = time.process_time(), time.thread_time()
-    tally = asyncio.run(Runner(place.settings, place.database).run())
-    spent, spent_here = time.process_time() - start, time.thread_time() - start_of_thread
-    if tally.finished != matches:
-        raise RuntimeError(f"{matches} matches were to be finished: {tally}")
+
+    def work() -> None:
+        tally = asyncio.run(Runner(world.settings, world.database).run())
+        if tally.finished != matches:
+            raise RuntimeError(f"the runner finished {tally.finished} of {matches} matches: {tally}")
+
+    cost = time_of(work)
     decisions = bots.decisions() - before
-    return 1e6 * spent / decisions, 1e6 * spent_here / decisions
+    return 1e6 * cost.cpu / decisions, 1e6 * cost.thread / decisions
 
 
-async def client_alone(url: str, body: bytes, exchanges: int) -> float:
-    """Our client with its signatures and checks; each exchange is a question of the same body."""
-    policy = Policy.parse("127.0.0.1/32:1024-65535")
-    target = CallTarget("bot_bench", url, (bot_secret(bytes(32), "bot_bench", 1),), AT_ONCE)
-    callers = [BotCaller(target, policy) for _ in range(AT_ONCE)]
+async def measure_client(url: str, body: bytes, exchanges: int) -> float:
+    """Measure our client, which signs requests and validates responses."""
+    target = CallTarget("bot_bench", url, (bot_secret(bytes(32), "bot_bench", 1),), CONCURRENCY)
+    callers = [BotCaller(target, Policy.parse(EGRESS)) for _ in range(CONCURRENCY)]
 
-    def exchange(caller: BotCaller) -> Exchange:
-        async def once() -> None:
+    def exchange_with(caller: BotCaller) -> Exchange:
+        async def exchange() -> None:
             reply = await caller.post("/decide", body, "mat_bench_0_0", 10_000)
             assert reply.ok, reply.detail
 
-        return once
+        return exchange
 
     try:
-        return await us_each([exchange(caller) for caller in callers], exchanges)
+        return await us_per_exchange([exchange_with(caller) for caller in callers], exchanges)
     finally:
         for caller in callers:
             caller.close()
 
 
-async def aiohttp_alone(url: str, body: bytes, exchanges: int) -> float:
-    """A bare keep-alive loop of aiohttp, as it would be set up for strangers: no signature, the answer not parsed."""
-    async with session(aiohttp.TCPConnector(limit=AT_ONCE, use_dns_cache=False)) as client:
+async def measure_aiohttp(url: str, body: bytes, exchanges: int) -> float:
+    """Measure aiohttp with keep-alive, without signatures and without parsing the response."""
+    async with careful_session(aiohttp.TCPConnector(limit=CONCURRENCY, use_dns_cache=False)) as session:
 
-        async def once() -> None:
+        async def exchange() -> None:
             headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-            async with client.post(f"{url}/decide", data=body, headers=headers, allow_redirects=False) as response:
+            async with session.post(f"{url}/decide", data=body, headers=headers, allow_redirects=False) as response:
                 assert response.status == 200
                 await response.content.read(64 * 1024)
 
-        return await us_each([once] * AT_ONCE, exchanges)
+        return await us_per_exchange([exchange] * CONCURRENCY, exchanges)
 
 
-def session(connector: aiohttp.TCPConnector, total_s: float = 10.0) -> aiohttp.ClientSession:
+def careful_session(connector: aiohttp.TCPConnector, total_s: float = 10.0) -> aiohttp.ClientSession:
+    """Return a session configured for servers that nobody trusts."""
     return aiohttp.ClientSession(
         connector=connector,
         timeout=aiohttp.ClientTimeout(total=total_s),
@@ -120,19 +134,19 @@ def session(connector: aiohttp.TCPConnector, total_s: float = 10.0) -> aiohttp.C
     )
 
 
-async def us_each(lanes: list[Exchange], exchanges: int) -> float:
-    """CPU microseconds for an exchange, one lane after another each on its own, all lanes at once."""
+async def us_per_exchange(lanes: list[Exchange], exchanges: int) -> float:
+    """Run all lanes concurrently, each with one exchange after the other; return the CPU microseconds of one."""
+    each = exchanges // len(lanes)
 
-    async def repeat(exchange: Exchange, times: int) -> None:
-        for _ in range(times):
+    async def repeat(exchange: Exchange) -> None:
+        for _ in range(each):
             await exchange()
 
     await asyncio.gather(*(exchange() for exchange in lanes))  # opens the connections
-    each = exchanges // len(lanes)
     start = time.process_time()
-    await asyncio.gather(*(repeat(exchange, each) for exchange in lanes))
+    await asyncio.gather(*map(repeat, lanes))
     return 1e6 * (time.process_time() - start) / (each * len(lanes))
 
 
 if __name__ == "__main__":
-    main()
+    run("http", "CPU microseconds of the referee per decision over HTTP", measure)

@@ -1,81 +1,75 @@
-"""CPU time of a Swiss round, the fifth of an event, at tables of four and of two, for growing numbers of entrants."""
+"""CPU time to pair the fifth round of a Swiss, at tables of four and of two, for growing numbers of entrants."""
 
-import statistics
+from itertools import combinations
 from random import Random
+from typing import Final
 
-from bench.measure import Benchmark, Json, cpu_seconds, rounded
+from bench.measure import Benchmark, Json, cpu_ms, run
 from referee.pairing import Entrant, Leg, PairingRound, PlayedRound, TournamentState, formats
 from referee.pairing.history import read_history
-from referee.ratings.elo import START
+from referee.ratings.elo import MICRO, START
 
-BEFORE = 4  # rounds played before the one that is measured
+ROUNDS_BEFORE: Final = 4
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line("pairing", "CPU time of the fifth round of a Swiss event")
+def measure(benchmark: Benchmark) -> Json:
     sizes = (12, 16, 20) if benchmark.quick else (100, 1_000, 10_000)
-    figures = {
-        f"tables of {'four' if seats == 4 else 'two'}": {
-            f"{size:,} entrants": measured(benchmark, size, seats) for size in sizes
-        }
-        for seats in (4, 2)
+    return {
+        f"tables of {name}": {f"{size:,} entrants": measure_round(benchmark, size, seats) for size in sizes}
+        for name, seats in (("four", 4), ("two", 2))
     }
-    benchmark.report(figures)
 
 
-def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
-    """Milliseconds, and how many of the round's meetings are repeats and how uneven its seats are."""
+def measure_round(benchmark: Benchmark, size: int, seats: int) -> Json:
+    """Return the CPU time, how many pairs meet again, and how unevenly entrants have had the seats."""
     benchmark.note(f"{size} entrants at tables of {seats}")
-    swiss, event = formats()["swiss"], played_event(size, seats)
-    cpu_ms = 1000 * statistics.median(cpu_seconds(lambda: swiss.next_round(event)) for _ in range(benchmark.runs))
-    pairing_round = swiss.next_round(event)
-    assert pairing_round is not None
-    of = read_history(event)
-    number = {one: at for at, one in enumerate(of.ids)}
-    repeats = sum(
-        number[other] in of.met[number[one]]
-        for table in pairing_round.tables
-        for one in table.entrants
-        for other in table.entrants
-        if one < other
-    )
-    for table in pairing_round.tables:
-        for seat, one in enumerate(table.entrants):
-            of.seat_counts[number[one]][seat] += 1
-    uneven = max(max(sat) - min(sat) for sat in of.seat_counts)
-    return {"CPU ms": rounded(cpu_ms), "repeat meetings": repeats, "most minus fewest of a seat": uneven}
+    tournament = play_rounds(size, seats)
+    time_ms = cpu_ms(lambda: next_round(tournament), benchmark.runs)
+    history, tables = read_history(tournament), next_round(tournament).tables
+    number = {entrant: index for index, entrant in enumerate(history.ids)}
+    numbered = [[number[entrant] for entrant in table.entrants] for table in tables]
+    repeated = sum(other in history.met[own] for table in numbered for own, other in combinations(table, 2))
+    for table in numbered:
+        for seat, entrant in enumerate(table):
+            history.seat_counts[entrant][seat] += 1
+    uneven = max(max(counts) - min(counts) for counts in history.seat_counts)
+    return {"CPU ms": time_ms, "pairs that meet again": repeated, "most minus fewest of a seat": uneven}
 
 
-def played_event(size: int, seats: int) -> TournamentState:
-    """An event of entrants with strengths of their own, before its fifth round; a fifth of them have siblings."""
+def next_round(tournament: TournamentState) -> PairingRound:
+    paired = formats()["swiss"].next_round(tournament)
+    assert paired is not None
+    return paired
+
+
+def play_rounds(size: int, seats: int) -> TournamentState:
+    """Return a tournament before its fifth round. A fifth of the entrants share their owner with another."""
     dice = Random(size)
-    swiss = formats()["swiss"]
-    owners = {at: f"owner {at // 2}" for at in range(size // 5)}
     strengths = [dice.gauss(0, 1) for _ in range(size)]
     entrants = tuple(
-        Entrant(f"entry_{at:05}", owners.get(at, ""), START + int(strengths[at] * 200_000_000)) for at in range(size)
+        Entrant(f"entry_{index:05}", f"owner {index // 2}" if index < size // 5 else "", rating_of(strength))
+        for index, strength in enumerate(strengths)
     )
-    number = {entrant.id: at for at, entrant in enumerate(entrants)}
-    event = TournamentState(seats, swiss.options({"rounds": 5}, seats), 1, entrants, (), b"draw" * 8)
-    for _ in range(BEFORE):
-        pairing_round = swiss.next_round(event)
-        assert pairing_round is not None
-        form = [[strengths[number[one]] + dice.gauss(0, 1) for one in table.entrants] for table in pairing_round.tables]
-        event = TournamentState(
-            seats, event.options, 1, entrants, (*event.played, results(pairing_round, form)), event.draw_key
-        )
-    return event
+    strength_of = {entrant.id: strength for entrant, strength in zip(entrants, strengths, strict=True)}
+    options = formats()["swiss"].options({"rounds": ROUNDS_BEFORE + 1}, seats)
+    played: tuple[PlayedRound, ...] = ()
+    for _ in range(ROUNDS_BEFORE):
+        paired = next_round(TournamentState(seats, options, 1, entrants, played, b"draw" * 8))
+        legs = tuple((play_table(table.entrants, strength_of, dice),) for table in paired.tables)
+        played = (*played, PlayedRound(paired, legs))
+    return TournamentState(seats, options, 1, entrants, played, b"draw" * 8)
 
 
-def results(pairing_round: PairingRound, form: list[list[float]]) -> PlayedRound:
-    return PlayedRound(
-        pairing_round,
-        tuple(
-            (Leg(table.entrants, tuple(1 + sum(other > own for other in shown) for own in shown), (0,) * len(shown)),)
-            for table, shown in zip(pairing_round.tables, form, strict=True)
-        ),
-    )
+def rating_of(strength: float) -> int:
+    return START + int(strength * 200 * MICRO)
+
+
+def play_table(seated: tuple[str, ...], strength_of: dict[str, float], dice: Random) -> Leg:
+    """Return a match with placements by strength and luck."""
+    form = [strength_of[entrant] + dice.gauss(0, 1) for entrant in seated]
+    placements = tuple(1 + sum(other > own for other in form) for own in form)
+    return Leg(seated, placements, (0,) * len(seated))
 
 
 if __name__ == "__main__":
-    main()
+    run("pairing", "CPU time to pair the fifth round of a Swiss", measure)

@@ -1,104 +1,90 @@
-"""How much better the house players ``sound`` and ``first`` do than ``random``: the same deals with seats exchanged.
+"""How much stronger the house players ``sound`` and ``first`` are than ``random``, measured over duplicate deals.
 
-A deal is played twice. The player takes every other seat, and the second time the seats that were left to ``random``;
-chance brings the same both times, node by node. So neither seats nor cards favour anybody. The two playings make one
-figure, of which the mean over the deals and its standard error are given.
+Each deal is played twice: the player takes every other seat, then the seats that ``random`` had. Chance brings the same
+both times, so neither seats nor cards favour anybody. The two matches give one value; the figures are the mean over the
+deals and its standard error.
 """
 
 import statistics
 from random import Random
 from typing import Final
 
-from bench.measure import Benchmark, Json, rounded
-from bench.playouts import outcome
+from bench.measure import Benchmark, Json, run, significant
+from bench.playouts import draw
 from referee.games import catalogue
 from referee.games.state import State
-from referee.house.strategies import HousePlayer, players
+from referee.house.strategies import players
 
-TABLES: Final = {
-    "pool-nap": (2, 4),
-    "prince-albert": (2, 4),
-    "prisoners": (2, 4),
-    "rummy-royal": (2, 4),
-    "saint-poker": (2, 4),
-}
+TABLES: Final = (2, 4)  # seats
 DEALS: Final = 1000
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line(
-        "players",
-        "house players against random over duplicate deals; placements: 0.5 is as good as random, 1 always ahead",
-        deals={"type": int, "help": f"how many; {DEALS} when not given"},
-    )
-    deals = benchmark.given.deals or benchmark.size(DEALS, 2)
+def measure(benchmark: Benchmark) -> Json:
+    deals = benchmark.options.deals or benchmark.size(DEALS, 2)
     figures: Json = {"deals": deals}
     for name, game in catalogue().items():
-        for seats in TABLES.get(name, (game.seats[0],))[: 1 if benchmark.quick else None]:
+        for seats in TABLES[: benchmark.size(2, 1)]:
             benchmark.note(f"{name} with {seats} seats")
             for player in ("sound", "first"):
-                figures[f"{name}, {seats} seats, {player}"] = against_random(game, seats, player, deals)
-    benchmark.report(figures)
+                figures[f"{name}, {seats} seats, {player}"] = play_against_random(game, seats, player, deals)
+    return figures
 
 
-def against_random(game: type[State], seats: int, player: str, deals: int) -> Json:
-    results = [duplicate(game, seats, player, deal) for deal in range(deals)]
+def play_against_random(game: type[State], seats: int, player: str, deals: int) -> Json:
+    results = [play_duplicate(game, seats, player, deal) for deal in range(deals)]
     return {
-        "placements": with_error([share for share, _ in results]),
-        "points ahead a match": with_error([points for _, points in results]),
+        "placements": mean_and_error([share for share, _ in results]),
+        "points ahead per match": mean_and_error([points for _, points in results]),
     }
 
 
-def duplicate(game: type[State], seats: int, player: str, deal: int) -> tuple[float, float]:
-    """What the player made of a deal: its share of the comparisons with random's seats, and points ahead of them."""
-    shares, points = [], []
-    for turn in (0, 1):
-        own = [seat for seat in range(seats) if seat % 2 == turn]
-        others = [seat for seat in range(seats) if seat % 2 != turn]
+def play_duplicate(game: type[State], seats: int, player: str, deal: int) -> tuple[float, float]:
+    """Play a deal twice. Return the player's share of won comparisons with ``random``, and its lead in points."""
+    shares, leads = [], []
+    for parity in (0, 1):
+        own = [seat for seat in range(seats) if seat % 2 == parity]
+        others = [seat for seat in range(seats) if seat % 2 != parity]
         state = game.start(seats)
         play_out(state, {seat: player if seat in own else "random" for seat in range(seats)}, deal)
-        places, returns = state.placements(), state.returns()
-        compared = [ahead(places[one], places[other]) for one in own for other in others]
-        shares.append(statistics.fmean(compared))
-        mine, theirs = ([returns[seat] for seat in group] for group in (own, others))
-        points.append(statistics.fmean(mine) - statistics.fmean(theirs))
-    return statistics.fmean(shares), statistics.fmean(points)
+        placements, returns = state.placements(), state.returns()
+        shares += [compare_placements(placements[seat], placements[other]) for seat in own for other in others]
+        leads.append(
+            statistics.fmean(returns[seat] for seat in own) - statistics.fmean(returns[seat] for seat in others)
+        )
+    return statistics.fmean(shares), statistics.fmean(leads)
 
 
 def play_out(state: State, names: dict[int, str], deal: int) -> None:
-    """To the end. What chance brings depends on the deal, the kind of node and its number alone."""
-    seated: dict[int, HousePlayer] = {seat: players()[name](Random(f"{deal} {seat}")) for seat, name in names.items()}
-    asked_before: dict[str, int] = {}
+    """Play to the end. Outcomes of chance depend only on the deal, the kind of node and its number."""
+    seated = {seat: players()[name](Random(f"{deal} {seat}")) for seat, name in names.items()}
+    nodes: dict[str, int] = {}
     while not state.over:
-        asked = state.chance()
-        if asked is not None:
-            kind = asked["kind"]
-            number = asked_before[kind] = asked_before.get(kind, 0) + 1
-            state.resolve(outcome(asked, Random(f"{deal} {kind} {number}")))
+        request = state.chance()
+        if request is not None:
+            kind = request["kind"]
+            nodes[kind] = nodes.get(kind, 0) + 1
+            state.resolve(draw(request, Random(f"{deal} {kind} {nodes[kind]}")))
             continue
         seat = state.pending()[0]
-        state.apply(seat, seated[seat].decide(state.name, question(state, seat)))
+        question = {
+            "observation": state.observation(seat),
+            "legal_actions": state.legal(seat),
+            "default_action": state.default(seat),
+        }
+        state.apply(seat, seated[seat].decide(state.name, question))
 
 
-def question(state: State, seat: int) -> Json:
-    """What a player of ours reads of what a bot is asked."""
-    return {
-        "observation": state.observation(seat),
-        "legal_actions": state.legal(seat),
-        "default_action": state.default(seat),
-    }
-
-
-def ahead(own: int, other: int) -> float:
-    """1 for the better placement, ½ for a tie, else 0."""
+def compare_placements(own: int, other: int) -> float:
+    """Return 1 for the better placement, ½ for a tie, else 0."""
     return 0.5 if own == other else float(own < other)
 
 
-def with_error(values: list[float]) -> str:
-    """The mean and its standard error."""
+def mean_and_error(values: list[float]) -> str:
+    """Return the mean and its standard error as text."""
     error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("inf")
-    return f"{rounded(statistics.fmean(values)):g} ± {rounded(error, 2):g}"
+    return f"{significant(statistics.fmean(values)):g} ± {significant(error, 2):g}"
 
 
 if __name__ == "__main__":
-    main()
+    about = "house players against random over duplicate deals; placements: 0.5 is as good as random, 1 always ahead"
+    run("players", about, measure, deals={"type": int, "help": f"Number of deals, {DEALS} by default."})

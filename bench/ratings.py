@@ -1,71 +1,63 @@
-"""Four-seat rating updates a CPU second, a ladder folded from results in memory, and the batch fit beside it.
+"""Four-seat rating updates per CPU second: a ladder computed in memory from its results, and the batch fit.
 
-Storing is not included. The fit is measured at several numbers of bots and results, to show how it grows.
+Storing is not included. The fit is measured for several numbers of bots and results, to show how it grows.
 """
 
-from collections.abc import Callable
 from functools import partial
 from random import Random
+from typing import Final
 
-from bench.measure import Benchmark, Json, cpu_seconds, per_cpu_second, rounded
+from bench.measure import Benchmark, Json, cpu_ms, per_cpu_second, run, significant
 from referee.ratings.elo import START, elo_changes
 from referee.ratings.strengths import Result, fit
 
-SEATS = 4
-BOTS = 100
-FITS = ((100, 1_000), (100, 10_000), (400, 10_000), (1_000, 10_000), (100, 100_000))  # bots, results
+SEATS: Final = 4
+BOTS: Final = 100
+FITS: Final = ((100, 1_000), (100, 10_000), (400, 10_000), (1_000, 10_000), (100, 100_000))  # bots, results
+
+Update = tuple[list[int], list[int], list[int]]  # ratings, games played, placements
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line("ratings", "four-seat rating updates a CPU second, and the batch fit")
+def measure(benchmark: Benchmark) -> Json:
     matches = benchmark.size(20_000, 200)
     dice = Random(1)
     placements = [[1 + dice.randrange(SEATS) for _ in range(SEATS)] for _ in range(matches)]
     tables = [dice.sample(range(BOTS), SEATS) for _ in range(matches)]
+    updates = compute_ladder(tables, placements)
 
-    def per_second(work: Callable[[], object]) -> float:
-        return rounded(per_cpu_second(matches, work, benchmark.runs))
+    def compute_changes() -> None:
+        for update in updates:
+            elo_changes(*update)
 
+    rated = per_cpu_second(matches, lambda: compute_ladder(tables, placements), benchmark.runs)
+    changes = per_cpu_second(matches, compute_changes, benchmark.runs)
     figures: Json = {
-        "four-seat matches rated per CPU second": per_second(lambda: fold(tables, placements)),
-        "the same, the changes alone": per_second(changes_alone(tables, placements)),
-        "fit, CPU seconds": {},
+        "four-seat matches rated per CPU second": significant(rated),
+        "the changes alone": significant(changes),
     }
-    for bots, count in FITS[: benchmark.size(len(FITS), 1)]:
-        benchmark.note(f"fitting {bots:,} bots to {count:,} results")
-        results = drawn(bots, count)
-        figures["fit, CPU seconds"][f"{bots:,} bots, {count:,} results"] = rounded(cpu_seconds(partial(fit, results)))
-    benchmark.report(figures)
+    for bots, results in FITS[: benchmark.size(len(FITS), 1)]:
+        benchmark.note(f"fitting {bots:,} bots to {results:,} results")
+        figures[f"fit of {bots:,} bots to {results:,} results, CPU ms"] = cpu_ms(
+            partial(fit, draw_results(bots, results))
+        )
+    return figures
 
 
-def fold(tables: list[list[int]], placements: list[list[int]]) -> None:
+def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list[Update]:
+    """Rate matches one after the other; return the input of each update."""
     values, games = [START] * BOTS, [0] * BOTS
+    updates = []
     for seated, placed in zip(tables, placements, strict=True):
-        changes = elo_changes([values[bot] for bot in seated], [games[bot] for bot in seated], placed)
-        for bot, change in zip(seated, changes, strict=True):
+        update = [values[bot] for bot in seated], [games[bot] for bot in seated], placed
+        updates.append(update)
+        for bot, change in zip(seated, elo_changes(*update), strict=True):
             values[bot] += change
             games[bot] += 1
+    return updates
 
 
-def changes_alone(tables: list[list[int]], placements: list[list[int]]) -> Callable[[], object]:
-    """Of the same matches, with the ratings each found."""
-    values, games = [START] * BOTS, [0] * BOTS
-    found = []
-    for seated, placed in zip(tables, placements, strict=True):
-        found.append(([values[bot] for bot in seated], [games[bot] for bot in seated], placed))
-        for bot, change in zip(seated, elo_changes(*found[-1]), strict=True):
-            values[bot] += change
-            games[bot] += 1
-
-    def work() -> None:
-        for ratings, played, placed in found:
-            elo_changes(ratings, played, placed)
-
-    return work
-
-
-def drawn(bots: int, count: int) -> list[Result]:
-    """Four-seat results of bots whose strengths lie 200 points about their mean, by Plackett and Luce's model."""
+def draw_results(bots: int, count: int) -> list[Result]:
+    """Return results by the model of Plackett and Luce, of bots whose strengths have a deviation of 200 points."""
     dice = Random(2)
     rates = [10 ** dice.gauss(0, 0.5) for _ in range(bots)]
     results: list[Result] = []
@@ -76,4 +68,4 @@ def drawn(bots: int, count: int) -> list[Result]:
 
 
 if __name__ == "__main__":
-    main()
+    run("ratings", "four-seat rating updates per CPU second, and the batch fit", measure)

@@ -1,11 +1,11 @@
-"""CPU ms of what is read from an event's results, as events grow: eight rounds, at tables of two and of four."""
+"""CPU time to compute standings and what goes with them, for tournaments of eight rounds at tables of two and four."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from random import Random
-from statistics import NormalDist, median
+from statistics import NormalDist
+from typing import Final
 
-from bench.measure import Benchmark, Json, cpu_seconds, rounded
+from bench.measure import Benchmark, Json, Work, cpu_ms, run, significant
 from referee.standings import (
     TIE_BREAKS,
     MatchOutcome,
@@ -17,48 +17,48 @@ from referee.standings import (
     table,
 )
 
-ROUNDS = 8
-TABLES_A_GROUP = 100
-SAMPLES = 200
-DRAW = bytes(32)
+ROUNDS: Final = 8
+TABLES_PER_GROUP: Final = 100
+SAMPLES: Final = 200
+DRAW_KEY: Final = bytes(32)
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line(
-        "standings", "CPU ms of an event's table and what goes with it, by entrants"
-    )
-    sizes = (20, 40) if benchmark.quick else (100, 1_000, 10_000)
+def measure(benchmark: Benchmark) -> Json:
     figures: Json = {}
     for seats in (2, 4):
-        for entrants in sizes:
-            benchmark.note(f"{entrants} entrants at tables of {seats}")
-            figures[f"{entrants} entrants, tables of {seats}"] = measured(benchmark, entrants, seats)
-    few, many = benchmark.size(200, 10), benchmark.size(20_000, 50)
-    alone = played(Random(2), [(0, f"own {number}", Random(number).sample(range(few), 2)) for number in range(many)])
-    work = timed(lambda: bootstrap(range(few), alone, draw_key=DRAW, samples=SAMPLES), 1)
-    figures[f"{few} entrants, {many} deal groups, error bars of {SAMPLES} samples, ms"] = work
+        for size in (20, 40) if benchmark.quick else (100, 1_000, 10_000):
+            benchmark.note(f"{size} entrants at tables of {seats}")
+            figures[f"{size} entrants, tables of {seats}"] = measure_tournament(benchmark, size, seats)
+    figures |= measure_single_deals(benchmark.size(200, 10), benchmark.size(20_000, 50))
     for groups in (3, 5, 8, 20):
-        figures[f"share of error bars over {groups} deal groups that hold the truth"] = coverage(benchmark, groups)
-    benchmark.report(figures)
+        figures[f"share of error bars over {groups} deal groups that contain the truth"] = coverage(benchmark, groups)
+    return figures
 
 
-def measured(benchmark: Benchmark, entrants: int, seats: int) -> Json:
-    everybody = range(entrants)
-    results = swiss(entrants, seats)
+def measure_tournament(benchmark: Benchmark, size: int, seats: int) -> Json:
+    entrants, results = range(size), play_swiss(size, seats)
     byes = [ScoredBye(0, Fraction(1))]
-    parts: dict[str, Callable[[], object]] = {
-        "table": lambda: table(everybody, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
-        "crosstable": lambda: crosstable(everybody, results),
-        "seats and opponents": lambda: count_opponents(everybody, results),
-        f"error bars of {SAMPLES} samples": lambda: bootstrap(everybody, results, draw_key=DRAW, samples=SAMPLES),
-        "luck-adjusted scores": lambda: luck_adjusted(everybody, results),
+    works: dict[str, Work] = {
+        "standings": lambda: table(entrants, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
+        "crosstable": lambda: crosstable(entrants, results),
+        "seats and opponents": lambda: count_opponents(entrants, results),
+        "error bars": lambda: bootstrap(entrants, results, draw_key=DRAW_KEY, samples=SAMPLES),
+        "luck-adjusted scores": lambda: luck_adjusted(entrants, results),
     }
-    runs = benchmark.runs if entrants < 10_000 else 1
-    return {f"{name}, ms": timed(work, runs) for name, work in parts.items()}
+    runs = benchmark.runs if size < 10_000 else 1
+    return {f"{name}, ms": cpu_ms(work, runs) for name, work in works.items()}
+
+
+def measure_single_deals(entrants: int, matches: int) -> Json:
+    """Measure error bars where each match has its own deal group."""
+    dice = Random(2)
+    results = [play_table(dice, 0, f"own {number}", dice.sample(range(entrants), 2)) for number in range(matches)]
+    time_ms = cpu_ms(lambda: bootstrap(range(entrants), results, draw_key=DRAW_KEY, samples=SAMPLES))
+    return {f"{entrants} entrants, {matches} deal groups, error bars, ms": time_ms}
 
 
 def coverage(benchmark: Benchmark, groups: int) -> float:
-    """Of bots that win 63.8 % of their matches, each against one opponent."""
+    """Return the share of error bars that contain the true score, of bots that win 63.8 % of their matches."""
     pairs = benchmark.size(400, 10)
     dice = Random(groups)
     results = [
@@ -67,37 +67,30 @@ def coverage(benchmark: Benchmark, groups: int) -> float:
         for pair in range(1, pairs + 1)
     ]
     truth = NormalDist().cdf(0.5 / 2**0.5)
-    bars = bootstrap(range(1, pairs + 1), results, draw_key=DRAW).values()
-    return rounded(sum((bar.low or 0) <= truth <= (bar.high or 0) for bar in bars) / pairs)
+    bars = bootstrap(range(1, pairs + 1), results, draw_key=DRAW_KEY).values()
+    return significant(sum((bar.low or 0) <= truth <= (bar.high or 0) for bar in bars) / pairs)
 
 
-def timed(work: Callable[[], object], runs: int) -> float:
-    return rounded(1000 * median(cpu_seconds(work) for _ in range(runs)))
-
-
-def swiss(entrants: int, seats: int) -> list[MatchOutcome]:
-    """As many matches as a Swiss has, its common deals shared by the tables of a section; who meets whom by lot."""
+def play_swiss(entrants: int, seats: int) -> list[MatchOutcome]:
+    """Return as many matches as a Swiss has, at random tables; up to 100 tables of a round share a deal."""
     dice = Random(entrants)
-    tables: list[tuple[int, str, list[int]]] = []
-    for tournament_round in range(ROUNDS):
+    results = []
+    for number in range(ROUNDS):
         order = dice.sample(range(entrants), entrants)
-        for number in range(entrants // seats):
-            seated = order[number * seats : number * seats + seats]
-            tables.append((tournament_round, f"{tournament_round}, {number // TABLES_A_GROUP}", seated))
-    return played(dice, tables)
-
-
-def played(dice: Random, tables: list[tuple[int, str, list[int]]]) -> list[MatchOutcome]:
-    """One match in ten is shared by two neighbours in the ranking."""
-    results: list[MatchOutcome] = []
-    for tournament_round, group, seated in tables:
-        placements = dice.sample(range(1, len(seated) + 1), len(seated))
-        if dice.random() < 0.1:
-            placements = [1 if placed == 2 else placed for placed in placements]
-        returns = [len(seated) - placed for placed in placements]
-        results.append(MatchOutcome(seated, placements, returns, group, tournament_round))
+        for index in range(entrants // seats):
+            seated = order[index * seats : (index + 1) * seats]
+            results.append(play_table(dice, number, f"{number}, {index // TABLES_PER_GROUP}", seated))
     return results
 
 
+def play_table(dice: Random, round_no: int, group: str, seated: list[int]) -> MatchOutcome:
+    """Return a match with random placements. In one of ten, the first two seats in the ranking tie."""
+    placements = dice.sample(range(1, len(seated) + 1), len(seated))
+    if dice.random() < 0.1:
+        placements = [1 if placement == 2 else placement for placement in placements]
+    returns = [len(seated) - placement for placement in placements]
+    return MatchOutcome(seated, placements, returns, group, round_no)
+
+
 if __name__ == "__main__":
-    main()
+    run("standings", "CPU time to compute standings and what goes with them", measure)

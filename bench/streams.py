@@ -1,37 +1,44 @@
-"""Viewers of one event, and of one match, in one process of the API: how long after its commit each is told, and the
-cost."""
+"""Many viewers of one tournament or match, in one process of the API: how late messages arrive, and what they cost.
+
+The viewers run in another process. A thread here sends other requests meanwhile.
+"""
 
 import multiprocessing
-import random
+import re
+import selectors
+import socket
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from random import Random
 from typing import Final
 
-from sqlalchemy import update
-
-from bench.api import GAME, SEATS, START_AT, enlisted, played, rows
-from bench.matches import redis_server
-from bench.measure import Benchmark, Json, cpu_of, memory_mib, rounded
-from bench.watched import api, asked, ms, probing, watch
-from bench.world import World, world
-from referee import schema
-from referee.db import change_notifier
-from referee.db.ids import new_id
-from referee.match.chance import CommittedChance
-from referee.match.match import Answer, Match, new_header
-from referee.match.time_limits import Limits
+from bench.measure import Benchmark, Json, run, significant
+from bench.processes import cpu_of, get, memory_mib, start_api, start_redis
+from bench.world import World, add_match, add_result, new_world
+from referee.db.change_notifier import ChangeNotifier
+from referee.match.match import Answer
 from referee.matches.recording import MatchUpdate, record_batch
 from workers import queues
 
-BOTS: Final = 40
-RATE: Final = 4.0  # changes a second
+BOTS, SEATS, MATCHES_PER_BOT = 40, 4, 5
+RATE: Final = 4.0  # changes per second
+THREADS: Final = 16  # of the API process: far fewer than viewers
+PROBE_S: Final = 0.02  # between two other requests
+LATE_S: Final = 10.0  # messages that arrive later than this after the last change count as lost
+MAX_NUMBER_BYTES: Final = 64  # of the text around a number, which may be split between two reads
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Something that goes on. ``change`` commits, and gives the numbers that viewers are to be told of; they find them
-    by ``number``, and know that they are there when they have had ``ready``."""
+    """Something that viewers watch.
+
+    ``change`` commits a change and returns the numbers of the messages that report it. ``number`` is the pattern by
+    which viewers find them; ``ready`` is in the last message that a new viewer receives before any change.
+    """
 
     path: str
     ready: bytes
@@ -39,57 +46,51 @@ class Watched:
     change: Callable[[], list[int]]
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line(
-        "streams",
-        "viewers in one process of the API",
-        viewers={"type": int, "nargs": "*", "help": "how many, one run each"},
-    )
-    sizes = benchmark.given.viewers or ([8] if benchmark.quick else [200, 2000])
-    window_s = benchmark.size(15, 1)
+def measure(benchmark: Benchmark) -> Json:
     figures: Json = {}
-    for name, kind in (("an event", event), ("a match", match)):
-        for count in sizes:
-            benchmark.note(f"{count} viewers of {name}")
-            figures[f"{count} viewers of {name}"] = of_size(kind, count, window_s)
-    benchmark.report(figures)
+    for name, watch in (("a tournament", watch_tournament), ("a match", watch_match)):
+        for viewers in benchmark.options.viewers or ([8] if benchmark.quick else [200, 2000]):
+            benchmark.note(f"{viewers} viewers of {name}")
+            with new_world() as world, start_redis(world.settings.data_dir) as redis_url:
+                watched = watch(world, ChangeNotifier(queues.connect(redis_url)))
+                with start_api(world, redis_url, THREADS) as (port, pid):
+                    figures[f"{viewers} viewers of {name}"] = measure_viewers(
+                        watched, viewers, port, pid, benchmark.size(15, 1)
+                    )
+    return figures
 
 
-def of_size(kind: Callable[[World, change_notifier.ChangeNotifier], Watched], count: int, window_s: float) -> Json:
-    with world() as place, redis_server(place.settings.data_dir) as redis_url:
-        watched = kind(place, change_notifier.ChangeNotifier(queues.connect(redis_url)))
-        with api(place, redis_url) as (port, pid):
-            ours, theirs = multiprocessing.get_context("fork").Pipe()
-            what = (port, watched.path, watched.ready, watched.number, count, theirs)
-            viewers = multiprocessing.get_context("fork").Process(target=watch, args=what)
-            viewers.start()
-            ours.recv()  # all are there
-            quiet = asked(port, window_s / 3)
-            cpu, began = cpu_of(pid), time.monotonic()
-            with probing(port) as busy:
-                committed = changing(watched, window_s)
-            spent, took = cpu_of(pid) - cpu, time.monotonic() - began
-            memory = memory_mib(pid)
-            ours.send(list(committed))
-            told: list[tuple[int, float]] = ours.recv()
-            viewers.join()
-        delays = sorted(moment - committed[number] for number, moment in told)
-        return {
-            "changes": len(committed),
-            "told": f"{len(told)} of {len(committed) * count}",
-            "from commit to viewer, p50 ms": ms(delays, 0.5),
-            "from commit to viewer, p99 ms": ms(delays, 0.99),
-            "CPU us a change and viewer": rounded(1e6 * spent / len(told)),
-            "share of a core": rounded(spent / took),
-            "other requests, p50 ms": ms(busy, 0.5),
-            "other requests, p99 ms": ms(busy, 0.99),
-            "the same before, p99 ms": ms(quiet, 0.99),
-            **memory,
-        }
+def measure_viewers(watched: Watched, viewers: int, port: int, api_pid: int, window_s: float) -> Json:
+    with start_viewers(watched, viewers, port) as pipe:
+        quiet = probe(port, window_s / 3)
+        cpu, start = cpu_of(api_pid), time.monotonic()
+        with probe_meanwhile(port) as busy:
+            committed = change_repeatedly(watched, window_s)
+        cpu, elapsed_s = cpu_of(api_pid) - cpu, time.monotonic() - start
+        memory = memory_mib(api_pid)
+        pipe.send(list(committed))
+        received: list[tuple[int, float]] = pipe.recv()
+    delays = [moment - committed[number] for number, moment in received]
+    return {
+        "changes": len(committed),
+        "messages received": f"{len(received)} of {len(committed) * viewers}",
+        "from commit to viewer, p50 ms": percentile_ms(delays, 0.5),
+        "from commit to viewer, p99 ms": percentile_ms(delays, 0.99),
+        "CPU us per change and viewer": significant(1e6 * cpu / len(received)),
+        "share of a core": significant(cpu / elapsed_s),
+        "other requests, p50 ms": percentile_ms(busy, 0.5),
+        "other requests, p99 ms": percentile_ms(busy, 0.99),
+        "the same before the changes, p99 ms": percentile_ms(quiet, 0.99),
+        **memory,
+    }
 
 
-def changing(watched: Watched, seconds: float) -> dict[int, float]:
-    """Changes it again and again, and gives the moment at which each number was committed."""
+def percentile_ms(seconds: list[float], share: float) -> float:
+    return significant(1000 * sorted(seconds)[min(len(seconds) - 1, int(share * len(seconds)))])
+
+
+def change_repeatedly(watched: Watched, seconds: float) -> dict[int, float]:
+    """Commit changes; return when each number was committed."""
     committed: dict[int, float] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -98,91 +99,128 @@ def changing(watched: Watched, seconds: float) -> dict[int, float]:
     return committed
 
 
-# -- an event, in which matches end --
+def probe(port: int, seconds: float) -> list[float]:
+    """Send requests for other pages; return how long each took."""
+    took, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        start = time.monotonic()
+        get(port, "/api/v1/bots?limit=10")
+        took.append(time.monotonic() - start)
+        time.sleep(PROBE_S)
+    return took
 
 
-def event(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
-    with place.database.write() as session:
-        bots = enlisted(session, BOTS)
-        tournament_id = played(session, bots)
-    dice = random.Random(3)
+@contextmanager
+def probe_meanwhile(port: int) -> Iterator[list[float]]:
+    """Probe from a thread while the block runs. The yielded list is complete after the block."""
+    took: list[float] = []
+    stopped = threading.Event()
 
-    def change() -> list[int]:
-        seq = ended(place, tournament_id, dice.sample(bots, SEATS))
-        announcer.say()
+    def probe_until_stopped() -> None:
+        while not stopped.is_set():
+            took.extend(probe(port, 0.2))
+
+    thread = threading.Thread(target=probe_until_stopped)
+    thread.start()
+    try:
+        yield took
+    finally:
+        stopped.set()
+        thread.join()
+
+
+# -- what is watched --
+
+
+def watch_tournament(world: World, notifier: ChangeNotifier) -> Watched:
+    """Return a tournament in which matches finish."""
+    bots, dice = world.add_bots(BOTS), Random(3)
+    tournament_id = world.add_tournament(bots, SEATS, MATCHES_PER_BOT)
+
+    def finish_match() -> list[int]:
+        table = dice.sample(bots, SEATS)
+        with world.database.write() as session:
+            seq = add_result(session, add_match(session, table, tournament_id), table, range(1, SEATS + 1))
+        notifier.say()
         return [seq]
 
     path = f"/api/v1/tournaments/{tournament_id}/stream"
-    return Watched(path, b"event: standings", rb"event: match\nid: (\d+)\n", change)
+    return Watched(path, b"event: standings", rb"event: match\nid: (\d+)\n", finish_match)
 
 
-def ended(place: World, tournament_id: str, table: list[str]) -> int:
-    match_id, group_id = new_id("mat"), new_id("grp")
-    facts = {"game": GAME, "options": {}, "seats": SEATS, "rated": True, **asdict(Limits()), "created_at": START_AT}
-    group = {"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": table}
-    match = {"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0", "status": "finished"}
-    with place.database.write() as session:
-        rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id, "created_at": START_AT}])
-        rows(
-            session,
-            schema.Match,
-            [{**facts, **match, "tournament_id": tournament_id, "tournament_round": 1, "table_no": 1}],
-        )
-        result = schema.Result(
-            match_id=match_id,
-            bots=table,
-            entrants=table,
-            rated=[True] * SEATS,
-            placements=list(range(1, SEATS + 1)),
-            returns=[0] * SEATS,
-            scores=[0] * SEATS,
-            digest="0" * 64,
-            engine_version="0",
-            finished_at=START_AT,
-        )
-        session.add(result)
-        session.flush()
-        return result.seq
-
-
-# -- a match, of which each decision is told at once --
-
-
-def match(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
-    playing, match_id = begun(place)
+def watch_match(world: World, _: ChangeNotifier) -> Watched:
+    """Return a friendly match of which rows are recorded. It is too long to end while it is watched."""
+    bots = world.add_bots(SEATS)
+    (claim,) = world.claim_matches("pool-nap", bots, 1, rated=False)
+    match = world.begin_match(claim)
     recorded = 0
 
-    def change() -> list[int]:
+    def record_rows() -> list[int]:
         nonlocal recorded
-        if recorded:
-            while len(playing.lines) == recorded:
-                playing.receive(Answer(playing.requests()[0].seat, choice=0))
-        start, recorded = recorded, len(playing.lines)
-        with place.database.write() as session:
-            record_batch(session, [MatchUpdate(match_id, 1, start, playing.lines[start:])])
+        while len(match.lines) == recorded:
+            match.receive(Answer(match.requests()[0].seat, choice=0))
+        start, recorded = recorded, len(match.lines)
+        with world.database.write() as session:
+            record_batch(session, [MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:])])
         return list(range(start, recorded))
 
-    return Watched(f"/api/v1/matches/{match_id}/stream", b"event: state", rb'"row":(\d+),', change)
+    return Watched(f"/api/v1/matches/{claim.match_id}/stream", b"event: state", rb'"row":(\d+),', record_rows)
 
 
-def begun(place: World) -> tuple[Match, str]:
-    """A friendly match that will not be over so soon, with nothing recorded of it yet."""
-    match_id, group_id = new_id("mat"), new_id("grp")
-    facts = {"game": "pool-nap", "options": {}, "seats": SEATS, "rated": False, **asdict(Limits())}
-    with place.database.write() as session:
-        bots = enlisted(session, SEATS)
-        rows(session, schema.DealGroup, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"",
-              "state": "playing", "entries": bots, "created_at": START_AT}])  # fmt: skip
-        rows(session, schema.Match, [{"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0",
-              "status": "running", **facts, "created_at": START_AT}])  # fmt: skip
-        session.execute(update(schema.Match).where(schema.Match.id == match_id).values(epoch=1))
-    players = [{"bot": bot, "name": bot, "version": None} for bot in bots]
-    group = {"id": group_id, "commitment": "0" * 64, "entries": bots}
-    header = new_header(match_id=match_id, game_name="pool-nap", options={}, players=players, group=group)
-    playing = Match(header, CommittedChance(bytes(32), group_id, []))
-    playing.begin()
-    return playing, match_id
+# -- viewers, in another process --
+
+
+@contextmanager
+def start_viewers(watched: Watched, viewers: int, port: int) -> Iterator[Connection]:
+    """Connect viewers. The yielded pipe takes the numbers to wait for and returns when each of them arrived."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    arguments = (port, watched.path, watched.ready, watched.number, viewers, theirs)
+    process = context.Process(target=run_viewers, args=arguments)
+    process.start()
+    ours.recv()  # all are connected
+    yield ours
+    process.join()
+
+
+def run_viewers(port: int, path: str, ready: bytes, number: bytes, viewers: int, parent: Connection) -> None:
+    """Open streams, report when all are ready, then read; see ``start_viewers``."""
+    selector = selectors.DefaultSelector()
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    for _ in range(viewers):
+        viewer = socket.create_connection(("127.0.0.1", port), timeout=20)
+        viewer.sendall(request)
+        received = b""
+        while ready not in received:
+            received += viewer.recv(65536)
+        viewer.setblocking(False)
+        selector.register(viewer, selectors.EVENT_READ, bytearray())
+    parent.send("ready")
+    pattern = re.compile(number)
+    arrived: list[tuple[int, float]] = []
+    expected: set[int] | None = None
+    end = float("inf")
+    while time.monotonic() < end and (expected is None or len(arrived) < viewers * len(expected)):
+        for key, _ in selector.select(0.2):
+            moment, piece = time.monotonic(), key.fileobj.recv(1 << 18)  # type: ignore[union-attr]  # a socket
+            arrived += [(found, moment) for found in find_numbers(pattern, key.data, piece)]
+        if expected is None and parent.poll():
+            expected, end = set(parent.recv()), time.monotonic() + LATE_S
+        if expected is not None:
+            arrived = [(found, moment) for found, moment in arrived if found in expected]
+    parent.send(arrived)
+
+
+def find_numbers(pattern: re.Pattern[bytes], rest: bytearray, piece: bytes) -> list[int]:
+    """Return the numbers in a piece of a stream. ``rest`` keeps what may be the beginning of another number."""
+    text, end, found = bytes(rest) + piece, 0, []
+    for match in pattern.finditer(text):
+        found.append(int(match[1]))
+        end = match.end()
+    rest[:] = text[end:][-MAX_NUMBER_BYTES:]
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    viewers = {"type": int, "nargs": "*", "help": "Numbers of viewers, one run each."}
+    run("streams", "viewers in one process of the API", measure, viewers=viewers)

@@ -1,61 +1,56 @@
-"""A record in a temporary folder with verified bots in it, for benchmarks of what needs one."""
+"""A database in a temporary folder with bots, ladders, tournaments and matches, for benchmarks.
+
+Most rows are inserted without the operations of the service, which would take an hour for 100,000 bots.
+"""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import referee.schema  # noqa: F401  # flushing needs the tables of all areas: their foreign keys name each other
-from referee.accounts import accounts
-from referee.bots import bots, certificates, handshakes
+from sqlalchemy import Integer, insert, inspect
+from sqlalchemy.orm import Session
+
+from bench.measure import Json
+from referee import schema
+from referee.bots import certificates
 from referee.db.engine import Database
+from referee.db.ids import new_id
 from referee.db.upgrading import upgrade
 from referee.games import catalogue
+from referee.ladders import ranks, ratings
+from referee.ladders.rating_replay import RatingState
+from referee.match.chance import CommittedChance
+from referee.match.match import Match
 from referee.match.time_limits import Limits
-from referee.matches import matches
-from referee.protocol.messages import Manifest
+from referee.matches import claims, deal_groups, matches
+from referee.matches.claims import Claim
+from referee.ratings.elo import MICRO, START
 from referee.settings import Settings, environment
-from referee.workflows import handshake_results
+from referee.workflows import match_loading
 
 MASTER_KEY: Final = bytes(range(32))
 EGRESS: Final = "127.0.0.1/32:1024-65535"
+GAME: Final = "saint-poker"
+VERSION: Final = "1.0"
+SPREAD: Final = 200 * MICRO  # standard deviation of ratings
+START_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class World:
-    """The record and how it is filled."""
+    """The database and the settings of the processes that use it."""
 
     settings: Settings
     database: Database
 
-    def enlist(self, url: str, count: int) -> list[str]:
-        """So many verified bots below this URL, each of an owner of its own; they are not called."""
-        ids = []
-        for number in range(count):
-            with self.database.write() as session:
-                owner = accounts.create_account(session, f"Owner {number}")
-                bot = bots.register(session, owner.id, f"Bot {number}", f"{url}/{number}")
-                (handshake,) = handshakes.claim_due_handshakes(session)
-                manifest = Manifest("bot", "1.0", tuple(sorted(catalogue())), 100)
-                certificates.issue(session, bot.id, manifest.version, certificates.rules_today(manifest.games))
-                handshake_results.finish_handshake(session, bot.id, handshake.epoch, {"ok": True}, manifest)
-            ids.append(bot.id)
-        return ids
-
-    def arrange(self, game: str, bot_ids: Sequence[str], count: int, **plan: Any) -> list[str]:
-        """So many due matches."""
-        made = []
-        with self.database.write() as session:
-            for _ in range(count):
-                wanted = matches.MatchPlan(game, list(bot_ids), plan.get("options", {}), plan.get("limits", Limits()))
-                made.append(matches.create_match(session, wanted, master_key=MASTER_KEY).id)
-        return made
-
     def environment(self, **changes: str) -> dict[str, str]:
-        """For processes of the service that work on this record."""
+        """Return the environment of a process that works on this database."""
         return environment(
             REFEREE_ENV="development",
             REFEREE_DATA=str(self.settings.data_dir),
@@ -65,15 +60,137 @@ class World:
             **changes,
         )
 
+    # -- matches to play: created, claimed and begun as by the service --
+
+    def add_certified_bots(self, url: str, count: int) -> list[str]:
+        """Add bots that may play rated matches of all games."""
+        bot_ids = self.add_bots(count, url)
+        with self.database.write() as session:
+            for bot_id in bot_ids:
+                certificates.issue(session, bot_id, VERSION, certificates.rules_today(sorted(catalogue())))
+        return bot_ids
+
+    def add_due_matches(self, game: str, bot_ids: Sequence[str], count: int, *, rated: bool = True) -> list[str]:
+        plan = matches.MatchPlan(game, list(bot_ids), {}, Limits(), rated=rated)
+        with self.database.write() as session:
+            return [matches.create_match(session, plan, master_key=MASTER_KEY).id for _ in range(count)]
+
+    def claim_matches(self, game: str, bot_ids: Sequence[str], count: int, *, rated: bool = True) -> list[Claim]:
+        """Add matches, claim them and open their deal groups."""
+        claimed = []
+        for match_id in self.add_due_matches(game, bot_ids, count, rated=rated):
+            with self.database.write() as session:
+                claimed += claims.claim(session, 1, match_id=match_id)
+                opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+                assert opening is not None
+                blank = [""] * len(bot_ids)
+                deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
+                deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
+        return claimed
+
+    def begin_match(self, claim: Claim) -> Match:
+        """Return a claimed match at its first decision. Nothing of it is recorded."""
+        with self.database.read() as session:
+            loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
+        match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
+        match.begin()
+        return match
+
+    # -- rows as if bots had registered and played --
+
+    def add_bots(self, count: int, url: str = "http://127.0.0.1:9") -> list[str]:
+        """Add verified bots at ``url``/0, ``url``/1 …, each with its own owner."""
+        bot_ids = [new_id("bot") for _ in range(count)]
+        owner_ids = [new_id("acc") for _ in bot_ids]
+        common = {"host": "127.0.0.1", "status": "verified", "version": VERSION, "games": sorted(catalogue()),
+                  "max_concurrent_requests": 100, "secret_generation": 1, "handshake_state": "idle"}  # fmt: skip
+        with self.database.write() as session:
+            insert_rows(session, schema.Account, (
+                {"id": owner, "name": owner, "normalized_name": owner, "role": "organiser"} for owner in owner_ids
+            ))  # fmt: skip
+            insert_rows(session, schema.Bot, (
+                {"id": bot, "owner_id": owner, "name": bot, "normalized_name": bot,
+                 "url": f"{url}/{number}", "verified_url": f"{url}/{number}", **common}
+                for number, (bot, owner) in enumerate(zip(bot_ids, owner_ids, strict=True))
+            ))  # fmt: skip
+        return bot_ids
+
+    def add_ladder(self, bot_ids: Sequence[str], seats: int, options: Json | None = None) -> str:
+        """Add a ladder on which these bots have normally distributed ratings."""
+        dice = Random(len(bot_ids))
+        states = [RatingState(round(dice.gauss(START, SPREAD)), 50) for _ in bot_ids]
+        with self.database.write() as session:
+            ladder_id = ratings.ladder_for(session, GAME, options or {}, seats).id
+            insert_rows(session, schema.Rating, (
+                {"ladder_id": ladder_id, "bot_id": bot, "value": state.value, "games": state.games}
+                for bot, state in zip(bot_ids, states, strict=True)
+            ))  # fmt: skip
+            ranks.count_anew(session, ladder_id, states)
+        return ladder_id
+
+    def add_tournament(self, bot_ids: Sequence[str], seats: int, matches_each: int) -> str:
+        """Add a running tournament in which these bots have played random matches."""
+        dice, tournament_id = Random(2), new_id("trn")
+        with self.database.write() as session:
+            organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
+            tournament = {"id": tournament_id, "name": "Open", "format": "round_robin", "cycles": 1}
+            owned = {"status": "running", "created_by": organiser}
+            insert_rows(session, schema.Tournament, [{**tournament, **owned, **_terms(seats)}])
+            insert_rows(session, schema.TournamentEntry, (
+                {"tournament_id": tournament_id, "bot_id": bot, "number": number} for number, bot in enumerate(bot_ids)
+            ))  # fmt: skip
+            for _ in range(len(bot_ids) * matches_each // seats):
+                table = dice.sample(bot_ids, seats)
+                match_id = add_match(session, table, tournament_id)
+                add_result(session, match_id, table, dice.sample(range(1, seats + 1), seats))
+        return tournament_id
+
+
+def add_match(session: Session, bots: Sequence[str], tournament_id: str | None = None) -> str:
+    """Add a finished match without log and result."""
+    match_id = new_id("mat")
+    group = {"id": match_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": list(bots)}
+    match = {"id": match_id, "group_id": match_id, "engine_version": "0", "status": "finished", "table_no": 1}
+    played_in = {"tournament_id": tournament_id, "tournament_round": 0 if tournament_id else None}
+    insert_rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id}])
+    insert_rows(session, schema.Match, [{**match, **played_in, **_terms(len(bots))}])
+    return match_id
+
+
+def add_result(session: Session, match_id: str, bots: Sequence[str], placements: Sequence[int]) -> int:
+    """Add a result, of which everything but the placements is zero; return its number."""
+    zeros = [0] * len(bots)
+    result = schema.Result(
+        match_id=match_id, bots=list(bots), entrants=list(bots), rated=[True] * len(bots),
+        placements=list(placements), returns=zeros, scores=zeros, digest="0" * 64, engine_version="0",
+        finished_at=START_AT,
+    )  # fmt: skip
+    session.add(result)
+    session.flush()
+    return result.seq
+
+
+def _terms(seats: int) -> Json:
+    return {"game": GAME, "options": {}, "seats": seats, "rated": True, **asdict(Limits())}
+
+
+def insert_rows(session: Session, table: Any, rows: Iterable[Json]) -> None:
+    """Insert rows. Required numbers that they do not contain are 0, and they were created on ``START_AT``."""
+    defaults: Json = {"created_at": START_AT} if hasattr(table, "created_at") else {}
+    for attribute in inspect(table).column_attrs:
+        column = attribute.columns[0]
+        if isinstance(column.type, Integer) and not column.nullable and not column.primary_key:
+            defaults[attribute.key] = 0
+    session.execute(insert(table), [defaults | row for row in rows])
+
 
 @contextmanager
-def world(**changes: Any) -> Iterator[World]:
-    """A fresh record with its schema; ``changes`` are to the settings."""
+def new_world(**changes: Any) -> Iterator[World]:
+    """Yield a world with an empty database and the default settings except ``changes``."""
     with TemporaryDirectory(prefix="referee-bench-") as folder:
         os.environ |= {"REFEREE_DATA": folder, "REFEREE_MASTER_KEY": MASTER_KEY.hex(), "REFEREE_EGRESS_ALLOW": EGRESS}
-        usual = Settings.load()
         own = {"database_url": f"sqlite:///{Path(folder) / 'referee.db'}", "redis_url": None, "rate_limits": False}
-        settings = replace(usual, **(own | changes))
+        settings = replace(Settings.load(), **(own | changes))
         database = Database.from_settings(settings)
         upgrade(database)
         try:

@@ -16,7 +16,7 @@ pytest_plugins = ("tests.database.fixtures",)
 
 
 def pytest_configure() -> None:
-    """A shell lets what it starts in the background ignore Ctrl-C, and whoever is started from there inherits it."""
+    """Restore Ctrl-C: a shell lets its background processes ignore it, and their children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -36,7 +36,7 @@ def rows() -> dict[str, Row]:
 
 
 def ids_of(name: str) -> list[str]:
-    """The ids that the name of a test bears."""
+    """Return the ids in the name of a test."""
     ids = IDS.match(name)
     ranges = RANGE.findall(ids[1]) if ids else []
     return [f"{area}{number}" for area, low, high in ranges for number in range(int(low), int(high or low) + 1)]

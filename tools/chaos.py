@@ -1,6 +1,6 @@
-"""A campaign: processes are killed and stopped at random while matches are played; in the end all must be in order.
+"""Kill and suspend processes at random while matches are played, then check that every match ended correctly.
 
-``python -m tools.chaos [--seconds S] [--seed N] [--postgres]`` prints its seed, every act, and what came.
+``python -m tools.chaos [--seconds S] [--seed N] [--postgres]`` prints its seed, every fault, and the outcome.
 """
 
 import argparse
@@ -26,12 +26,12 @@ from tests.end_to_end.service import Service
 
 WORKERS = 2
 BOTS = ("random", "random", "random", "sound")  # bots that answer at random answer a repeated question differently
-AT_ONCE = 12  # matches kept going
-PATIENCE_S = 240.0  # for all to be played once the faults have ended
+OPEN_MATCHES = 12
+PATIENCE_S = 240.0  # for all matches to end after the last fault
 
 
 class Campaign:
-    """One run. All that is random comes from the seed; what it meets depends on the moment."""
+    """One run. The seed decides which faults occur and when; their effects depend on timing."""
 
     def __init__(
         self,
@@ -47,112 +47,112 @@ class Campaign:
         self.bots = bots
         self.rng = Random(seed)
         self.match_ids: list[str] = []
-        self.acts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.rows: dict[str, list[bytes]] = {}
-        self.told: list[Process] = []
+        self._terminated: list[Process] = []
         self._longest_stop_s = longest_stop_s
-        self._wakers: list[threading.Timer] = []  # who sleeps may hold the record, and with it ourselves
-        self._act_of = {
+        self._wakers: list[threading.Timer] = []  # a suspended process may lock the database, and so block us
+        self._faults = {
             "kill worker and horse": self._kill_both,
             "kill worker": lambda: self._worker().kill(),
             "kill horse": self._kill_horse,
             "stop worker and horse": self._stop,
-            "tell a worker to leave": self._tell_to_leave,
+            "terminate a worker": self._terminate_worker,
             "kill scheduler": self._kill_scheduler,
             "kill redis": self._kill_redis,
             "empty redis": self._empty_redis,
-            "hold the record": self._hold_the_record,
+            "lock the database": self._lock_database,
             "kill everything": service.kill_everything,
         }
         if server is not None:
-            self._act_of |= {
+            self._faults |= {
                 "end all sessions": self._end_sessions,
                 "kill a session's process": lambda: self._kill_backend(server),
                 "kill the database": lambda: self._kill_database(server),
             }
 
     def run(self, seconds: float) -> None:
-        """Faults for so long, then peace until all is played, then the reckoning."""
+        """Cause faults for this time, wait until all matches have ended, and check everything."""
         service = self.service
         service.redis()
         for index, name in enumerate(BOTS):
             service.enlist(self.bots.serve(name, latency_ms=5 + 10 * index))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self._people()
+            self._restart_dead()
             self._arrange()
             time.sleep(self.rng.uniform(0.2, 1.5))
-            self._act()
-            self._look_at_rows()
+            self._cause_fault()
+            self._check_rows()
         for waker in self._wakers:
             waker.join()
-        healed = time.monotonic()
-        service.until(lambda: not any(worker.alive for worker in self.told), "the end of all that were told to leave")
-        service.until(self._all_over, "the end of all matches", PATIENCE_S)
-        print(f"{len(self.match_ids)} matches, all over {time.monotonic() - healed:.0f} s after the last fault")
-        self._reckon()
+        ended = time.monotonic()
+        service.until(lambda: not any(worker.alive for worker in self._terminated), "the end of all terminated workers")
+        service.until(self._all_ended, "the end of all matches", PATIENCE_S)
+        print(f"{len(self.match_ids)} matches, all over {time.monotonic() - ended:.0f} s after the last fault")
+        self._check_outcome()
 
     def look_for_leftovers(self) -> None:
-        """Every wake-up is forgotten in the end, or its place in the queue would be taken for good."""
+        """Check that no wake-up stays in Redis: its place in the queue would never become free."""
         client = self.service.client()
 
         def clean() -> bool:
-            self._people()
+            self._restart_dead()
             return not client.keys("rq:job:*")
 
         began = time.monotonic()
         self.service.until(clean, f"a queue without leftovers: {client.keys('rq:*')}", PATIENCE_S)
         print(f"the queue was clean {time.monotonic() - began:.0f} s later")
 
-    def _act(self) -> None:
-        act = self.rng.choice(list(self._act_of))
-        if act == "kill everything" and self.rng.random() < 0.5:
+    def _cause_fault(self) -> None:
+        name = self.rng.choice(list(self._faults))
+        if name == "kill everything" and self.rng.random() < 0.5:
             return
-        self.acts[act] += 1
-        print(f"{time.strftime('%H:%M:%S')} {act}", flush=True)
-        self._act_of[act]()
+        self.counts[name] += 1
+        print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
+        self._faults[name]()
 
-    def _people(self) -> None:
-        """Whoever died is replaced, as by a supervisor."""
+    def _restart_dead(self) -> None:
+        """Start replacements of processes that died, as a supervisor does."""
         service = self.service
         if service.redis_server is None or not service.redis_server.alive:
             service.redis()
-        if not any(one.alive for one in service.processes if one.name.startswith("scheduler")):
+        if not any(process.alive for process in service.processes if process.name.startswith("scheduler")):
             service.scheduler()
         while len(service.workers) < WORKERS:
             service.worker()
 
     def _arrange(self) -> None:
         statuses = self.service.statuses()
-        for _ in range(AT_ONCE - statuses.get("due", 0) - statuses.get("running", 0)):
+        for _ in range(OPEN_MATCHES - statuses.get("due", 0) - statuses.get("running", 0)):
             game = self.rng.choice(["pool-nap", "saint-poker"])
             seats = self.rng.sample(self.service.bot_ids, self.rng.randint(2, len(BOTS)))
             self.match_ids.append(self.service.arrange(game, seats, options={"rounds": self.rng.randint(1, 4)}))
 
-    def _all_over(self) -> bool:
-        self._people()
+    def _all_ended(self) -> bool:
+        self._restart_dead()
         statuses = self.service.statuses()
         return not any(statuses.get(status) for status in ("waiting", "due", "running"))
 
-    def _look_at_rows(self) -> None:
-        """What is recorded stays, and grows at its end alone."""
-        for match_id in self.match_ids[-2 * AT_ONCE :]:
+    def _check_rows(self) -> None:
+        """Check that recorded rows remain, and that new ones are only appended."""
+        for match_id in self.match_ids[-2 * OPEN_MATCHES :]:
             lines = self.service.lines(match_id)
             before = self.rows.get(match_id, [])
             assert lines[: len(before)] == before, match_id
             self.rows[match_id] = lines
 
-    def _reckon(self) -> None:
+    def _check_outcome(self) -> None:
         self.service.check_all(self.match_ids)
         bodies = {(question.id, question.body) for question in self.bots.desk.asked}
         asked = {question.id for question in self.bots.desk.asked}
-        print(f"{len(self.bots.desk.asked)} questions, {len(asked)} of them different; acts: {dict(self.acts)}")
+        print(f"{len(self.bots.desk.asked)} questions, {len(asked)} of them different; faults: {dict(self.counts)}")
         epochs = Counter(self.service.match(match_id).epoch for match_id in self.match_ids)
         print(f"matches by number of claims: {dict(sorted(epochs.items()))}")
         assert len(bodies) == len(asked), "a repeated question differs from the first"
         assert self.bots.desk.trouble == []
 
-    # -- the acts --
+    # -- faults --
 
     def _worker(self) -> Process:
         return self.rng.choice(self.service.workers)
@@ -164,10 +164,10 @@ class Campaign:
             send(horse, signal.SIGKILL)
         worker.kill()
 
-    def _tell_to_leave(self) -> None:
+    def _terminate_worker(self) -> None:
         worker = self._worker()
         worker.send(signal.SIGTERM)
-        self.told.append(worker)
+        self._terminated.append(worker)
 
     def _kill_horse(self) -> None:
         horse = self._worker().horse
@@ -200,7 +200,7 @@ class Campaign:
         except RedisError as error:
             print(f"not emptied: {error}")
 
-    def _hold_the_record(self) -> None:
+    def _lock_database(self) -> None:
         seconds = self.rng.uniform(0.1, 6)
         if self.service.database.is_sqlite:
             with self.service.writing_by_hand():
@@ -259,13 +259,13 @@ def campaign(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
-    parser.add_argument("--postgres", action="store_true", help="keep the record in a PostgreSQL of its own")
-    given = parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=300.0, help="How long to cause faults.")
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6), help="Seed of all random choices.")
+    parser.add_argument("--postgres", action="store_true", help="Use a PostgreSQL server of its own instead of SQLite.")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="chaos") as folder, ExitStack() as stack:
-        server = stack.enter_context(postgres.server()) if given.postgres else None
-        campaign(given.seconds, given.seed, Path(folder), server=server, thorough=True)
+        server = stack.enter_context(postgres.server()) if options.postgres else None
+        campaign(options.seconds, options.seed, Path(folder), server=server, thorough=True)
     return 0
 
 

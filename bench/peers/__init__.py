@@ -1,4 +1,4 @@
-"""Other engines and hand rankers beside ours, in one run. They need an environment of their own: ``make bench-peers``.
+"""Comparison with engines and hand rankers of other projects. They need their own environment: ``make bench-peers``.
 
-Nothing else in the project imports them, and none of them is needed to run or to test it.
+The rest of the project neither imports them nor needs them for its tests.
 """

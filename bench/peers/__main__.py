@@ -1,8 +1,6 @@
-"""Random playouts and poker hands a CPU second, of peers and of ours in turn: ``make bench-peers``."""
+"""Random playouts and poker hands per CPU second, of other projects and of ours alternately: ``make bench-peers``."""
 
 import contextlib
-import itertools
-import math
 import os
 import statistics
 import sys
@@ -10,68 +8,62 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from bench.measure import Benchmark, Json, rounded
-from bench.peers.playing import PLAYERS
-from bench.peers.ranking import RANKERS
+from bench.measure import Benchmark, Json, geometric_mean, run, significant
+from bench.peers.hands import RANKERS
+from bench.peers.playouts import ENGINES
 
-BATCH: Final = 16  # calls between two looks at the clock, which is dear here
+BATCH: Final = 16  # calls between two looks at the clock, which is slow here
+Prepare = Callable[[], dict[str, Callable[[], int]]]  # imports a library; returns its works, which count what they do
 
 
-def main() -> None:
-    benchmark = Benchmark.from_command_line("peers", "decisions of random playouts, poker hands ranked, per CPU second")
+def measure(benchmark: Benchmark) -> Json:
     os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
-    figures: Json = {
-        "random playouts, decisions": compared(benchmark, PLAYERS),
-        "poker hands": compared(benchmark, RANKERS),
-    }
-    playouts, hands = figures.values()
+    playouts, hands = measure_libraries(benchmark, ENGINES), measure_libraries(benchmark, RANKERS)
     for reached in playouts.values():
         if isinstance(reached, dict):
-            reached["geometric mean"] = rounded(math.prod(reached.values()) ** (1 / len(reached)))
-    figures["ours / theirs, playouts"] = multiples(playouts, "geometric mean")
+            reached["geometric mean"] = significant(geometric_mean(reached.values()))
+    figures: Json = {"random playouts, decisions": playouts, "poker hands": hands}
+    figures["ours / theirs, playouts"] = compare_with_ours(playouts, "geometric mean")
     for work in hands["ours"]:
-        figures[f"ours / theirs, {work}"] = multiples(hands, work)
-    benchmark.report(figures)
+        figures[f"ours / theirs, {work}"] = compare_with_ours(hands, work)
+    return figures
 
 
-def compared(benchmark: Benchmark, libraries: dict[str, Callable[[], dict[str, Callable[[], int]]]]) -> Json:
-    """Every work of every library that is installed, in turn, several times; of each the median."""
+def measure_libraries(benchmark: Benchmark, libraries: dict[str, Prepare]) -> Json:
+    """Measure every work of every installed library alternately, several times; return the medians."""
     works: dict[tuple[str, str], Callable[[], int]] = {}
     figures: Json = {}
     for library, prepare in libraries.items():
         benchmark.note(f"preparing {library}")
         try:
-            with contextlib.redirect_stdout(sys.stderr):  # some greet
+            with contextlib.redirect_stdout(sys.stderr):  # some print a greeting
                 works |= {(library, name): work for name, work in prepare().items()}
         except ImportError as error:
             figures[library] = f"not measured: {error}"
-    seconds = 0.3 if not benchmark.quick else 0.01
-    speeds: dict[tuple[str, str], list[float]] = {work: [] for work in works}
-    for run in range(benchmark.size(3, 1)):
-        benchmark.note(f"run {run + 1}")
+    speeds: dict[tuple[str, str], list[float]] = {key: [] for key in works}
+    for number in range(1, benchmark.size(3, 1) + 1):
+        benchmark.note(f"run {number}")
         for key, work in works.items():
-            speeds[key].append(per_cpu_second(work, seconds))
+            speeds[key].append(repeat_for(0.01 if benchmark.quick else 0.3, work))
     for (library, name), values in speeds.items():
-        figures.setdefault(library, {})[name] = rounded(statistics.median(values))
+        figures.setdefault(library, {})[name] = significant(statistics.median(values))
     return figures
 
 
-def multiples(reached: Json, work: str) -> Json:
-    """Ours by that of each peer that was measured at it."""
-    own = reached["ours"][work]
-    peers = {name: values for name, values in reached.items() if name != "ours" and work in values}
-    return {name: rounded(own / values[work]) for name, values in peers.items()}
-
-
-def per_cpu_second(work: Callable[[], int], seconds: float) -> float:
-    """How many of what ``work`` counts go into a CPU second; it is called again and again for so many."""
+def repeat_for(seconds: float, work: Callable[[], int]) -> float:
+    """Repeat ``work`` for this CPU time; return how much it did per CPU second."""
     done, start = 0, time.process_time()
-    for calls in itertools.count(1):
-        done += work()
-        if calls % BATCH == 0 and time.process_time() - start >= seconds:
-            break
-    return done / (time.process_time() - start)
+    while (spent := time.process_time() - start) < seconds:
+        done += sum(work() for _ in range(BATCH))
+    return done / spent
+
+
+def compare_with_ours(reached: Json, work: str) -> Json:
+    """Return how many times as fast as each library ours does this work."""
+    own = reached["ours"][work]
+    others = {name: values for name, values in reached.items() if name != "ours" and work in values}
+    return {name: significant(own / values[work]) for name, values in others.items()}
 
 
 if __name__ == "__main__":
-    main()
+    run("peers", "decisions of random playouts, ranked poker hands, per CPU second", measure)

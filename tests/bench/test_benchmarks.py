@@ -1,4 +1,4 @@
-"""Every benchmark runs in its smallest form and prints its line; what it measures is not looked at."""
+"""Run every benchmark in its smallest form and check the form of its output, not the figures."""
 
 import json
 import subprocess
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import bench
-from bench.__main__ import NAMES, flat
-from bench.measure import machine, rounded
+from bench.__main__ import NAMES, flatten
+from bench.measure import describe_machine, significant
 
 LIMIT_S = 240
 
@@ -19,7 +19,7 @@ LIMIT_S = 240
 def test_every_module_that_is_a_benchmark_is_listed() -> None:
     folder = Path(bench.__file__).parent
 
-    programs = {path.stem for path in folder.glob("*.py") if "Benchmark.from_command_line(" in path.read_text()}
+    programs = {path.stem for path in folder.glob("*.py") if "bench.measure import Benchmark" in path.read_text()}
 
     assert programs == set(NAMES)
 
@@ -33,7 +33,7 @@ def test_a_benchmark_prints_one_line_of_figures(name: str) -> None:
     assert ran.returncode == 0, ran.stderr
     (line,) = ran.stdout.splitlines()
     result = json.loads(line)
-    assert set(result) == {"benchmark", "about", "quick", "figures", *machine()}
+    assert set(result) == {"benchmark", "about", "quick", "figures", *describe_machine()}
     assert (result["benchmark"], result["quick"]) == (name, True)
     assert result["figures"]
     assert all(isinstance(value, int | float | str) for value in leaves(result["figures"]))
@@ -52,17 +52,17 @@ def test_peers_that_are_not_installed_are_named_and_ours_are_measured() -> None:
         assert all(figures[kind][name].startswith("not measured: No module named") for name in absent)
 
 
-def test_the_table_names_a_figure_by_all_it_lies_in() -> None:
-    assert list(flat({"a": {"b": 1234}, "c": "d"})) == [("a, b", "1,234"), ("c", "d")]
+def test_the_table_names_a_figure_with_all_levels_above_it() -> None:
+    assert list(flatten({"a": {"b": 1234}, "c": "d"})) == [("a, b", "1,234"), ("c", "d")]
 
 
-def test_figures_are_rounded_to_what_they_are_worth() -> None:
-    assert [rounded(value) for value in (0.012345, 12.345, 12345.6)] == [0.0123, 12.3, 12300.0]
+def test_figures_have_three_significant_digits() -> None:
+    assert [significant(value) for value in (0.012345, 12.345, 12345.6)] == [0.0123, 12.3, 12300.0]
 
 
 def leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
-        for one in value.values():
-            yield from leaves(one)
+        for member in value.values():
+            yield from leaves(member)
     else:
         yield value

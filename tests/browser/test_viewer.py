@@ -56,7 +56,7 @@ def window(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def from_disk(window: Page, tmp_path: Path) -> Iterator[Opened]:
-    """Opens the page of a log from disk; whatever it asks for besides itself, or says on the console, fails."""
+    """Open the page of a log from disk. Fail if it requests anything but itself, or writes to the console."""
     file = tmp_path / "replay.html"
     troubles: list[str] = []
     asked_for: list[str] = []

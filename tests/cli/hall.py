@@ -29,7 +29,7 @@ class Hall:
 
     up: Service
     token: str
-    owner: str  # token of whoever owns the first bot
+    owner: str  # token of the first bot's owner
     bots: dict[str, str]  # ids by name
 
     def says(self, *arguments: str, token: str | None = None, status: int = 0) -> Result:

@@ -123,7 +123,7 @@ def family(folder: Path) -> dict[int, str]:
 
 
 def comes_true(what: Callable[[], object], within_s: float = PATIENCE_S) -> bool:
-    """Whether it does before the time is up."""
+    """Return whether the condition becomes true in time."""
     end = time.monotonic() + within_s
     while not what():
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""`referee admin`, `standings` and `audit` on the record of this machine."""
+"""`referee admin`, `standings` and `audit` on the database of this machine."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`referee tournament local`: whole tournaments on this machine, cut, gone on with, and stopped when settled."""
+"""`referee tournament local`: whole tournaments on this machine, interrupted, resumed, and stopped when settled."""
 
 import json
 import signal

@@ -28,7 +28,7 @@ MANIFEST = {"protocol": "2", "name": "babbler", "version": "7", "games": ["saint
 
 
 class Babbler(ThreadingHTTPServer):
-    """A bot that knows its secret, once it is told, and nothing else."""
+    """A bot that knows nothing but its secret, once it has received it."""
 
     secret = ""
     url = ""

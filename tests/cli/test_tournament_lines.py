@@ -1,5 +1,4 @@
-"""What `referee tournament` does when a service breaks off, is busy or has no stream: one on loopback that is told how
-to fail."""
+"""Test `referee tournament` with a service that breaks off, is busy or has no stream: one on loopback with a script."""
 
 import gzip
 import json
@@ -91,7 +90,7 @@ def scripted(answers: dict[str, list[Answer]]) -> Iterator[tuple[str, list[str]]
             self.close_connection = broken
 
         def log_message(self, format: str, *args: object) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

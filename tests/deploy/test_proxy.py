@@ -159,7 +159,7 @@ class Upstream:
                 self.wfile.write(b"ok")
 
             def log_message(self, format: str, *args: object) -> None:
-                """Says nothing."""
+                """Log nothing."""
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
@@ -228,7 +228,7 @@ def started(text: str, folder: Path) -> "subprocess.Popen[bytes]":
 
 
 def cut_off(line: socket.socket) -> bool:
-    """Whether the proxy ends the connection, with or without a word, before our patience does."""
+    """Return whether the proxy closes the connection, with or without a response, before the time is up."""
     try:
         return line.recv(1000)[:12] in (b"", b"HTTP/1.1 408")
     except ConnectionResetError:

@@ -31,7 +31,7 @@ class Question:
 class Desk:
     """All questions to all bots, and which of them wait."""
 
-    holds: Sequence[int] = ()  # in each match, keep the first question waiting that follows at least so many others
+    holds: Sequence[int] = ()  # in each match, delay the first question that follows at least this number of others
     asked: list[Question] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
     held: dict[str, asyncio.Event] = field(default_factory=dict)

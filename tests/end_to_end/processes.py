@@ -88,7 +88,7 @@ def children(pid: int) -> list[int]:
 
 
 def gone(pid: int) -> bool:
-    """Whether no such process runs; one that nobody has buried yet counts as gone."""
+    """Return whether no such process runs; zombies count as gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except OSError:

@@ -1,4 +1,4 @@
-"""The service as its processes: a Redis server, workers and schedulers of their own, a record of its own."""
+"""The service as its processes: a Redis server, workers and schedulers of their own, its own database."""
 
 import shutil
 import signal
@@ -42,7 +42,7 @@ PATIENT = Limits(60_000, 60_000)
 
 
 class Service:
-    """All processes of one installation, and the tests' own view of the record."""
+    """All processes of one installation, and the tests' own view of the database."""
 
     def __init__(self, folder: Path, database_url: str = "") -> None:
         self.folder = folder
@@ -102,7 +102,7 @@ class Service:
         return [one for one in self.processes if one.name.startswith("worker") and one.alive]
 
     def keep(self, start: Callable[[], Process]) -> None:
-        """Starts workers anew that have ended, as ``referee up`` does."""
+        """Replace workers that have ended, as ``referee up`` does."""
         for process in self.processes:
             if process.name.startswith("worker") and not process.alive and not process.replaced:
                 process.replaced = True
@@ -123,7 +123,7 @@ class Service:
             server.kill()
         self.until(lambda: all(gone(pid) for pid in pids), "the end of all processes")
 
-    # -- the record --
+    # -- the database --
 
     def enlist(self, house: House) -> str:
         """An owner with this bot, checked as a runner would."""

@@ -84,7 +84,7 @@ def _lay(service: Service, fault: str, case: Case) -> None:
     victims = [] if fault == "horse killed" else [case.worker.pid]
     victims += [] if fault == "worker killed" else [case.horse]
     if "stopped" in fault:
-        service.until(lambda: _stopped(service, victims), "a stop that leaves the record to others")
+        service.until(lambda: _stopped(service, victims), "a stop that leaves the database to others")
     else:
         for pid in victims:
             send(pid, signal.SIGKILL)
@@ -92,7 +92,7 @@ def _lay(service: Service, fault: str, case: Case) -> None:
 
 
 def _stopped(service: Service, pids: list[int]) -> bool:
-    """Stops them, unless that catches them while they hold the record, which is another fault."""
+    """Stop them, unless they hold the database at that moment, which is another fault; return whether it worked."""
     for pid in pids:
         send(pid, signal.SIGSTOP)
     record = Database(str(service.database.url), write_wait_s=1.0)

@@ -1,4 +1,4 @@
-"""K8: a match that kills whoever plays it ends as stuck, and its neighbours are played."""
+"""K8: a match that kills its runners ends as stuck, and its neighbours are played."""
 
 from referee.db.leases import LEASE_S
 from referee.match.verification import verify

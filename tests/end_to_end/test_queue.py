@@ -1,4 +1,4 @@
-"""K9, K10, K12, K13: a queue that dies, forgets, repeats itself or is filled twice. The record alone decides."""
+"""K9, K10, K12, K13: a queue that dies, forgets, repeats itself or is filled twice. Only the database decides."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""K5, K7, K20: workers told to stop, everything killed at once, and a machine that was restarted meanwhile."""
+"""K5, K7, K20: workers that receive SIGTERM, all processes killed together, and a machine that was restarted."""
 
 import asyncio
 import time
@@ -94,7 +94,7 @@ def test_K20_after_a_restart_of_the_machine_nobody_waits_for_leases_and_sealed_a
         service.until(lambda: service.sealed(together) == 1, "the answer of the other seat")
 
         service.kill_everything()
-        with service.writing_by_hand() as record:  # a new boot has a new id and counts its seconds anew
+        with service.writing_by_hand() as record:  # a new boot has a new id and counts its seconds from zero
             record.execute("UPDATE matches SET lease_boot = 'the boot before', lease_until = lease_until + 1e6")
         restarted = time.monotonic()
         service.redis()

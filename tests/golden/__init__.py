@@ -1,6 +1,6 @@
 """Recorded matches. A change of one byte is a change of the rules or of the log, and wants its reason told.
 
-Which matches these are stands in ``tests/games/hooks.py``; ``python -m tests.golden`` writes them anew.
+``tests/games/hooks.py`` lists these matches; ``python -m tests.golden`` writes them again.
 """
 
 from pathlib import Path

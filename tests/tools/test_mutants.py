@@ -1,4 +1,4 @@
-"""The planting of faults, and a short slice of the campaign; `make mutants` runs a long one."""
+"""Test the planting of faults, and run a short campaign; `make mutants` runs a long one."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from tools.mutants.campaign import GAMES, Target, planted, table, tried
+from tools.mutants.campaign import GAMES, Target, select_faults, table, try_faults
 from tools.mutants.copies import ROOT, Copy
-from tools.mutants.faults import Fault, chosen, faults_of
+from tools.mutants.faults import PlantedFault, faults_of, sample_faults
 
 SLICE = ("payer", "seat", "forgotten", "min/max", "condition")  # kinds that change what is played
 RULES = '''"""Rules: 1 < 2."""
@@ -65,9 +65,9 @@ def test_texts_annotations_asserts_and_errors_are_left_alone() -> None:
 
 def test_every_fault_changes_one_line_of_a_source_that_parses(copy: Copy) -> None:
     for target in GAMES.values():
-        for fault in planted(copy, target, 8, Random(1)):
+        for fault in select_faults(copy, target, 8, Random(1)):
             right = copy.source(fault.path)
-            wrong = fault.planted_in(right)
+            wrong = fault.plant_in(right)
             compile(wrong, fault.path, "exec")
             changed = [own for own, was in zip(wrong.split("\n"), right.split("\n"), strict=True) if own != was]
             assert changed == [fault.after]
@@ -77,7 +77,7 @@ def test_the_same_seed_chooses_the_same_faults_spread_over_functions_and_kinds()
     path = "referee/games/pool_nap.py"
     faults = faults_of(path, (ROOT / path).read_text())
 
-    one, other = (chosen(faults, 60, Random(1)) for _ in range(2))
+    one, other = (sample_faults(faults, 60, Random(1)) for _ in range(2))
 
     assert one == other
     assert len({fault.line for fault in one}) == len(one) == 60
@@ -86,7 +86,7 @@ def test_the_same_seed_chooses_the_same_faults_spread_over_functions_and_kinds()
 
 
 def test_in_every_game_at_least_forty_faults_can_be_planted(copy: Copy) -> None:
-    assert all(len(planted(copy, target, 40, Random(1))) == 40 for target in GAMES.values())
+    assert all(len(select_faults(copy, target, 40, Random(1))) == 40 for target in GAMES.values())
 
 
 @pytest.fixture(scope="module")
@@ -97,10 +97,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_planted_faults_are_noticed(game: str, copy: Copy) -> None:
-    """A survivor wants a test, or its line in ``explained.py``."""
-    faults = planted(copy, GAMES[game], 3, Random(game), SLICE)
+    """If a fault survives, write a test for it or explain it in ``explained.py``."""
+    faults = select_faults(copy, GAMES[game], 3, Random(game), SLICE)
 
-    outcome = tried(copy, GAMES[game], faults, print)
+    outcome = try_faults(copy, GAMES[game], faults, print)
 
     assert (outcome.planted, outcome.survived) == (3, [])
 
@@ -108,11 +108,11 @@ def test_planted_faults_are_noticed(game: str, copy: Copy) -> None:
 def test_a_fault_that_no_test_notices_is_told(copy: Copy) -> None:
     text = "catalogue of games"
     target = Target(("referee/games/__init__.py",), ("tests/games/test_poker.py",), "saint-poker")
-    fault = Fault(
+    fault = PlantedFault(
         "referee/games/__init__.py", 1, "text", "module", *(_first_line(copy, text, new) for new in ("", "x"))
     )
 
-    outcome = tried(copy, target, [fault], print, only=("own tests",))
+    outcome = try_faults(copy, target, [fault], print, only=("own tests",))
 
     assert outcome.survived == [fault]
     assert "| saint-poker | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |" in table({"saint-poker": outcome})

@@ -1,4 +1,4 @@
-"""One campaign: faults chosen for a game, each run until a test fails, and what came of it as a table."""
+"""One campaign: choose faults for a game, run the tests on each until one fails, and count the outcomes in a table."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -7,16 +7,17 @@ from random import Random
 
 from tools.mutants.copies import Copy
 from tools.mutants.explained import EXPLAINED, Spot
-from tools.mutants.faults import Fault, chosen, faults_of
+from tools.mutants.faults import PlantedFault, faults_of, sample_faults
 
-STAGES = ("own tests", "golden logs", "page", "battery")  # the quicker first
-CAUGHT_BY = ("import", *STAGES, "time limit")
-TIMES_MEASURED, AT_LEAST_S = 5.0, 5.0  # the limit of computing: a multiple of what the tests take without a fault
+SUITES = ("own tests", "golden logs", "page", "battery")  # the quickest first
+CAUGHT_BY = ("import", *SUITES, "time limit")
+TIMES_MEASURED, AT_LEAST_S = 5.0, 5.0  # limit of CPU time: a multiple of what the tests take without a fault
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is planted in, and the tests meant to notice; ``keyword`` chooses those of a game from the common ones."""
+    """The files to plant faults in, and the tests that should catch them. ``keyword`` selects those of a game from the
+    common tests."""
 
     files: tuple[str, ...]  # patterns
     own_tests: tuple[str, ...]  # patterns
@@ -42,61 +43,63 @@ TARGETS = {
 
 @dataclass
 class Outcome:
-    """What became of the faults of one target."""
+    """The outcomes of the faults of one target."""
 
     planted: int = 0
     caught: Counter[str] = field(default_factory=Counter)
-    explained: list[tuple[Fault, str]] = field(default_factory=list)
-    survived: list[Fault] = field(default_factory=list)
+    explained: list[tuple[PlantedFault, str]] = field(default_factory=list)
+    survived: list[PlantedFault] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    stage: str
+    suite: str
     arguments: list[str]
-    limit_s: float  # of computing
+    limit_s: float  # of CPU time
 
 
-def planted(copy: Copy, target: Target, count: int, dice: Random, kinds: Sequence[str] = ()) -> list[Fault]:
-    """The faults that are tried on this target."""
+def select_faults(
+    copy: Copy, target: Target, count: int, dice: Random, kinds: Sequence[str] = ()
+) -> list[PlantedFault]:
+    """Return the faults to plant in this target."""
     paths = sorted(path for pattern in target.files for path in copy.folder.glob(pattern))
     names = [str(path.relative_to(copy.folder)) for path in paths]
     faults = [fault for name in names for fault in faults_of(name, copy.source(name))]
-    return chosen([fault for fault in faults if not kinds or fault.kind in kinds], count, dice)
+    return sample_faults([fault for fault in faults if not kinds or fault.kind in kinds], count, dice)
 
 
-def tried(
+def try_faults(
     copy: Copy,
     target: Target,
-    faults: Sequence[Fault],
-    tell: Callable[[str], None],
+    faults: Sequence[PlantedFault],
+    report: Callable[[str], None],
     *,
-    only: Sequence[str] = STAGES,
+    only: Sequence[str] = SUITES,
 ) -> Outcome:
-    """Runs every fault until a test fails, the quicker tests first; refuses tests that fail without a fault."""
+    """Test each fault until a test fails, the quickest first. Raise AssertionError if tests fail without a fault."""
     outcome, left = Outcome(planted=len(faults)), [*faults]
-    for stage in only:
+    for suite in only:
         if not left:
             break
-        arguments = _arguments(copy, target, stage)
+        arguments = _arguments(copy, target, suite)
         ran = copy.run(arguments)
         if ran["caught"]:
-            raise AssertionError(f"without any fault {stage} fail: {ran['caught']}")
-        trial = _Trial(stage, arguments, max(AT_LEAST_S, TIMES_MEASURED * ran["cpu_s"]))
-        tell(f"{stage}, {ran['cpu_s']:.1f} s without a fault, {len(left)} to try")
-        left = [fault for fault in left if not _caught(copy, fault, trial, outcome, tell)]
+            raise AssertionError(f"without any fault {suite} fail: {ran['caught']}")
+        trial = _Trial(suite, arguments, max(AT_LEAST_S, TIMES_MEASURED * ran["cpu_s"]))
+        report(f"{suite}, {ran['cpu_s']:.1f} s without a fault, {len(left)} to try")
+        left = [fault for fault in left if not _is_caught(copy, fault, trial, outcome, report)]
     for fault in left:
         reason = EXPLAINED.get(Spot(fault.path, fault.function, fault.before.strip(), fault.after.strip()))
         if reason:
             outcome.explained.append((fault, reason))
         else:
             outcome.survived.append(fault)
-            tell(f"SURVIVED {fault}")
+            report(f"SURVIVED {fault}")
     return outcome
 
 
 def table(outcomes: dict[str, Outcome]) -> str:
-    """The counts of every target in a row of Markdown."""
+    """Return a Markdown table with the counts of each target in a row."""
     head = ["", "planted", *CAUGHT_BY, "no difference", "survived"]
     lines = [head, ["---", *["--:"] * (len(head) - 1)]]
     for name, own in outcomes.items():
@@ -106,19 +109,19 @@ def table(outcomes: dict[str, Outcome]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [*lines, ["all", *sums]])
 
 
-def _caught(copy: Copy, fault: Fault, trial: _Trial, outcome: Outcome, tell: Callable[[str], None]) -> bool:
-    """Whether these tests notice the fault; writes down how."""
-    with copy.with_source(fault.path, fault.planted_in(copy.source(fault.path))):
+def _is_caught(copy: Copy, fault: PlantedFault, trial: _Trial, outcome: Outcome, report: Callable[[str], None]) -> bool:
+    """Return whether these tests catch the fault; record which did."""
+    with copy.with_source(fault.path, fault.plant_in(copy.source(fault.path))):
         test = copy.run(trial.arguments, trial.limit_s)["caught"]
     if test:
-        by = "import" if test.startswith("import of") else test if test == "time limit" else trial.stage
+        by = "import" if test.startswith("import of") else test if test == "time limit" else trial.suite
         outcome.caught[by] += 1
-        tell(f"{fault.path}:{fault.line} {fault.kind}: {by}, {test.split('::')[-1]}")
+        report(f"{fault.path}:{fault.line} {fault.kind}: {by}, {test.split('::')[-1]}")
     return bool(test)
 
 
-def _arguments(copy: Copy, target: Target, stage: str) -> list[str]:
-    match stage:
+def _arguments(copy: Copy, target: Target, suite: str) -> list[str]:
+    match suite:
         case "golden logs":
             return ["tests/match/test_golden.py", "-k", target.keyword]
         case "page":

@@ -1,10 +1,10 @@
-"""Faults that no test can catch, because the program does the same with them: each with the reason."""
+"""Faults that no test can catch, because the program behaves the same with them, each with the reason."""
 
 from typing import NamedTuple
 
 
 class Spot(NamedTuple):
-    """Where a fault is planted; lines without the blanks around them."""
+    """A planted fault: its place and the line before and after, without surrounding blanks."""
 
     path: str
     function: str

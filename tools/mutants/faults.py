@@ -1,6 +1,6 @@
-"""Faults of one line: where in a source each can be planted, and which of them are planted. Running is not done here.
+"""Find faults of one line that can be planted in a source, and choose some. ``campaign`` runs the tests.
 
-What is left alone: texts, annotations, imports, decorators, asserts and what is raised with an error.
+Texts, annotations, imports, decorators, asserts and raised errors are not changed.
 """
 
 import ast
@@ -24,14 +24,14 @@ COMPARISONS = {
 }
 ARITHMETIC = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "//"), ast.FloorDiv: ("//", "*")}
 EXTREMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
-LAPS = ("around", "_lap", "_clockwise", "seats_in")  # give seats in an order that matters
+LAPS = ("around", "_lap", "_clockwise", "seats_in")  # return seats in an order that matters
 SEATS = ("seat", "bidder", "winner", "buyer", "dealer", "payer", "payee", "opener", "rival", "owner", "other", "first")
-AS_THEY_COME = ("Option", "isinstance", "range", "getattr", "zip")  # calls whose arguments are not exchanged
+KEPT_IN_ORDER = ("Option", "isinstance", "range", "getattr", "zip")  # calls whose arguments are not exchanged
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One line of a file written wrongly."""
+class PlantedFault:
+    """A fault in one line of a file."""
 
     path: str
     line: int
@@ -40,7 +40,8 @@ class Fault:
     before: str  # the line as it is
     after: str
 
-    def planted_in(self, source: str) -> str:
+    def plant_in(self, source: str) -> str:
+        """Return the source with the fault. Fail if the line has changed."""
         lines = source.split("\n")
         assert lines[self.line - 1] == self.before, f"{self.path}:{self.line} has changed"
         return "\n".join([*lines[: self.line - 1], self.after, *lines[self.line :]])
@@ -49,21 +50,21 @@ class Fault:
         return f"{self.path}:{self.line} ({self.kind})\n    - {self.before.strip()}\n    + {self.after.strip()}"
 
 
-def faults_of(path: str, source: str) -> list[Fault]:
-    """Every fault that can be planted in this source, in the order of its lines."""
-    found: dict[tuple[int, str], Fault] = {}
+def faults_of(path: str, source: str) -> list[PlantedFault]:
+    """Return every fault that can be planted in this source, in the order of its lines."""
+    found: dict[tuple[int, str], PlantedFault] = {}
     for fault in _Planter(path, source).faults():
         if fault.after != fault.before:
             found.setdefault((fault.line, fault.after), fault)
     return sorted(found.values(), key=lambda fault: fault.line)
 
 
-def chosen(faults: Sequence[Fault], count: int, dice: Random) -> list[Fault]:
-    """So many of them, at most one a line, spread over all functions and kinds."""
-    functions: dict[tuple[str, str], list[Fault]] = {}
+def sample_faults(faults: Sequence[PlantedFault], count: int, dice: Random) -> list[PlantedFault]:
+    """Return ``count`` of them, at most one per line, spread over all functions and kinds."""
+    functions: dict[tuple[str, str], list[PlantedFault]] = {}
     for fault in dice.sample(faults, len(faults)):
         functions.setdefault((fault.path, fault.function), []).append(fault)
-    picked: list[Fault] = []
+    picked: list[PlantedFault] = []
     kinds, lines = Counter[str](), set[tuple[str, int]]()
     while functions and len(picked) < count:
         for function in [*functions]:
@@ -85,11 +86,11 @@ class _Planter:
         self.lines = source.split("\n")
         self.tree = ast.parse(source)
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[PlantedFault]:
         yield from self._within(self.tree, ())
 
-    def _within(self, node: ast.AST, place: tuple[str, ...]) -> Iterator[Fault]:
-        """The faults of this node and of all below it."""
+    def _within(self, node: ast.AST, place: tuple[str, ...]) -> Iterator[PlantedFault]:
+        """Yield the faults of this node and of all below it."""
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Assert | ast.Raise | ast.JoinedStr):
             return
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -104,11 +105,11 @@ class _Planter:
                 if isinstance(child, ast.AST):
                     yield from self._within(child, place)
 
-    def _fault(self, kind: str, function: str, first: "_Place", last: "_Place", text: str) -> Fault:
+    def _fault(self, kind: str, function: str, first: "_Place", last: "_Place", text: str) -> PlantedFault:
         before = self.lines[first[0] - 1]
         written = before.encode()  # columns count bytes
         after = (written[: first[1]] + text.encode() + written[last[1] :]).decode()
-        return Fault(self.path, first[0], kind, function, before, after)
+        return PlantedFault(self.path, first[0], kind, function, before, after)
 
     def _changes(self, node: ast.AST) -> Iterator["_Change"]:
         match node:
@@ -123,17 +124,17 @@ class _Planter:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
                 yield from self._operator("arithmetic", left, right, *ARITHMETIC[type(op)])
                 if not isinstance(op, ast.Add | ast.Mult):
-                    yield from self._exchanged(left, right)
+                    yield from self._exchange(left, right)
             case ast.Constant(value=bool() as value):
                 yield "flag", *_span(node), str(not value)
             case ast.Constant(value=int() as value):
                 yield "off by one", *_span(node), str(value + 1)
                 yield "off by one", *_span(node), str(value - 1)
             case ast.If() | ast.While() | ast.IfExp():
-                yield from self._negated(node.test)
+                yield from self._negate(node.test)
             case ast.comprehension():
                 for test in node.ifs:
-                    yield from self._negated(test)
+                    yield from self._negate(test)
             case ast.UnaryOp(op=ast.Not()):
                 yield "condition", *_span(node), f"({self._text(node.operand)})"
             case ast.Assign(targets=[target]) if not any(isinstance(part, ast.Name) for part in _parts(target)):
@@ -147,10 +148,10 @@ class _Planter:
                 yield "forgotten", *_span(node), "pass"
             case ast.Call():
                 yield from self._call(node)
-            case ast.List(elts=[one, other, *_]) | ast.Tuple(elts=[one, other, *_], ctx=ast.Load()):
-                yield from self._exchanged(one, other)
-            case ast.Dict(keys=[*_, ast.Constant(), ast.Constant()], values=[*_, one, other]):
-                yield from self._exchanged(one, other)
+            case ast.List(elts=[first, second, *_]) | ast.Tuple(elts=[first, second, *_], ctx=ast.Load()):
+                yield from self._exchange(first, second)
+            case ast.Dict(keys=[*_, ast.Constant(), ast.Constant()], values=[*_, first, second]):
+                yield from self._exchange(first, second)
             case ast.Subscript():
                 yield from self._subscript(node)
 
@@ -168,8 +169,8 @@ class _Planter:
             if len(node.args) == 1:
                 yield "seat", *_span(node.args[0]), f"({self._text(node.args[0])} + 1) % self.players"
         plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
-        if name not in AS_THEY_COME and len(plain) > 1:
-            yield from self._exchanged(plain[0], plain[1])
+        if name not in KEPT_IN_ORDER and len(plain) > 1:
+            yield from self._exchange(plain[0], plain[1])
 
     def _subscript(self, node: ast.Subscript) -> Iterator["_Change"]:
         match node.slice:
@@ -180,28 +181,28 @@ class _Planter:
             case ast.Slice(lower=None, upper=None, step=ast.UnaryOp()):
                 yield "order", *_span(node), self._text(node.value)
 
-    def _negated(self, test: ast.expr) -> Iterator["_Change"]:
+    def _negate(self, test: ast.expr) -> Iterator["_Change"]:
         if not (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
             yield "condition", *_span(test), f"not ({self._text(test)})"
 
-    def _exchanged(self, one: ast.expr, other: ast.expr) -> Iterator["_Change"]:
-        between = self._between(one, other)
+    def _exchange(self, first: ast.expr, second: ast.expr) -> Iterator["_Change"]:
+        between = self._text_between(first, second)
         if between is not None:
-            text = f"{self._text(other)}{between}{self._text(one)}"
-            yield "exchanged", _span(one)[0], _span(other)[1], text
+            text = f"{self._text(second)}{between}{self._text(first)}"
+            yield "exchanged", _span(first)[0], _span(second)[1], text
 
     def _operator(self, kind: str, left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator["_Change"]:
-        between = self._between(left, right)
+        between = self._text_between(left, right)
         pattern = rf"\b{old}\b" if old[0].isalpha() else re.escape(old)
         if between is not None:
             yield kind, _span(left)[1], _span(right)[0], re.sub(pattern, new, between, count=1)
 
-    def _between(self, left: ast.expr, right: ast.expr) -> str | None:
+    def _text_between(self, left: ast.expr, right: ast.expr) -> str | None:
         (line, first), (last_line, last) = _span(left)[1], _span(right)[0]
         return self.lines[line - 1].encode()[first:last].decode() if line == last_line else None
 
     def _text(self, node: ast.expr) -> str:
-        """As it is written, if on one line; longer ones are not changed."""
+        """Return the source of a node on one line; longer nodes are not changed."""
         (line, first), (last_line, last) = _span(node)
         return self.lines[line - 1].encode()[first : last if line == last_line else None].decode()
 

@@ -1,7 +1,7 @@
-"""Runs tests on planted faults, one child process each, forked from one that has the slow imports behind it.
+"""Run tests on planted faults, each in a child process forked from this one, which has done the slow imports.
 
-``python -m tools.mutants.warm`` in a copy of the project reads a job a line and answers each with a line. It imports
-nothing of the project itself, so that each child reads the fault that was planted.
+``python -m tools.mutants.warm`` in a copy of the project reads one job per line and answers each with a line. It
+imports nothing of the project itself, so that each child reads the fault that was planted.
 """
 
 import json
@@ -16,11 +16,11 @@ import hypothesis.strategies
 import pytest
 
 MEMORY_BYTES = 2 * 1024**3  # a fault may fill a list without end
-PATIENCE = 20  # a busy machine may take so many times the seconds of computing; what sleeps is ended by it
+PATIENCE = 20  # limit of wall time, as a multiple of that of CPU time: for busy machines and tests that sleep
 
 
 class Witness:
-    """Remembers the first test that failed, or the file that could not be read."""
+    """Remember the first test that failed, or the file that could not be imported."""
 
     def __init__(self) -> None:
         self.failed = ""
@@ -44,13 +44,13 @@ def main() -> int:
 
 
 def warm_up() -> None:
-    """Everything pytest imports when first used."""
-    tested([__file__])
+    """Import everything that pytest imports at its first use."""
+    run_tests([__file__])
     assert hypothesis.strategies
 
 
 def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
-    """What became of these tests: ``caught`` names the first that failed, and is empty when all passed."""
+    """Run these tests in a child process. ``caught`` is the first that failed, empty if all passed."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -58,11 +58,11 @@ def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         signal.alarm(int(cpu_s * PATIENCE) + 1)
-        os.write(writing, tested(arguments).encode())
+        os.write(writing, run_tests(arguments).encode())
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        caught = told.read()
+    with os.fdopen(reading) as result:
+        caught = result.read()
     _, status, used = os.wait4(child, 0)
     seconds = used.ru_utime + used.ru_stime
     if os.WIFSIGNALED(status):
@@ -74,9 +74,10 @@ def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
     return {"caught": caught, "cpu_s": seconds}
 
 
-def tested(arguments: list[str]) -> str:
+def run_tests(arguments: list[str]) -> str:
+    """Run these tests here, silently; return the first that failed."""
     witness = Witness()
-    with open(os.devnull, "w") as nowhere:  # before pytest, which would keep what it prints
+    with open(os.devnull, "w") as nowhere:  # opened before pytest starts, which would capture the output
         out, err = os.dup(1), os.dup(2)
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)

@@ -1,0 +1,100 @@
+"""Ladders of 100 to 100,000 bots: pages, a bot's own rank, one result's update, and how their cost grows.
+
+In milliseconds, per operation and as a multiple of the smallest ladder's. On SQLite, unless ``--database`` names an
+empty PostgreSQL database.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from bench.measure import Benchmark, Json, Seconds, median_timing, run, significant, time_of
+from bench.world import World, add_match, new_world
+from referee import schema
+from referee.ladders import ledger, ranks, ratings
+from referee.ladders.ledger import RatedResult
+
+SIZES: Final = (100, 1_000, 10_000, 100_000)
+SEATS: Final = 4
+
+
+def measure(benchmark: Benchmark) -> Json:
+    changes = {"database_url": benchmark.options.database} if benchmark.options.database else {}
+    with new_world(**changes) as world:
+        benchmark.note("filling the database")
+        ladders = [BenchmarkLadder(world, size) for size in ((20, 40) if benchmark.quick else SIZES)]
+        return {name: measure_operation(benchmark, name, ladders) for name in BenchmarkLadder.OPERATIONS}
+
+
+def measure_operation(benchmark: Benchmark, name: str, ladders: list["BenchmarkLadder"]) -> Json:
+    """Measure the ladders alternately, so that a busy machine slows all of them down."""
+    benchmark.note(name)
+    timings: list[list[Seconds]] = [[] for _ in ladders]
+    for _ in range(benchmark.size(300, 3)):
+        for ladder, spent in zip(ladders, timings, strict=True):
+            spent.append(time_of(partial(BenchmarkLadder.OPERATIONS[name], ladder)))
+    medians = [median_timing(spent) for spent in timings]
+    least = medians[0]
+    return {
+        f"{len(ladder.bots)} bots": {
+            "CPU ms": significant(1000 * cost.cpu),
+            "wall ms": significant(1000 * cost.wall),
+            "CPU growth": significant(cost.cpu / least.cpu),
+            "wall growth": significant(cost.wall / least.wall),
+        }
+        for ladder, cost in zip(ladders, medians, strict=True)
+    }
+
+
+class BenchmarkLadder:
+    """A ladder of ``size`` bots, and operations on it."""
+
+    def __init__(self, world: World, size: int) -> None:
+        self.database = world.database
+        self.dice = Random(size)
+        self.bots = world.add_bots(size)
+        self.ladder_id = world.add_ladder(self.bots, SEATS, {"size": size})
+        if not self.database.is_sqlite:
+            with self.database.changing_schema() as connection:
+                connection.execute(text("ANALYZE"))
+        with self.database.read() as session:
+            middle = session.get_one(schema.Rating, (self.ladder_id, self.bots[size // 2]))
+            self.cursor = [middle.value, middle.bot_id, size // 2, size // 2]
+
+    def read_first_page(self) -> None:
+        self._read_page(None)
+
+    def read_middle_page(self) -> None:
+        self._read_page(self.cursor)
+
+    def _read_page(self, cursor: list[Any] | None) -> None:
+        with self.database.read() as session:
+            ratings.ladder_page(session, self.ladder_id, limit=20, cursor=cursor)
+
+    def read_rank(self) -> None:
+        with self.database.read() as session:
+            assert ranks.place_of(session, self.ladder_id, self.dice.choice(self.bots)) is not None
+
+    def rate_result(self) -> None:
+        """Do that part of finishing a match that concerns its ladder, in its own transaction."""
+        seated = self.dice.sample(self.bots, SEATS)
+        placements = self.dice.sample(range(1, SEATS + 1), SEATS)
+        with self.database.write() as session:
+            match_id = add_match(session, seated)
+            ledger.take_turn(session)
+            ledger.count(session, [RatedResult(self.ladder_id, match_id, seated, placements, [True] * SEATS)])
+
+    OPERATIONS: Final[dict[str, Callable[["BenchmarkLadder"], None]]] = {
+        "a page from the top": read_first_page,
+        "a page from the middle": read_middle_page,
+        "a bot's own rank": read_rank,
+        "one result's update": rate_result,
+    }
+
+
+if __name__ == "__main__":
+    database = {"help": "URL of an empty PostgreSQL database."}
+    run("ladders", "operations on ladders of 100 to 100,000 bots, ms each", measure, database=database)
