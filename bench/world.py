@@ -149,7 +149,7 @@ class World:
 def add_match(session: Session, bots: Sequence[str], tournament_id: str | None = None) -> str:
     """Add a finished match without log and result."""
     match_id = new_id("mat")
-    group = {"id": match_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": list(bots)}
+    group = {"id": match_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": list(bots)}
     match = {"id": match_id, "group_id": match_id, "engine_version": "0", "status": "finished", "table_no": 1}
     played_in = {"tournament_id": tournament_id, "tournament_round": 0 if tournament_id else None}
     insert_rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id}])
