@@ -46,7 +46,7 @@ class CacheEntry(Generic[Made]):
                 self._spent_s += self._clock() - began
             return cast(Part, self._parts[name])
 
-    def known(self, name: str) -> Any:
+    def computed_part(self, name: str) -> Any:
         """Return the part if it has been computed, else None."""
         return self._parts.get(name)
 

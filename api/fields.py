@@ -16,7 +16,7 @@ MAX_INT = 2**53
 LONGEST_TIME = 40
 
 
-def text_of(content: bytes) -> str | None:
+def decode_utf8(content: bytes) -> str | None:
     """Return ``content`` as text, None if it is not UTF-8."""
     try:
         return content.decode()
@@ -175,7 +175,7 @@ class Utf8(fields.String):
     """Bytes in a response as text; null if they are not UTF-8."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else text_of(value)
+        return None if value is None else decode_utf8(value)
 
 
 class Derived:

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api.auth import organises, viewer_id
+from api.auth import may_organise, viewer_id
 from api.matches.schemas import MatchView
-from api.views import master_key, record
+from api.views import current_session, master_key
 from referee.bots import certificates, checks
 from referee.bots.tables import Bot, Certificate
 from referee.matches import deal_groups, matches
@@ -41,18 +41,18 @@ def visible_bot(bot: Bot) -> Bot | Extended:
     """Return ``bot``, for its owner extended by ``own``, which only they may see."""
     if bot.owner_id != viewer_id():
         return bot
-    return Extended(bot, own=Extended(bot, examination=checks.find_examination(record(), bot.id)))
+    return Extended(bot, own=Extended(bot, examination=checks.find_examination(current_session(), bot.id)))
 
 
-def certificate_of(bot: Bot, certificate: Certificate) -> Extended:
+def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:
     """Return a certificate of ``bot`` extended by the games for which it is valid now."""
     return Extended(certificate, fits=certificates.fitting_games(certificate, bot))
 
 
 def visible_matches(found: Sequence[Match]) -> list[Extended]:
     """Return these matches with their seats. Hide bots that the caller may not see yet."""
-    named = {match.id for match in found} if organises() else visibility.seats_told(record(), found)
-    return attach_seats(record(), found, named)
+    named = {match.id for match in found} if may_organise() else visibility.seats_told(current_session(), found)
+    return attach_seats(current_session(), found, named)
 
 
 def attach_seats(session: Session, found: Sequence[Match], named: Collection[str]) -> list[Extended]:
@@ -72,7 +72,7 @@ def attach_seats(session: Session, found: Sequence[Match], named: Collection[str
 def attach_group(match: Match) -> Extended:
     """Return a match with its seats, as the caller may see them, and its deal group, revealed once that is over."""
     (visible,) = visible_matches([match])
-    group = deal_groups.get_group(record(), match.group_id)
+    group = deal_groups.get_group(current_session(), match.group_id)
     return Extended(visible, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
 
 
@@ -86,13 +86,13 @@ def attach_progress(tournament: Tournament) -> Extended:
     """Return a tournament with its number of entries, its progress, and the tie-breaks of its format."""
     return Extended(
         tournament,
-        entries=entries.counts(record(), tournament.id),
-        progress=progress(record(), tournament.id),
+        entries=entries.counts(current_session(), tournament.id),
+        progress=progress(current_session(), tournament.id),
         tie_breaks=TIE_BREAKS[tournament.format],
     )
 
 
 def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
     """Return an entry with its bot, and the reason of its absence for the owner and for organisers."""
-    visible = organises() or bot.owner_id == viewer_id()
+    visible = may_organise() or bot.owner_id == viewer_id()
     return Extended(entry, bot=bot, told_reason=entry.preflight_reason if visible else None)

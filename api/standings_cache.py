@@ -55,20 +55,20 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
     return LADDERS.get(ladder_id, make)
 
 
-def table(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
+def ranked_entrants(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
     """Return the standings, best first."""
     return kept.part("table", kept.made.table)
 
 
 def row_indexes(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
     """Return the index of each entrant's row in the standings, from 0."""
-    return kept.part("order", lambda: {str(row.entrant): index for index, row in enumerate(table(kept))})
+    return kept.part("order", lambda: {str(row.entrant): index for index, row in enumerate(ranked_entrants(kept))})
 
 
 def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
     """Return each entrant's results against each opponent, in the order of the standings."""
     made = kept.made
-    return kept.part("crosstable", lambda: crosstable([row.entrant for row in table(kept)], made.outcomes))
+    return kept.part("crosstable", lambda: crosstable([row.entrant for row in ranked_entrants(kept)], made.outcomes))
 
 
 def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:
@@ -109,7 +109,7 @@ def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
 def last_ladder_fit(ladder_id: str) -> Fit | None:
     """Return the strengths that this process computed last, even if outdated; None if it has computed none."""
     kept = LADDERS.peek(ladder_id)
-    return None if kept is None else cast("Fit | None", kept.known("fit"))
+    return None if kept is None else cast("Fit | None", kept.computed_part("fit"))
 
 
 def load_entered_bots(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, EnteredBot]:
@@ -118,7 +118,7 @@ def load_entered_bots(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, E
         return entered_bots(session, tournament_id, bot_ids)
 
 
-def names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
+def load_names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
     """Return the names of these bots of a tournament, by id."""
     return {bot_id: bot.name for bot_id, bot in load_entered_bots(tournament_id, bot_ids).items()}
 
@@ -155,7 +155,7 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
     return [Extended(row, rank=first + 1 + index, name=named[row.id]) for index, row in enumerate(rows)]
 
 
-def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Any]]) -> Json:
+def page_in_memory(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Any]]) -> Json:
     """Return a page of a list in memory, its items converted by ``view``."""
     first = number_of(read_cursor(query) or [0])
     end = first + query["limit"]

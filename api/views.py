@@ -34,7 +34,7 @@ def database() -> Database:
     return cast(Database, current_app.extensions["referee.database"])
 
 
-def record() -> Session:
+def current_session() -> Session:
     """Return the session of the transaction in which this view runs."""
     return cast(Session, g.session)
 
@@ -125,7 +125,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
             queries.check(view)  # after authentication, whose errors take precedence
             return view(*args, **kwargs)
 
-        return cast(View, self.doc(security=security)(queries.checked_by_itself(checked_view)))
+        return cast(View, self.doc(security=security)(queries.checks_own_query(checked_view)))
 
     # -- request and response --
 
@@ -140,7 +140,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         names = [field.data_key or name for name, field in schema().load_fields.items()]
 
         def decorate(view: View) -> View:
-            return queries.takes(*names)(cast(View, parse(view)))
+            return queries.query_parameters(*names)(cast(View, parse(view)))
 
         return decorate
 
@@ -234,7 +234,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
 
         @wraps(view)
         def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
-            key = idempotency.key_of(request)
+            key = idempotency.read_key(request)
             body = read_body(request)
             with database().write() as g.session:
                 if key is None:

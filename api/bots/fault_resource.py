@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from api.auth import asker, organises
+from api.auth import current_account, may_organise
 from api.bots import fault_reports
 from api.bots.fault_schemas import EvidenceView
 from api.fields import MAX_INT
-from api.views import Resource, record
+from api.views import Resource, current_session
 from referee.matches import fault_reports as faults
 
 resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
@@ -22,5 +22,7 @@ def show(fault_id: int) -> Any:
     The question as it was sent, the reply, the latency breakdown, the action played instead, and what to do. For the
     owner of the bot; for organisers once the deal group of the match is over.
     """
-    judges = organises()
-    return fault_reports.attach_remedy(faults.get_fault(record(), fault_id, asker().id, judges=judges))
+    judges = may_organise()
+    return fault_reports.attach_remedy(
+        faults.get_fault(current_session(), fault_id, current_account().id, judges=judges)
+    )

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, Query, Strict, UtcDateTime, Utf8, text_of
+from api.fields import Derived, Id, Query, Strict, UtcDateTime, Utf8, decode_utf8
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
 from referee.matches.recording import MAX_KEPT_BYTES
@@ -35,7 +35,7 @@ class Base64(Derived, fields.String):
     """Bytes that are not UTF-8; null for those that are."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None or text_of(value) is not None else base64.b64encode(value).decode()
+        return None if value is None or decode_utf8(value) is not None else base64.b64encode(value).decode()
 
 
 class IsCut(Derived, fields.Boolean):

@@ -5,7 +5,7 @@ from typing import Any
 from flask import current_app
 
 from api import etags, limits
-from api.auth import asker, organises, viewer_id
+from api.auth import current_account, may_organise, viewer_id
 from api.bots import fault_reports
 from api.bots.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
 from api.bots.schemas import (
@@ -20,8 +20,8 @@ from api.bots.schemas import (
 )
 from api.errors import Problem
 from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.presentation import Extended, certificate_of, visible_bot
-from api.views import Resource, master_key, record
+from api.presentation import Extended, attach_fitting_games, visible_bot
+from api.views import Resource, current_session, master_key
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
@@ -45,7 +45,7 @@ def register(new_bot: dict[str, Any]) -> Any:
     It is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only in
     this response.
     """
-    return attach_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
+    return attach_secret(bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"]))
 
 
 @resource.route("GET")
@@ -56,7 +56,7 @@ def register(new_bot: dict[str, Any]) -> Any:
 def list_bots(query: dict[str, Any]) -> Any:
     """List bots, newest first"""
     found = bots.list_bots(
-        record(),
+        current_session(),
         owner_id=query.get("owner"),
         status=query.get("status"),
         limit=query["limit"],
@@ -75,9 +75,9 @@ def show(bot_id: str) -> Any:
     Its owner also sees the URL, the report of the last handshake, and the progress and report of the conformance
     check. The owner's ETag stays valid for an edit until the name or URL changes, even if other fields change.
     """
-    bot = bots.get_bot(record(), bot_id)
+    bot = bots.get_bot(current_session(), bot_id)
     if bot.owner_id == viewer_id():
-        etags.split_etag(editable(bot))
+        etags.split_etag(editable_fields(bot))
     return visible_bot(bot)
 
 
@@ -95,8 +95,8 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     With a new URL it is `unverified` until that has answered the challenge.
     """
     bot = get_own_bot(bot_id)
-    etags.edited_must_match(editable(bot))
-    return visible_bot(bots.edit(record(), bot_id, revision=bot.revision, **changes))
+    etags.require_edited_match(editable_fields(bot))
+    return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, **changes))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/pause')
@@ -110,7 +110,7 @@ def pause(bot_id: str) -> Any:
     `bot_paused`. Its other matches that are already arranged are still played.
     """
     bot_id = get_managed_bot(bot_id).id
-    return visible_bot(pausing.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
+    return visible_bot(pausing.pause_bot(current_session(), bot_id, "paused by its owner", master_key=master_key()))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/resume')
@@ -119,7 +119,7 @@ def pause(bot_id: str) -> Any:
 @resource.response(OwnBotView)
 def resume(bot_id: str) -> Any:
     """Resume a paused bot"""
-    return visible_bot(bots.resume(record(), get_managed_bot(bot_id).id))
+    return visible_bot(bots.resume(current_session(), get_managed_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/retire')
@@ -131,7 +131,7 @@ def retire(bot_id: str) -> Any:
 
     Its running matches are played to the end; those not begun are cancelled. Its history stays.
     """
-    return visible_bot(retirement.retire_bot(record(), get_managed_bot(bot_id).id))
+    return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/rotate-secret')
@@ -143,7 +143,7 @@ def rotate_secret(bot_id: str) -> Any:
 
     For a day, calls are signed with both the old and the new secret. The secret is returned only in this response.
     """
-    return attach_secret(bots.rotate_secret(record(), get_own_bot(bot_id).id))
+    return attach_secret(bots.rotate_secret(current_session(), get_own_bot(bot_id).id))
 
 
 @resource.route("POST", '/<id("bot"):bot_id>/check')
@@ -159,7 +159,7 @@ def check(bot_id: str) -> Any:
     most 90 s. Progress and reports are shown with the bot. A pass brings a new certificate; a failure ends the
     certificate of the same version.
     """
-    return visible_bot(bots.request_check(record(), get_own_bot(bot_id).id, thorough=True))
+    return visible_bot(bots.request_check(current_session(), get_own_bot(bot_id).id, thorough=True))
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/certificate')
@@ -172,11 +172,13 @@ def show_certificate(bot_id: str) -> Any:
     The certificate of its present version, which rated matches need. If there is none, the detail of the 404 with the
     code `no_certificate` says why.
     """
-    bot = bots.get_bot(record(), bot_id)
-    certificate = certificates.present(record(), bot)
+    bot = bots.get_bot(current_session(), bot_id)
+    certificate = certificates.present(current_session(), bot)
     if certificate is None:
-        raise Problem(404, "no_certificate", f"The bot has no certificate: {certificates.why_none(record(), bot)}.")
-    return certificate_of(bot, certificate)
+        raise Problem(
+            404, "no_certificate", f"The bot has no certificate: {certificates.why_none(current_session(), bot)}."
+        )
+    return attach_fitting_games(bot, certificate)
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/certificates')
@@ -186,9 +188,9 @@ def show_certificate(bot_id: str) -> Any:
 @resource.response(list_of(CertificateView))
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """List all certificates of a bot, newest first"""
-    bot = bots.get_bot(record(), bot_id)
-    found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=read_cursor(query))
-    return envelope(Page([certificate_of(bot, certificate) for certificate in found.items], found.next), query)
+    bot = bots.get_bot(current_session(), bot_id)
+    found = certificates.list_certificates(current_session(), bot.id, limit=query["limit"], cursor=read_cursor(query))
+    return envelope(Page([attach_fitting_games(bot, certificate) for certificate in found.items], found.next), query)
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/faults')
@@ -202,9 +204,9 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     Each says what was wrong and what to do; `GET /faults/{id}` also has the question, the reply and a curl command.
     """
     found = faults.list_faults(
-        record(),
+        current_session(),
         bot_id=get_own_bot(bot_id).id,
-        owner_id=asker().id,
+        owner_id=current_account().id,
         match_id=query.get("match"),
         code=query.get("code"),
         version=query.get("version"),
@@ -224,7 +226,7 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
 
     Counted from the logs of its last 200 matches whose logs are open.
     """
-    return fault_reports.health(get_own_bot(bot_id).id, by_day=query["by"] == "day")
+    return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
 
 @resource.route("GET", '/<id("bot"):bot_id>/waiting')
@@ -237,22 +239,24 @@ def show_waiting(bot_id: str) -> Any:
     For its owner and for organisers: the queue position of each of its matches that are not over and what blocks it,
     and why it has no match in its tournaments. Opponents are shown by seat only.
     """
-    bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
+    bot = bots.get_bot(current_session(), bot_id, owner_id=None if may_organise() else current_account().id)
     slots = current_app.config["SETTINGS"].runner_slots
-    return waiting.waiting(record(), bot.id, runner_slots=slots)
+    return waiting.waiting(current_session(), bot.id, runner_slots=slots)
 
 
 def get_managed_bot(bot_id: str) -> Bot:
     """Return the bot. Raise ``NotFound`` unless the caller is its owner or the operator."""
-    return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
+    return bots.get_bot(
+        current_session(), bot_id, owner_id=None if current_account().role == "admin" else current_account().id
+    )
 
 
 def get_own_bot(bot_id: str) -> Bot:
     """Return the bot. Raise ``NotFound`` unless it is the caller's."""
-    return bots.get_bot(record(), bot_id, owner_id=asker().id)
+    return bots.get_bot(current_session(), bot_id, owner_id=current_account().id)
 
 
-def editable(bot: Bot) -> dict[str, Any]:
+def editable_fields(bot: Bot) -> dict[str, Any]:
     """Return the fields that an edit may change, and the id."""
     return {"id": bot.id, "name": bot.name, "url": bot.url}
 

@@ -9,7 +9,7 @@ from api.games.schemas import GameView
 from api.pages import guides
 from api.pages.markdown import Rendered, render_markdown
 from api.pages.page import page, page_view
-from api.views import record
+from api.views import current_session
 from referee.games import catalogue, game
 from referee.ladders import ratings
 from referee.matches import matches
@@ -35,7 +35,10 @@ class GameEntry:
 @pages.get("/games")
 @page_view
 def contents() -> Response:
-    running, ladders = matches.count_running_by_game(record()), ratings.count_ladders_by_game(record())
+    running, ladders = (
+        matches.count_running_by_game(current_session()),
+        ratings.count_ladders_by_game(current_session()),
+    )
     entries = [
         GameEntry(name, (rules.seats[0], rules.seats[-1]), lead(name), running.get(name, 0), ladders.get(name, 0))
         for name, rules in catalogue().items()
@@ -52,8 +55,8 @@ def show(name: str) -> Response:
         name=name,
         rules=rulebook(name),
         described=GameView().dump(rules),
-        ladders=ratings.list_ladders(record(), game=name, limit=LISTED),
-        tournaments=tournaments.list_tournaments(record(), game=name, limit=LISTED),
+        ladders=ratings.list_ladders(current_session(), game=name, limit=LISTED),
+        tournaments=tournaments.list_tournaments(current_session(), game=name, limit=LISTED),
     )
 
 

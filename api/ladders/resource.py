@@ -16,7 +16,7 @@ from api.ladders.schemas import (
 from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import Extended
 from api.tournaments.standings_schemas import StrengthsPage
-from api.views import Resource, database, record
+from api.views import Resource, current_session, database
 from referee.bots import bots
 from referee.errors import NotFound
 from referee.ladders import ranks, ratings
@@ -31,7 +31,9 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 @resource.response(list_of(LadderView))
 def list_ladders(query: dict[str, Any]) -> Any:
     """List ladders"""
-    found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query))
+    found = ratings.list_ladders(
+        current_session(), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query)
+    )
     return envelope(found, query)
 
 
@@ -46,7 +48,7 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     All rows of a page are as of the ledger entry `as_of_seq`. With `as_of`, the ladder as of that entry is returned, so
     that all pages are consistent with each other even if the ladder changes meanwhile.
     """
-    ladder = ratings.get_ladder(record(), ladder_id)
+    ladder = ratings.get_ladder(current_session(), ladder_id)
     found = load_page(ladder_id, query)
     return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
@@ -60,11 +62,11 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
 
     404 for a bot without a match that counts on this ladder.
     """
-    ratings.get_ladder(record(), ladder_id)
-    bot, found = bots.get_bot(record(), bot_id), ranks.place_of(record(), ladder_id, bot_id)
+    ratings.get_ladder(current_session(), ladder_id)
+    bot, found = bots.get_bot(current_session(), bot_id), ranks.place_of(current_session(), ladder_id, bot_id)
     if found is None:
         raise NotFound("place", bot_id)
-    return Extended(found, bot=bot, last_seq=ratings.last_seq(record(), ladder_id))
+    return Extended(found, bot=bot, last_seq=ratings.last_seq(current_session(), ladder_id))
 
 
 @resource.route("GET", '/<id("lad"):ladder_id>/strengths')
@@ -81,7 +83,9 @@ def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
     fitted = standings_cache.ladder_fit(kept)
     with database().read() as session:
         names = bots.names_of(session, (row.id for row in fitted.rows))
-    page = standings_cache.page_of(fitted.rows, query, lambda rows: standings_cache.attach_ranks(fitted, rows, names))
+    page = standings_cache.page_in_memory(
+        fitted.rows, query, lambda rows: standings_cache.attach_ranks(fitted, rows, names)
+    )
     made = kept.made
     counted = {"as_of_seq": made.as_of_seq, "results": len(made.results), "left_out": made.left_out}
     return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
@@ -98,17 +102,19 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     Each change comes from an entry of the ladder's ledger. A bot keeps its rating across versions; each change of
     version is marked.
     """
-    ratings.get_ladder(record(), ladder_id)
-    bots.get_bot(record(), query["bot"])
-    found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=read_cursor(query))
+    ratings.get_ladder(current_session(), ladder_id)
+    bots.get_bot(current_session(), query["bot"])
+    found = ratings.history(current_session(), ladder_id, query["bot"], limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
 def load_page(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
     """Return rows of the ladder, as it is now or as of the ledger entry in ``query``."""
     if "as_of" not in query:
-        return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
-    last = ratings.last_seq(record(), ladder_id)
+        return ratings.ladder_page(current_session(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
+    last = ratings.last_seq(current_session(), ladder_id)
     if query["as_of"] > last:
         raise invalid([("as_of", f"Must be at most {last}, the ladder's last ledger entry.")])
-    return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query))
+    return ratings.ladder_at(
+        current_session(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query)
+    )

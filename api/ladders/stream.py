@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
-from api.streams.messages import message
+from api.streams.messages import encode_message
 from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
@@ -105,4 +105,4 @@ class LadderStream(Stream[LadderFeed]):
 
 
 def _changes(seq: int, items: list[Json]) -> bytes:
-    return message("changes", seq, orjson.dumps({"as_of_seq": seq, "items": items}))
+    return encode_message("changes", seq, orjson.dumps({"as_of_seq": seq, "items": items}))

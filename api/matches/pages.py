@@ -10,9 +10,9 @@ from api.pages.page import page, page_view
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.presentation import match_views
-from api.queries import takes
+from api.queries import query_parameters
 from api.tournaments import terms
-from api.views import record
+from api.views import current_session
 from referee import viewer
 from referee.bots import bots
 from referee.errors import NotFound
@@ -30,7 +30,7 @@ STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "
 
 
 @pages.get("/matches")
-@takes("bot", "cursor", "game", "status", "tournament")
+@query_parameters("bot", "cursor", "game", "status", "tournament")
 @page_view
 def contents() -> Response:
     """Show the list of matches, newest first, filtered by the query."""
@@ -44,7 +44,7 @@ def contents() -> Response:
     }
     # Who plays a rated match is not told by asking for its players.
     found = matches.list_matches(
-        record(),
+        current_session(),
         status=query["status"],
         game=query["game"],
         bot_id=query["bot"],
@@ -60,7 +60,7 @@ def contents() -> Response:
         next=envelope(found, query)["next"],
         filters={name: query[name] for name in ("game", "status", "bot", "tournament") if query[name]},
         bot=query["bot"] and _bot_name(query["bot"]),
-        tournament=query["tournament"] and tournaments.get_tournament(record(), query["tournament"]).name,
+        tournament=query["tournament"] and tournaments.get_tournament(current_session(), query["tournament"]).name,
         first=query["cursor"] is None,
         states=STATES,
     )
@@ -70,17 +70,19 @@ def contents() -> Response:
 @page_view
 def show(match_id: str) -> Response:
     """Show a match in the viewer: live while it is played, from its log afterwards."""
-    match = matches.get_match(record(), match_id)
+    match = matches.get_match(current_session(), match_id)
     (view,) = match_views([match])
-    tournament = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
+    tournament = (
+        None if match.tournament_id is None else tournaments.get_tournament(current_session(), match.tournament_id)
+    )
     script_data = _script_data(match, view)
     is_scored = script_data["open"] and match.status == "finished"
     return page(
         "matches/match.html",
         match=view,
-        scores=results.result_of(record(), match_id).scores if is_scored else None,
+        scores=results.result_of(current_session(), match_id).scores if is_scored else None,
         tournament=tournament,
-        group=deal_groups.get_group(record(), match.group_id),
+        group=deal_groups.get_group(current_session(), match.group_id),
         over=match.status in deal_groups.ENDED,
         reason=terms.reason(match.reason),
         why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
@@ -110,8 +112,8 @@ def _script_data(match: Match, view: Json) -> Json:
         "id": match.id,
         "status": match.status,
         "rated": match.rated,
-        "open": logs.is_open(record(), match),
-        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(record(), match)),
+        "open": logs.is_open(current_session(), match),
+        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(current_session(), match)),
         "header": header,
         "faults": viewer.advice(),
     }
@@ -119,7 +121,7 @@ def _script_data(match: Match, view: Json) -> Json:
 
 def _bot_name(bot_id: str) -> str:
     try:
-        return bots.get_bot(record(), bot_id).name
+        return bots.get_bot(current_session(), bot_id).name
     except NotFound:
         raise invalid([("bot", "No bot has this id.")]) from None
 

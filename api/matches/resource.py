@@ -6,14 +6,14 @@ from typing import Any
 
 from flask import Response, request
 
-from api.auth import asker, organises, viewer_id
+from api.auth import current_account, may_organise, viewer_id
 from api.bots.fault_schemas import FaultView, MatchFaultQuery
 from api.errors import Problem, invalid, not_found
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
 from api.pagination import envelope, list_of, read_cursor
 from api.presentation import attach_group, visible_matches
 from api.requests import LOG_POLICY
-from api.views import Resource, master_key, record
+from api.views import Resource, current_session, master_key
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
@@ -46,9 +46,9 @@ def arrange(new_match: dict[str, Any]) -> Any:
         options=new_match["options"],
         limits=Limits(**new_match["time"]),
         rated=new_match["rated"],
-        created_by=asker().id,
+        created_by=current_account().id,
     )
-    return attach_group(matches.create_match(record(), plan, master_key=master_key()))
+    return attach_group(matches.create_match(current_session(), plan, master_key=master_key()))
 
 
 @resource.route("GET")
@@ -58,9 +58,9 @@ def arrange(new_match: dict[str, Any]) -> Any:
 @resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any]) -> Any:
     """List matches, newest first"""
-    hides_seats = "bot" in query and not (organises() or owns(query["bot"]))
+    hides_seats = "bot" in query and not (may_organise() or owns_bot(query["bot"]))
     found = matches.list_matches(
-        record(),
+        current_session(),
         status=query.get("status"),
         bot_id=query.get("bot"),
         tournament_id=query.get("tournament"),
@@ -79,7 +79,7 @@ def list_matches(query: dict[str, Any]) -> Any:
 @resource.response(WholeMatchView)
 def show(match_id: str) -> Any:
     """Get a match"""
-    return attach_group(matches.get_match(record(), match_id))
+    return attach_group(matches.get_match(current_session(), match_id))
 
 
 @resource.route("POST", '/<id("mat"):match_id>/cancel')
@@ -94,19 +94,19 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     tournament's organiser; a friendly also by the owner of any bot in it. The match stays listed, without a result.
     Matches that share their cards are cancelled together: 409 unless `whole_group` is true.
     """
-    match = matches.get_match(record(), match_id)
+    match = matches.get_match(current_session(), match_id)
     if not may_cancel(match):
         raise Forbidden(
             "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
             "the owner of any bot in it."
         )
     cancelled = match_cancellation.cancel(
-        record(),
+        current_session(),
         match_id,
         wish["reason"],
         master_key=master_key(),
         whole_group=wish["whole_group"],
-        by=asker().id,
+        by=current_account().id,
     )
     return attach_group(cancelled)
 
@@ -124,13 +124,13 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     reason. A new ledger entry changes the ladder to what it would be without the match. With `replay` the match is
     played again, as long as its tournament is running.
     """
-    if not may_void(matches.get_match(record(), match_id)):
+    if not may_void(matches.get_match(current_session(), match_id)):
         raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
     return voiding.void(
-        record(),
+        current_session(),
         match_id,
         wish["reason"],
-        by=asker().id,
+        by=current_account().id,
         master_key=master_key(),
         rematch=wish["rematch"],
         whole_group=wish["whole_group"],
@@ -147,7 +147,7 @@ def retry(match_id: str) -> Any:
 
     For the operator, after removing what made its runners fail. The match continues from its last recorded row.
     """
-    return attach_group(match_retry.retry(record(), match_id))
+    return attach_group(match_retry.retry(current_session(), match_id))
 
 
 @resource.route("GET", '/<id("mat"):match_id>/faults')
@@ -160,12 +160,12 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
 
     Organisers see the faults of all bots once the deal group is over.
     """
-    match = matches.get_match(record(), match_id)
-    judges = organises() and logs.is_open(record(), match)
+    match = matches.get_match(current_session(), match_id)
+    judges = may_organise() and logs.is_open(current_session(), match)
     found = fault_reports.list_faults(
-        record(),
+        current_session(),
         match_id=match.id,
-        owner_id=None if judges else asker().id,
+        owner_id=None if judges else current_account().id,
         code=query.get("code"),
         version=query.get("version"),
         limit=query["limit"],
@@ -184,12 +184,12 @@ def log(match_id: str) -> Response:
     The log can be read when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was
     cancelled before its first row has no log.
     """
-    match = matches.get_match(record(), match_id)
+    match = matches.get_match(current_session(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
     try:
-        content = logs.download(record(), match, gzipped=False)
+        content = logs.download(current_session(), match, gzipped=False)
     except NotReady as error:
-        if logs.is_open(record(), match):
+        if logs.is_open(current_session(), match):
             raise not_found() from None  # cancelled before its first row: there is no log and there will be none
         raise Problem(409, "log_not_ready", str(error)) from None
     response = Response(content, mimetype="application/x-ndjson")
@@ -208,17 +208,17 @@ def check_may_create(new_match: dict[str, Any]) -> None:
     Others than organisers need a bot of their own, and may not have rated matches, long times or too many friendlies.
     """
     try:
-        seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
+        seated = [bots.get_bot(current_session(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
         raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "No bot has this id.")]) from None
-    if organises():
+    if may_organise():
         return
     if new_match["rated"]:
         raise Forbidden("Only organisers may create rated matches. Leave out `rated` for a friendly.")
-    if all(bot.owner_id != asker().id for bot in seated):
+    if all(bot.owner_id != current_account().id for bot in seated):
         raise Forbidden("At least one of the bots must be your own.")
     check_time(new_match["time"])
-    quotas.check_friendlies(record(), asker().id)
+    quotas.check_friendlies(current_session(), current_account().id)
 
 
 def check_time(time: dict[str, int]) -> None:
@@ -233,24 +233,24 @@ def check_time(time: dict[str, int]) -> None:
 
 def may_void(match: Match) -> bool:
     """Return whether the caller created the match, runs its tournament, or is the operator."""
-    if asker().role == "admin":
+    if current_account().role == "admin":
         return True
     if match.tournament_id is not None:
-        return tournaments.get_tournament(record(), match.tournament_id).created_by == asker().id
-    return match.created_by == asker().id
+        return tournaments.get_tournament(current_session(), match.tournament_id).created_by == current_account().id
+    return match.created_by == current_account().id
 
 
 def may_cancel(match: Match) -> bool:
     """Return whether the caller may cancel the match."""
     return (
         may_void(match)
-        or (match.tournament_id is None and asker().role == "organiser")
-        or asker().id in friendlies.owners_in(record(), match)
+        or (match.tournament_id is None and current_account().role == "organiser")
+        or current_account().id in friendlies.owners_in(current_session(), match)
     )
 
 
-def owns(bot_id: str) -> bool:
+def owns_bot(bot_id: str) -> bool:
     try:
-        return bots.get_bot(record(), bot_id).owner_id == viewer_id()
+        return bots.get_bot(current_session(), bot_id).owner_id == viewer_id()
     except NotFound:
         return False

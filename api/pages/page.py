@@ -45,7 +45,7 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
 
 
 def page_view(view: View) -> View:
-    """Run the view in a read transaction: one snapshot of the database, whose session is ``record()``."""
+    """Run the view in a read transaction: one snapshot of the database, whose session is ``current_session()``."""
 
     @wraps(view)
     def run_in_transaction(*args: Any, **kwargs: Any) -> Any:

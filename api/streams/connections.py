@@ -108,7 +108,7 @@ def follow(get: Callable[[], Stream[Any]], id: str, after: int | None = None) ->
     if request.method == "HEAD":
         return _response([])
     sock = _connection()
-    release = _connection_limit(None if sock is None else "taken over").acquire(limits.address())
+    release = _connection_limit(None if sock is None else "taken over").acquire(limits.caller_address())
     try:
         stream = get()
         feed = stream.open(id)

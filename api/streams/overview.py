@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from api.streams.messages import message
+from api.streams.messages import encode_message
 from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
@@ -42,7 +42,7 @@ class OverviewStream(Stream[OverviewFeed]):
 
     def catch_up(self, feed: OverviewFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:
-            accept(message(NOW, None, feed.data), False)
+            accept(encode_message(NOW, None, feed.data), False)
         yield from ()
 
     def _poll(self, feeds: dict[str, OverviewFeed]) -> None:
@@ -55,5 +55,5 @@ class OverviewStream(Stream[OverviewFeed]):
             feed.not_before = moment + max(PACE_S, REST_FACTOR * (moment - began))
             changed, feed.data, feed.ready = data != feed.data, data, True
             if changed:
-                self._send(feed, message(NOW, None, data))
+                self._send(feed, encode_message(NOW, None, data))
             self._changed.notify_all()

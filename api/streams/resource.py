@@ -19,7 +19,7 @@ from api.streams import connections
 from api.streams.overview import NOW, PACE_S, OverviewStream
 from api.streams.schemas import DecisionView, FollowQuery, NowView, RowsQuery, RowsView, VerificationView
 from api.streams.stream_writer import StreamConnections
-from api.views import Resource, database, master_key, record
+from api.views import Resource, current_session, database, master_key
 from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.matches import matches
@@ -49,13 +49,13 @@ def list_rows(query: Json, match_id: str) -> Any:
     cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
     not show how long a seat thought or which bot plays in it.
     """
-    standing, items = _match_feeds().read_feed(record(), match_id)
+    standing, items = _match_feeds().read_feed(current_session(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(
         standing,
         rows=len(items),
-        placements=visibility.placements(record(), match_id) if standing.ended else None,
+        placements=visibility.placements(current_session(), match_id) if standing.ended else None,
         items=page,
         next_after=page[-1]["row"] if page else query.get("after"),
     )
@@ -92,7 +92,7 @@ def show_decision(match_id: str, row: int) -> Any:
 
     Available once the log is open; before that 409 `log_not_ready`. The question is rebuilt from the log.
     """
-    return log_replay.decision(record(), matches.get_match(record(), match_id), row, master_key())
+    return log_replay.decision(current_session(), matches.get_match(current_session(), match_id), row, master_key())
 
 
 @resource.route("GET", '/matches/<id("mat"):match_id>/verification')
@@ -105,7 +105,7 @@ def verify(match_id: str) -> Any:
     Available once the log is open; before that 409 `log_not_ready`. The log is replayed on the first request; 503
     while too many other logs are being replayed.
     """
-    return log_replay.report(record(), matches.get_match(record(), match_id))
+    return log_replay.report(current_session(), matches.get_match(current_session(), match_id))
 
 
 # -- a ladder --

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from api.pairings import bracket
+from api.pairings import visible_bracket
 from api.tournaments.round_schemas import BracketView
-from api.views import Resource, record
+from api.views import Resource, current_session
 from referee.tournaments import tournaments
 
 resource = Resource("brackets", "/api/v1/tournaments", "Brackets of knockouts.")
@@ -19,4 +19,4 @@ def show(tournament_id: str) -> Any:
 
     Entrants of the round in progress are shown or hidden as when that round is read by itself. 409 for other formats.
     """
-    return bracket(tournaments.get_tournament(record(), tournament_id))
+    return visible_bracket(tournaments.get_tournament(current_session(), tournament_id))

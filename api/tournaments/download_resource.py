@@ -56,7 +56,7 @@ def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
     return _file(
         "application/gzip",
         f"{tournament_id}.ndjson.gz",
-        lambda: bulk.packed_logs(database(), tournament_id, cursor, extent),
+        lambda: bulk.gzip_logs(database(), tournament_id, cursor, extent),
         _counts(extent),
     )
 
@@ -76,7 +76,7 @@ def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
     return _file(
         "application/zip",
         f"{tournament_id}.zip",
-        lambda: bulk.zipped_logs(database(), tournament_id, cursor, extent),
+        lambda: bulk.zip_logs(database(), tournament_id, cursor, extent),
         _counts(extent, bulk.MOST_IN_ZIP),
     )
 
@@ -95,7 +95,7 @@ def results(tournament_id: str) -> Response:
         tournaments.get_tournament(session, tournament_id)
         until = watching.last_seq(session)
     which = stored.of_event(tournament_id)
-    return _file("text/csv", f"{tournament_id}.csv", lambda: bulk.results(database(), which, until))
+    return _file("text/csv", f"{tournament_id}.csv", lambda: bulk.results_csv(database(), which, until))
 
 
 @resource.route("GET", '/ladders/<id("lad"):ladder_id>/results.csv')
@@ -112,7 +112,7 @@ def ladder_results(ladder_id: str) -> Response:
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
         until = ratings.last_seq(session, ladder_id)
-    return _file("text/csv", f"{ladder_id}.csv", lambda: bulk.ledger(database(), ladder_id, until))
+    return _file("text/csv", f"{ladder_id}.csv", lambda: bulk.ledger_csv(database(), ladder_id, until))
 
 
 class _FileBody:
@@ -136,7 +136,7 @@ def _file(
 ) -> Response:
     body: Any = []
     if request.method != "HEAD":
-        release = _download_limit().acquire(limits.address())
+        release = _download_limit().acquire(limits.caller_address())
         body = _FileBody(pieces(), release)
     response = Response(body, content_type=media_type, direct_passthrough=True)
     if media_type == "text/csv":

@@ -12,11 +12,11 @@ from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MOST_SEATS
 from api.pages.page import page, page_view
 from api.presentation import attach_progress
-from api.queries import takes
+from api.queries import query_parameters
 from api.tournaments import terms
-from api.tournaments.pages import TOURNAMENT, entry_page, head
+from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
 from api.tournaments.schemas import TournamentView, WholeTournamentView
-from api.views import record
+from api.views import current_session
 from referee.games import catalogue
 from referee.house.strategies import players
 from referee.pairing.formats import formats
@@ -55,19 +55,19 @@ def draft() -> Response:
 
 
 @pages.get(f"{TOURNAMENT}/organise")
-@takes("page")
+@query_parameters("page")
 @page_view
 def manage(tournament_id: str) -> Response:
     """Show the page that runs a tournament: its terms while it is a draft, its entries and seeds."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
     numbered, items = entry_page(tournament)
     return page(
         "organise/tournament.html",
-        **head(tournament),
+        **tournament_context(tournament),
         **_choices(),
         values=TournamentView().dump(tournament),
         fixed_game=tournament.game,
-        etag=etags.validator(WholeTournamentView, attach_progress(tournament))
+        etag=etags.compute_etag(WholeTournamentView, attach_progress(tournament))
         if tournament.status == "draft"
         else None,
         items=items,
@@ -76,7 +76,7 @@ def manage(tournament_id: str) -> Response:
 
 
 @pages.get("/organise/void")
-@takes("match")
+@query_parameters("match")
 def void() -> Response:
     """Show the page that voids a match; its script reads the match that the parameter ``match`` names."""
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from api import etags
-from api.auth import asker
+from api.auth import current_account
 from api.matches.schemas import MatchView
 from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import attach_progress, visible_matches
@@ -15,7 +15,7 @@ from api.tournaments.schemas import (
     TournamentView,
     WholeTournamentView,
 )
-from api.views import Resource, master_key, record
+from api.views import Resource, current_session, master_key
 from referee.db.paging import Page
 from referee.match.time_limits import Limits
 from referee.matches import matches
@@ -38,7 +38,9 @@ def announce(new: dict[str, Any]) -> Any:
     `format_options` is returned in full.
     """
     limits = Limits(**new.pop("time"))
-    return attach_progress(lifecycle.draft(record(), new.pop("name"), created_by=asker().id, limits=limits, **new))
+    return attach_progress(
+        lifecycle.draft(current_session(), new.pop("name"), created_by=current_account().id, limits=limits, **new)
+    )
 
 
 @resource.route("GET")
@@ -49,7 +51,11 @@ def announce(new: dict[str, Any]) -> Any:
 def list_tournaments(query: dict[str, Any]) -> Any:
     """List tournaments, newest first"""
     found = tournaments.list_tournaments(
-        record(), status=query.get("status"), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query)
+        current_session(),
+        status=query.get("status"),
+        game=query.get("game"),
+        limit=query["limit"],
+        cursor=read_cursor(query),
     )
     return envelope(found, query)
 
@@ -64,7 +70,7 @@ def show(tournament_id: str) -> Any:
     Progress counts matches; the end is estimated from the pace of the last ones. `draw`, the seed of all random
     decisions, is shown when the tournament is over, so that anyone can repeat its pairings.
     """
-    return attach_progress(tournaments.get_tournament(record(), tournament_id))
+    return attach_progress(tournaments.get_tournament(current_session(), tournament_id))
 
 
 @resource.route("PATCH", '/<id("trn"):tournament_id>')
@@ -81,10 +87,10 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     manually.
     """
     tournament = get_managed_tournament(tournament_id)
-    etags.must_match(WholeTournamentView, attach_progress(tournament))
+    etags.require_match(WholeTournamentView, attach_progress(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
-    return attach_progress(lifecycle.edit(record(), tournament_id, revision=tournament.revision, **changes))
+    return attach_progress(lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/open')
@@ -93,7 +99,7 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
 @resource.response(WholeTournamentView)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
-    return attach_progress(lifecycle.open_entries(record(), get_managed_tournament(tournament_id).id))
+    return attach_progress(lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/start')
@@ -108,7 +114,7 @@ def start(tournament_id: str) -> Any:
     or a substitute plays for it. Then the first round is paired. 422 names `entries` if too few or too many bots can
     play.
     """
-    return attach_progress(starting.start(record(), get_managed_tournament(tournament_id).id))
+    return attach_progress(starting.start(current_session(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/pause')
@@ -117,7 +123,7 @@ def start(tournament_id: str) -> Any:
 @resource.response(WholeTournamentView)
 def pause(tournament_id: str) -> Any:
     """Pause a tournament: no further match begins"""
-    return attach_progress(lifecycle.pause(record(), get_managed_tournament(tournament_id).id))
+    return attach_progress(lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/resume')
@@ -127,7 +133,7 @@ def pause(tournament_id: str) -> Any:
 @resource.response(WholeTournamentView)
 def resume(tournament_id: str) -> Any:
     """Resume a paused tournament"""
-    return attach_progress(lifecycle.resume(record(), get_managed_tournament(tournament_id).id))
+    return attach_progress(lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("POST", '/<id("trn"):tournament_id>/cancel')
@@ -142,7 +148,7 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament_id = get_managed_tournament(tournament_id).id
     return attach_progress(
-        tournament_cancellation.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"])
+        tournament_cancellation.cancel(current_session(), tournament_id, master_key=master_key(), reason=wish["reason"])
     )
 
 
@@ -156,7 +162,7 @@ def finish(tournament_id: str) -> Any:
     Other formats end by themselves. Running matches are played to the end and those not begun are cancelled; the
     tournament is `finished` when the last match is over.
     """
-    return attach_progress(lifecycle.finish(record(), get_managed_tournament(tournament_id).id))
+    return attach_progress(lifecycle.finish(current_session(), get_managed_tournament(tournament_id).id))
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/matches')
@@ -166,11 +172,13 @@ def finish(tournament_id: str) -> Any:
 @resource.response(list_of(MatchView))
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     """List the matches of a tournament, newest first"""
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    found = matches.list_matches(record(), tournament_id=tournament.id, limit=query["limit"], cursor=read_cursor(query))
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    found = matches.list_matches(
+        current_session(), tournament_id=tournament.id, limit=query["limit"], cursor=read_cursor(query)
+    )
     return envelope(Page(visible_matches(found.items), found.next), query)
 
 
 def get_managed_tournament(tournament_id: str) -> Tournament:
     """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
-    return tournaments.get_tournament(record(), tournament_id, run_by=asker())
+    return tournaments.get_tournament(current_session(), tournament_id, run_by=current_account())

@@ -3,10 +3,10 @@
 from typing import Any
 
 from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.pairings import STAGE, bot_reference, table, tells_all
+from api.pairings import STAGE, bot_reference, may_show_entrants, visible_table
 from api.presentation import Extended
 from api.tournaments.round_schemas import StageView, WholeStageView
-from api.views import Resource, record
+from api.views import Resource, current_session
 from referee.db.paging import Page, number_of
 from referee.tournaments import round_lists, tournaments
 
@@ -25,8 +25,8 @@ def list_stages(query: Json, tournament_id: str) -> Any:
 
     Formats whose pairings do not depend on results pair some rounds in advance. A ladder has no rounds.
     """
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    found = round_lists.list_stages(record(), tournament.id, limit=query["limit"], cursor=read_cursor(query))
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    found = round_lists.list_stages(current_session(), tournament.id, limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
@@ -41,15 +41,15 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     In a rated tournament the entrants of a table are shown when the table is over; organisers, and everyone if the
     tournament is not `anonymous`, see them immediately. Until then entrants and seats are shown without names.
     """
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    line = round_lists.stage_line(record(), tournament.id, stage)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    line = round_lists.stage_line(current_session(), tournament.id, stage)
     first = number_of(read_cursor(query) or [0])
-    found = round_lists.stage_page(record(), tournament.id, line, first=first, limit=query["limit"])
+    found = round_lists.stage_page(current_session(), tournament.id, line, first=first, limit=query["limit"])
     page = Page(
-        [table(tournament, found, number) for number in found.tables],
+        [visible_table(tournament, found, number) for number in found.tables],
         [found.tables[-1]] if found.tables and found.tables[-1] < line.tables else None,
     )
-    visible = line.state == "over" or tells_all(tournament)
+    visible = line.state == "over" or may_show_entrants(tournament)
     byes = [
         {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
         for bye in found.stage.byes

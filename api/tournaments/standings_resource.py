@@ -38,8 +38,10 @@ def show(query: Json, tournament_id: str) -> Any:
     included yet.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    page = standings_cache.page_of(
-        standings_cache.table(kept), query, lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows)
+    page = standings_cache.page_in_memory(
+        standings_cache.ranked_entrants(kept),
+        query,
+        lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows),
     )
     return {**standings_cache.snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
 
@@ -53,7 +55,7 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
     index = standings_cache.row_indexes(kept).get(bot_id)
     if index is None:
         raise NotFound("entry", bot_id)
-    table = standings_cache.table(kept)
+    table = standings_cache.ranked_entrants(kept)
     (row,) = standings_cache.attach_error_bars(kept, tournament_id, [table[index]])
     return {
         **standings_cache.snapshot(kept),
@@ -83,7 +85,10 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
             for row in named
         ]
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(standings_cache.table(kept), query, view)}
+    return {
+        **standings_cache.snapshot(kept),
+        **standings_cache.page_in_memory(standings_cache.ranked_entrants(kept), query, view),
+    }
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/opponents')
@@ -96,7 +101,7 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
     Matches by seat and by opponent, and byes, in the order of the standings.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    made, table = kept.made, standings_cache.table(kept)
+    made, table = kept.made, standings_cache.ranked_entrants(kept)
     byes = [bot_id for _, bot_id, _ in made.byes]
     met = kept.part("meetings", lambda: count_opponents([row.entrant for row in table], made.outcomes, byes))
 
@@ -110,7 +115,7 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
             for row in standings_cache.attach_people(tournament_id, rows)
         ]
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
+    return {**standings_cache.snapshot(kept), **standings_cache.page_in_memory(table, query, view)}
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/luck')
@@ -124,14 +129,14 @@ def show_luck(query: Json, tournament_id: str) -> Any:
     only be compared if deals are shared.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    table, adjusted = standings_cache.table(kept), standings_cache.luck_adjusted_scores(kept)
+    table, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
     ranked = kept.part("by luck", lambda: sorted(table, key=lambda row: _by_luck(adjusted[str(row.entrant)])))
 
     def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
         named = standings_cache.attach_people(tournament_id, rows)
         return [Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named]
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(ranked, query, view)}
+    return {**standings_cache.snapshot(kept), **standings_cache.page_in_memory(ranked, query, view)}
 
 
 @resource.route("GET", '/<id("trn"):tournament_id>/strengths')
@@ -146,11 +151,11 @@ def show_strengths(query: Json, tournament_id: str) -> Any:
     """
     kept = standings_cache.tournament_entry(tournament_id)
     fitted = standings_cache.tournament_fit(kept)
-    page = standings_cache.page_of(
+    page = standings_cache.page_in_memory(
         fitted.rows,
         query,
         lambda rows: standings_cache.attach_ranks(
-            fitted, rows, standings_cache.names(tournament_id, [row.id for row in rows])
+            fitted, rows, standings_cache.load_names(tournament_id, [row.id for row in rows])
         ),
     )
     return {

@@ -53,7 +53,7 @@ def _tournament_stream() -> TournamentStream:
     def table(tournament_id: str) -> Json:
         with app.app_context():
             kept = standings_cache.tournament_entry(tournament_id)
-            rows = standings_cache.table(kept)[:LINES]
+            rows = standings_cache.ranked_entrants(kept)[:LINES]
             shown = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=False)
             return {**standings_cache.snapshot(kept), "items": StandingsRow(many=True).dump(shown)}
 

@@ -66,7 +66,7 @@ def table_name(number: int | None, label: str = "") -> str:
     return ROUNDS[label] if label in ("final", "third_place") else f"Table {number}"
 
 
-def lines(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
+def describe_terms(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     """Yield the terms, each with its name, its value and an explanation, which may be empty."""
     name, means = FORMATS[tournament.format]
     yield "Format", ", ".join([name, *_format_options(tournament)]), means
@@ -124,7 +124,7 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Versions", "frozen", "A bot that changes its version loses its seats until it returns to the old one."
 
 
-def columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
+def standings_columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
     """Return the columns of the standings that decide ranks, in order."""
     return [
         {

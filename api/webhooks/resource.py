@@ -3,10 +3,10 @@
 from typing import Any
 
 from api import etags, limits
-from api.auth import asker
+from api.auth import current_account
 from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import Extended
-from api.views import Resource, master_key, record
+from api.views import Resource, current_session, master_key
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, webhooks
@@ -27,7 +27,9 @@ def create(new_webhook: dict[str, Any]) -> Any:
 
     It is `unverified` until its URL has answered a ping with 2xx. The secret is returned only in this response.
     """
-    return attach_secret(webhooks.create(record(), asker().id, new_webhook["url"], new_webhook["events"]))
+    return attach_secret(
+        webhooks.create(current_session(), current_account().id, new_webhook["url"], new_webhook["events"])
+    )
 
 
 @resource.route("GET", "/webhooks")
@@ -37,7 +39,9 @@ def create(new_webhook: dict[str, Any]) -> Any:
 @resource.response(list_of(WebhookView))
 def list_webhooks(query: dict[str, Any]) -> Any:
     """List your webhooks, newest first"""
-    found = webhooks.list_webhooks(record(), asker().id, limit=query["limit"], cursor=read_cursor(query))
+    found = webhooks.list_webhooks(
+        current_session(), current_account().id, limit=query["limit"], cursor=read_cursor(query)
+    )
     return envelope(found, query)
 
 
@@ -64,8 +68,8 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     With a new URL, and when it is enabled again, it is `unverified` until it has answered a ping.
     """
     webhook = get_own_webhook(webhook_id)
-    etags.must_match(WebhookView, webhook)
-    return webhooks.edit(record(), webhook.id, revision=webhook.revision, **changes)
+    etags.require_match(WebhookView, webhook)
+    return webhooks.edit(current_session(), webhook.id, revision=webhook.revision, **changes)
 
 
 @resource.route("DELETE", '/webhooks/<id("whk"):webhook_id>')
@@ -77,7 +81,7 @@ def remove(webhook_id: str) -> None:
 
     Pending deliveries are dropped, and the list of its deliveries is deleted.
     """
-    webhooks.remove(record(), get_own_webhook(webhook_id).id)
+    webhooks.remove(current_session(), get_own_webhook(webhook_id).id)
 
 
 @resource.route("POST", '/webhooks/<id("whk"):webhook_id>/rotate-secret')
@@ -89,7 +93,7 @@ def rotate_secret(webhook_id: str) -> Any:
 
     For a day, messages are signed with both the old and the new secret. The secret is returned only in this response.
     """
-    return attach_secret(webhooks.rotate_secret(record(), get_own_webhook(webhook_id).id))
+    return attach_secret(webhooks.rotate_secret(current_session(), get_own_webhook(webhook_id).id))
 
 
 @resource.route("POST", '/webhooks/<id("whk"):webhook_id>/ping')
@@ -103,7 +107,7 @@ def ping(webhook_id: str) -> Any:
 
     If the URL answers with 2xx, an unverified webhook becomes active. This ping replaces one that is still pending.
     """
-    return webhooks.ping(record(), get_own_webhook(webhook_id).id)
+    return webhooks.ping(current_session(), get_own_webhook(webhook_id).id)
 
 
 @resource.route("GET", '/webhooks/<id("whk"):webhook_id>/deliveries')
@@ -117,7 +121,7 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
     Deliveries are kept for 30 days.
     """
     found = deliveries.list_deliveries(
-        record(), get_own_webhook(webhook_id).id, limit=query["limit"], cursor=read_cursor(query)
+        current_session(), get_own_webhook(webhook_id).id, limit=query["limit"], cursor=read_cursor(query)
     )
     return envelope(found, query)
 
@@ -133,12 +137,12 @@ def redeliver(delivery_id: str) -> Any:
 
     For a delivery that succeeded or failed for good, to an active webhook. Id and body stay the same.
     """
-    return deliveries.redeliver(record(), delivery_id, account_id=asker().id)
+    return deliveries.redeliver(current_session(), delivery_id, account_id=current_account().id)
 
 
 def get_own_webhook(webhook_id: str) -> Webhook:
     """Return the webhook. Raise ``NotFound`` if it is not the caller's."""
-    return webhooks.get_webhook(record(), webhook_id, account_id=asker().id)
+    return webhooks.get_webhook(current_session(), webhook_id, account_id=current_account().id)
 
 
 def attach_secret(webhook: Webhook) -> Extended:

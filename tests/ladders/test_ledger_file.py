@@ -85,7 +85,7 @@ def refolded(rows: list[Row]) -> Iterator[tuple[list[Row], Folded, Folded]]:
 def file_of(world: World, ladder_id: str) -> bytes:
     with world.database.read() as session:
         until = ratings.last_seq(session, ladder_id)
-    return b"".join(bulk.ledger(world.database, ladder_id, until))
+    return b"".join(bulk.ledger_csv(world.database, ladder_id, until))
 
 
 def rows_of(world: World, ladder_id: str) -> list[Row]:
@@ -253,7 +253,7 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
     def peak() -> tuple[int, int]:
         tracemalloc.start()
         try:
-            size = sum(len(piece) for piece in bulk.ledger(world.database, ladder, until))
+            size = sum(len(piece) for piece in bulk.ledger_csv(world.database, ladder, until))
             return size, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
