@@ -1,8 +1,8 @@
 """Paginated lists: the envelope ``{"items": […], "next": cursor or null}``, paged by signed keys, not offsets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import current_app, request
 from itsdangerous import BadData, URLSafeSerializer
@@ -10,7 +10,9 @@ from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
 from api.fields import Query, QueryInt, Strict
-from referee.db.paging import LARGEST_PAGE, Page
+from referee.db.paging import LARGEST_PAGE, Page, number_of
+
+Item = TypeVar("Item")
 
 DEFAULT_LIMIT = 50
 
@@ -65,6 +67,15 @@ def envelope(page: Page[Any], query: dict[str, Any]) -> dict[str, Any]:
 def single_page(items: Sequence[Any]) -> dict[str, Any]:
     """Return the envelope of a list that always fits on one page."""
     return {"items": items, "next": None}
+
+
+def page_in_memory(
+    items: Sequence[Item], query: dict[str, Any], view: Callable[[Sequence[Item]], list[Any]]
+) -> dict[str, Any]:
+    """Return a page of a list in memory, its items converted by ``view``."""
+    first = number_of(read_cursor(query) or [0])
+    end = first + query["limit"]
+    return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 
 
 def _signer(query: dict[str, Any]) -> URLSafeSerializer:

@@ -6,9 +6,9 @@ from flask import current_app
 
 from api import limits
 from api.accounts.schemas import AccountView, FreshAccount, FreshToken, NewAccount, NewToken, TokenView
-from api.auth import current_account
+from api.auth import account, admin, anyone, current_account
+from api.extended import Extended
 from api.pagination import list_of, single_page
-from api.presentation import Extended
 from api.views import Resource, current_session
 from referee.accounts import accounts
 from referee.accounts.tables import Account, Token
@@ -26,12 +26,16 @@ def check_may_open_account() -> None:
     limits.count_new_account()
 
 
-@resource.route("POST")
-@resource.anyone
-@resource.body(NewAccount)
-@resource.limited(check_may_open_account)
-@resource.writes
-@resource.response(FreshAccount, 201, secret=True)
+@resource.post(
+    "",
+    anyone,
+    FreshAccount,
+    body=NewAccount,
+    limit=check_may_open_account,
+    status=201,
+    secret=True,
+    transaction="write",
+)
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account
 
@@ -43,19 +47,13 @@ def open_account(new_account: dict[str, Any]) -> Any:
     return Extended(account, token=token), {"Location": "/api/v1/accounts/me"}
 
 
-@resource.route("GET", "/me")
-@resource.owner
-@resource.response(AccountView)
+@resource.get("/me", account, AccountView, transaction=None)
 def show_account() -> Account:
     """Get your account"""
     return current_account()
 
 
-@resource.route("POST", "/me/tokens")
-@resource.owner
-@resource.body(NewToken)
-@resource.idempotent
-@resource.response(FreshToken, 201, secret=True)
+@resource.post("/me/tokens", account, FreshToken, body=NewToken, status=201, secret=True)
 def add_token(new_token: dict[str, Any]) -> Any:
     """Create another token
 
@@ -64,19 +62,13 @@ def add_token(new_token: dict[str, Any]) -> Any:
     return attach_token_text(*accounts.create_token(current_session(), current_account().id, new_token["name"]))
 
 
-@resource.route("GET", "/me/tokens")
-@resource.owner
-@resource.reads
-@resource.response(list_of(TokenView))
+@resource.get("/me/tokens", account, list_of(TokenView))
 def list_tokens() -> Any:
     """List your tokens, including revoked ones"""
     return single_page(accounts.list_tokens(current_session(), current_account().id))
 
 
-@resource.route("DELETE", '/me/tokens/<id("tok"):token_id>')
-@resource.owner
-@resource.writes
-@resource.response(None, 204)
+@resource.delete('/me/tokens/<id("tok"):token_id>', account)
 def revoke_token(token_id: str) -> None:
     """Revoke a token
 
@@ -85,11 +77,7 @@ def revoke_token(token_id: str) -> None:
     accounts.revoke_token(current_session(), current_account().id, token_id)
 
 
-@resource.route("POST", '/<id("acc"):account_id>/tokens')
-@resource.admin
-@resource.body(NewToken)
-@resource.idempotent
-@resource.response(FreshToken, 201, secret=True)
+@resource.post('/<id("acc"):account_id>/tokens', admin, FreshToken, body=NewToken, status=201, secret=True)
 def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
     """Create a token for an account whose owner lost theirs
 

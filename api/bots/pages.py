@@ -10,13 +10,14 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
+from api.bots.presentation import attach_fitting_games
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT
 from api.ladders.schemas import points
+from api.matches.presentation import match_views
 from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
 from api.pages.page import page, page_view
-from api.presentation import attach_fitting_games, match_views
 from api.queries import query_parameters
 from api.views import current_session
 from referee.bots import bots, certificates

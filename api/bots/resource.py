@@ -5,9 +5,8 @@ from typing import Any
 from flask import current_app
 
 from api import etags, limits
-from api.auth import current_account, may_organise, viewer_id
-from api.bots import fault_reports
-from api.bots.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
+from api.auth import account, anyone, current_account, may_organise, viewer_id
+from api.bots.presentation import attach_fitting_games, visible_bot
 from api.bots.schemas import (
     BotChanges,
     BotQuery,
@@ -19,8 +18,9 @@ from api.bots.schemas import (
     WaitingView,
 )
 from api.errors import Problem
-from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.presentation import Extended, attach_fitting_games, visible_bot
+from api.extended import Extended
+from api.matches import fault_reports
+from api.matches.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
 from api.views import Resource, current_session, master_key
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
@@ -32,13 +32,9 @@ from referee.workflows import pausing, retirement, waiting
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
 
-@resource.route("POST")
-@resource.owner
-@resource.wakes_runner
-@resource.body(NewBot)
-@resource.limited(limits.count_check)
-@resource.idempotent
-@resource.response(SecretBotView, 201, secret=True)
+@resource.post(
+    "", account, SecretBotView, wakes_runner=True, body=NewBot, limit=limits.count_check, status=201, secret=True
+)
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
 
@@ -48,27 +44,13 @@ def register(new_bot: dict[str, Any]) -> Any:
     return attach_secret(bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"]))
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.query(BotQuery)
-@resource.reads
-@resource.response(list_of(BotView))
+@resource.get("", anyone, items=BotView, query=BotQuery)
 def list_bots(query: dict[str, Any]) -> Any:
     """List bots, newest first"""
-    found = bots.list_bots(
-        current_session(),
-        owner_id=query.get("owner"),
-        status=query.get("status"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
-    )
-    return envelope(found, query)
+    return bots.list_bots(current_session(), **query)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>')
-@resource.anyone
-@resource.reads
-@resource.response(OwnBotView)
+@resource.get('/<id("bot"):bot_id>', anyone, OwnBotView)
 def show(bot_id: str) -> Any:
     """Get a bot
 
@@ -81,14 +63,15 @@ def show(bot_id: str) -> Any:
     return visible_bot(bot)
 
 
-@resource.route("PATCH", '/<id("bot"):bot_id>')
-@resource.owner
-@resource.wakes_runner
-@resource.body(BotChanges)
-@resource.limited(limits.count_check, when=lambda changes: "url" in changes)
-@resource.conditional
-@resource.writes
-@resource.response(OwnBotView)
+@resource.patch(
+    '/<id("bot"):bot_id>',
+    account,
+    OwnBotView,
+    wakes_runner=True,
+    body=BotChanges,
+    limit=limits.count_check,
+    limit_when=lambda changes: "url" in changes,
+)
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the name or URL of a bot
 
@@ -99,10 +82,7 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, **changes))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/pause')
-@resource.owner
-@resource.idempotent
-@resource.response(OwnBotView)
+@resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView)
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
@@ -113,19 +93,13 @@ def pause(bot_id: str) -> Any:
     return visible_bot(pausing.pause_bot(current_session(), bot_id, "paused by its owner", master_key=master_key()))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/resume')
-@resource.owner
-@resource.idempotent
-@resource.response(OwnBotView)
+@resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView)
 def resume(bot_id: str) -> Any:
     """Resume a paused bot"""
     return visible_bot(bots.resume(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/retire')
-@resource.owner
-@resource.idempotent
-@resource.response(OwnBotView)
+@resource.post('/<id("bot"):bot_id>/retire', account, OwnBotView)
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
@@ -134,10 +108,7 @@ def retire(bot_id: str) -> Any:
     return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/rotate-secret')
-@resource.owner
-@resource.idempotent
-@resource.response(SecretBotView, secret=True)
+@resource.post('/<id("bot"):bot_id>/rotate-secret', account, SecretBotView, secret=True)
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
@@ -146,12 +117,9 @@ def rotate_secret(bot_id: str) -> Any:
     return attach_secret(bots.rotate_secret(current_session(), get_own_bot(bot_id).id))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/check')
-@resource.owner
-@resource.wakes_runner
-@resource.limited(limits.count_check)
-@resource.idempotent
-@resource.response(OwnBotView, 202)
+@resource.post(
+    '/<id("bot"):bot_id>/check', account, OwnBotView, wakes_runner=True, limit=limits.count_check, status=202
+)
 def check(bot_id: str) -> Any:
     """Check a bot again
 
@@ -162,10 +130,7 @@ def check(bot_id: str) -> Any:
     return visible_bot(bots.request_check(current_session(), get_own_bot(bot_id).id, thorough=True))
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/certificate')
-@resource.anyone
-@resource.reads
-@resource.response(CertificateView)
+@resource.get('/<id("bot"):bot_id>/certificate', anyone, CertificateView)
 def show_certificate(bot_id: str) -> Any:
     """Get the certificate of a bot
 
@@ -181,46 +146,29 @@ def show_certificate(bot_id: str) -> Any:
     return attach_fitting_games(bot, certificate)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/certificates')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.reads
-@resource.response(list_of(CertificateView))
+@resource.get('/<id("bot"):bot_id>/certificates', anyone, items=CertificateView)
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """List all certificates of a bot, newest first"""
     bot = bots.get_bot(current_session(), bot_id)
-    found = certificates.list_certificates(current_session(), bot.id, limit=query["limit"], cursor=read_cursor(query))
-    return envelope(Page([attach_fitting_games(bot, certificate) for certificate in found.items], found.next), query)
+    found = certificates.list_certificates(current_session(), bot.id, **query)
+    return Page([attach_fitting_games(bot, certificate) for certificate in found.items], found.next)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/faults')
-@resource.owner
-@resource.query(FaultQuery)
-@resource.reads
-@resource.response(list_of(FaultView))
+@resource.get('/<id("bot"):bot_id>/faults', account, items=FaultView, query=FaultQuery)
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """List the faults of one of your bots, newest first
 
     Each says what was wrong and what to do; `GET /faults/{id}` also has the question, the reply and a curl command.
     """
-    found = faults.list_faults(
+    return faults.list_faults(
         current_session(),
         bot_id=get_own_bot(bot_id).id,
         owner_id=current_account().id,
-        match_id=query.get("match"),
-        code=query.get("code"),
-        version=query.get("version"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
+        **query,
     )
-    return envelope(found, query)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/health')
-@resource.owner
-@resource.query(PaceQuery)
-@resource.reads
-@resource.response(PaceView)
+@resource.get('/<id("bot"):bot_id>/health', account, PaceView, query=PaceQuery)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
     """Get the response statistics of one of your bots: latency and faults, by version or day
 
@@ -229,10 +177,7 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
     return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/waiting')
-@resource.owner
-@resource.reads
-@resource.response(WaitingView)
+@resource.get('/<id("bot"):bot_id>/waiting', account, WaitingView)
 def show_waiting(bot_id: str) -> Any:
     """Explain why a bot is not playing
 

@@ -25,7 +25,7 @@ class BotChanges(Strict):
 
 
 class BotQuery(PageQuery):
-    owner = Id("acc", metadata={"description": "only the bots of this account"})
+    owner = Id("acc", attribute="owner_id", metadata={"description": "only the bots of this account"})
     status = fields.String(validate=validate.OneOf(BOT_STATES))
 
 

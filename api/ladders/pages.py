@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
-from api import standings_cache
 from api.errors import invalid
 from api.ladders.schemas import LAST_ACT, points
+from api.ladders.strengths import ladder_entry, ladder_fit, last_ladder_fit
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
 from api.pages.page import page, page_view
@@ -163,11 +163,7 @@ def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
     """Return the strengths of the ladder's bots if they are cached or quickly computed, else None."""
     bots = leaderboard.bots_on(current_session(), ladder_id)
     quick = bots <= QUICK_BOTS and leaderboard.results(current_session(), ladder_id) <= QUICK_RESULTS
-    fitted = (
-        standings_cache.ladder_fit(standings_cache.ladder_entry(ladder_id))
-        if quick
-        else standings_cache.last_ladder_fit(ladder_id)
-    )
+    fitted = ladder_fit(ladder_entry(ladder_id)) if quick else last_ladder_fit(ladder_id)
     return None if fitted is None else {strength.id: strength for strength in fitted.rows}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, QueryInt, Strict, UtcDateTime
+from api.fields import Derived, Id, QueryInt, Rounded, Strict, UtcDateTime
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.tables import BOT_STATES
@@ -41,7 +41,7 @@ class StandingQuery(PageQuery):
 
 
 class HistoryQuery(PageQuery):
-    bot = Id("bot", required=True)
+    bot = Id("bot", attribute="bot_id", required=True)
 
 
 class LadderView(Strict):
@@ -113,3 +113,33 @@ class RatingChangeView(Strict):
     before_micro = Micro("before", required=True)
     after = Points("after", required=True)
     after_micro = Micro("after", required=True)
+
+
+class StrengthRow(Strict):
+    rank = fields.Integer(required=True)
+    bot = fields.String(attribute="id", required=True)
+    name = fields.String(required=True)
+    points = Rounded(
+        2, required=True, metadata={"description": "1500 is the mean; 400 more win ten times as often as they lose"}
+    )
+    low = Rounded(2, required=True, metadata={"description": "of the 95 % interval"})
+    high = Rounded(2, required=True)
+    se = Rounded(2, required=True, metadata={"description": "standard error"})
+    matches = fields.Integer(required=True)
+    superior_to_next = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "probability that it is stronger than the next; null: it is the last"},
+    )
+    best_rank = fields.Integer(required=True, metadata={"description": "that the intervals of all leave open"})
+    worst_rank = fields.Integer(required=True)
+
+
+class StrengthsPage(Strict):
+    as_of_seq = fields.Integer(required=True, metadata={"description": "the last result, of a ladder the last act"})
+    results = fields.Integer(required=True, metadata={"description": "fitted"})
+    left_out = fields.Integer(required=True, metadata={"description": "older results of a ladder"})
+    converged = fields.Boolean(required=True, metadata={"description": "to a hundredth of a point"})
+    exact = fields.Boolean(required=True, metadata={"description": "false: so many bots that errors are approximate"})
+    items = fields.List(fields.Nested(StrengthRow), required=True, metadata={"description": "the strongest first"})
+    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})

@@ -6,12 +6,12 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 
 from api.errors import invalid
+from api.matches.presentation import match_views
+from api.pages.formatting import match_reason
 from api.pages.page import page, page_view
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.presentation import match_views
 from api.queries import query_parameters
-from api.tournaments import terms
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
@@ -84,7 +84,7 @@ def show(match_id: str) -> Response:
         tournament=tournament,
         group=deal_groups.get_group(current_session(), match.group_id),
         over=match.status in deal_groups.ENDED,
-        reason=terms.reason(match.reason),
+        reason=match_reason(match.reason),
         why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
         script_data=script_data,
     )

@@ -6,12 +6,11 @@ from typing import Any
 
 from flask import Response, request
 
-from api.auth import current_account, may_organise, viewer_id
-from api.bots.fault_schemas import FaultView, MatchFaultQuery
+from api.auth import account, admin, anyone, current_account, may_organise, organiser, viewer_id
 from api.errors import Problem, invalid, not_found
+from api.matches.fault_schemas import FaultView, MatchFaultQuery
+from api.matches.presentation import attach_group, visible_matches
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
-from api.pagination import envelope, list_of, read_cursor
-from api.presentation import attach_group, visible_matches
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
 from referee.bots import bots
@@ -26,12 +25,7 @@ from referee.workflows import match_cancellation, match_retry, visibility, voidi
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.route("POST")
-@resource.owner
-@resource.wakes_runner
-@resource.body(NewMatch)
-@resource.idempotent
-@resource.response(WholeMatchView, 201)
+@resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201)
 def arrange(new_match: dict[str, Any]) -> Any:
     """Create a match
 
@@ -51,42 +45,22 @@ def arrange(new_match: dict[str, Any]) -> Any:
     return attach_group(matches.create_match(current_session(), plan, master_key=master_key()))
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.query(MatchQuery)
-@resource.reads
-@resource.response(list_of(MatchView))
+@resource.get("", anyone, items=MatchView, query=MatchQuery)
 def list_matches(query: dict[str, Any]) -> Any:
     """List matches, newest first"""
-    hides_seats = "bot" in query and not (may_organise() or owns_bot(query["bot"]))
-    found = matches.list_matches(
-        current_session(),
-        status=query.get("status"),
-        bot_id=query.get("bot"),
-        tournament_id=query.get("tournament"),
-        tournament_round=query.get("tournament_round"),
-        game=query.get("game"),
-        where=visibility.has_known_seats() if hides_seats else None,
-        limit=query["limit"],
-        cursor=read_cursor(query),
-    )
-    return envelope(Page(visible_matches(found.items), found.next), query)
+    hides_seats = "bot_id" in query and not (may_organise() or owns_bot(query["bot_id"]))
+    known = visibility.has_known_seats() if hides_seats else None
+    found = matches.list_matches(current_session(), where=known, **query)
+    return Page(visible_matches(found.items), found.next)
 
 
-@resource.route("GET", '/<id("mat"):match_id>')
-@resource.anyone
-@resource.reads
-@resource.response(WholeMatchView)
+@resource.get('/<id("mat"):match_id>', anyone, WholeMatchView)
 def show(match_id: str) -> Any:
     """Get a match"""
     return attach_group(matches.get_match(current_session(), match_id))
 
 
-@resource.route("POST", '/<id("mat"):match_id>/cancel')
-@resource.owner
-@resource.body(CancelMatch)
-@resource.idempotent
-@resource.response(WholeMatchView)
+@resource.post('/<id("mat"):match_id>/cancel', account, WholeMatchView, body=CancelMatch)
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
@@ -111,12 +85,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     return attach_group(cancelled)
 
 
-@resource.route("POST", '/<id("mat"):match_id>/void')
-@resource.organiser
-@resource.wakes_runner
-@resource.body(VoidMatch)
-@resource.idempotent
-@resource.response(VoidedView)
+@resource.post('/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch)
 def void(wish: dict[str, Any], match_id: str) -> Any:
     """Void a finished match, so that it no longer counts
 
@@ -137,11 +106,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     )
 
 
-@resource.route("POST", '/<id("mat"):match_id>/retry')
-@resource.admin
-@resource.wakes_runner
-@resource.idempotent
-@resource.response(WholeMatchView)
+@resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True)
 def retry(match_id: str) -> Any:
     """Retry a stuck match
 
@@ -150,11 +115,7 @@ def retry(match_id: str) -> Any:
     return attach_group(match_retry.retry(current_session(), match_id))
 
 
-@resource.route("GET", '/<id("mat"):match_id>/faults')
-@resource.owner
-@resource.query(MatchFaultQuery)
-@resource.reads
-@resource.response(list_of(FaultView))
+@resource.get('/<id("mat"):match_id>/faults', account, items=FaultView, query=MatchFaultQuery)
 def list_faults(query: dict[str, Any], match_id: str) -> Any:
     """List the faults of your bots in a match, newest first
 
@@ -162,21 +123,15 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     """
     match = matches.get_match(current_session(), match_id)
     judges = may_organise() and logs.is_open(current_session(), match)
-    found = fault_reports.list_faults(
+    return fault_reports.list_faults(
         current_session(),
         match_id=match.id,
         owner_id=None if judges else current_account().id,
-        code=query.get("code"),
-        version=query.get("version"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
+        **query,
     )
-    return envelope(found, query)
 
 
-@resource.route("GET", '/<id("mat"):match_id>/log')
-@resource.anyone
-@resource.reads
+@resource.get('/<id("mat"):match_id>/log', anyone)
 @resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
 def log(match_id: str) -> Response:
     """Download the log of a match

@@ -55,8 +55,8 @@ class NewMatch(Strict):
 
 class MatchQuery(PageQuery):
     status = fields.String(validate=validate.OneOf(MATCH_STATES))
-    bot = Id("bot")
-    tournament = Id("trn")
+    bot = Id("bot", attribute="bot_id")
+    tournament = Id("trn", attribute="tournament_id")
     tournament_round = QueryInt(low=1, high=LAST_STAGE, metadata={"description": "its number, from 1"})
     game = fields.String(validate=validate.OneOf(GAMES))
 

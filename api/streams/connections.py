@@ -24,32 +24,8 @@ MEDIA_TYPE: Final = "text/event-stream"
 BLOCKED_THREADS: Final = 16  # most concurrent viewers whose connection cannot be taken over
 RETRY_AFTER_S: Final = 10
 CATCH_UP_S: Final = 10.0  # within which a viewer must read each piece of what it missed
-LAST_EVENT_ID: Final = {
-    "in": "header",
-    "name": "Last-Event-ID",
-    "schema": {"type": "string", "pattern": r"^[0-9]{1,18}(\.end)?$"},
-    "description": "The id of the last message received. The stream then begins with all messages after it.",
-}
-TOO_MANY: Final = {
-    "description": "The limit of concurrent viewers, in total or from one address, is reached. See Retry-After."
-}
-COMPLETE: Final = {"description": "`Last-Event-ID` is that of the final message: there is nothing more to send."}
-
 _STARTING = threading.Lock()
 S = TypeVar("S", bound=Stream[Any])
-
-
-def message_schema(*names: str) -> dict[str, Any]:
-    """Return the schema of a stream's messages, for the OpenAPI document."""
-    return {
-        "type": "object",
-        "properties": {
-            "event": {"type": "string", "enum": list(names)},
-            "id": {"type": "string"},
-            "data": {"type": "string", "contentMediaType": "application/json", "description": "a JSON object"},
-            "retry": {"type": "integer", "description": "milliseconds to wait before reconnecting"},
-        },
-    }
 
 
 class StreamRegistry:
@@ -66,9 +42,9 @@ class StreamRegistry:
                 target=change_notifier.listen, args=arguments, name="change-notifications", daemon=True
             ).start()
 
-    def get(self, kind: type[S], make: Callable[[Database, StreamConnections], S]) -> S:
+    def get(self, kind: type[S], *arguments: Any) -> S:
         if kind.__name__ not in self._streams:
-            self._streams[kind.__name__] = make(self.database, self._connections)
+            self._streams[kind.__name__] = kind(self.database, self._connections, *arguments)
         return cast(S, self._streams[kind.__name__])
 
     def wake(self) -> None:
@@ -83,15 +59,13 @@ class StreamRegistry:
         self._connections.stop()
 
 
-def get_stream(kind: type[S], make: Callable[[Database, StreamConnections], S]) -> S:
-    """Return the stream of this kind in this process; create it with ``make`` on first use."""
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
-    settings: Settings = app.config["SETTINGS"]
+def _get_stream(kind: type[S], *arguments: Any) -> S:
+    name, redis_url = "referee.stream_registry", current_app.config["SETTINGS"].redis_url
     with _STARTING:
-        registry: StreamRegistry | None = app.extensions.get("referee.stream_registry")
+        registry: StreamRegistry | None = current_app.extensions.get(name)
         if registry is None or registry.database is not database():
-            registry = app.extensions["referee.stream_registry"] = StreamRegistry(database(), settings.redis_url)
-        return registry.get(kind, make)
+            registry = current_app.extensions[name] = StreamRegistry(database(), redis_url)
+        return registry.get(kind, *arguments)
 
 
 def close(app: Flask) -> None:
@@ -101,8 +75,11 @@ def close(app: Flask) -> None:
         registry.close()
 
 
-def follow(get: Callable[[], Stream[Any]], id: str, after: int | None = None) -> Response:
-    """Return the response that follows subject ``id``, from ``Last-Event-ID`` on, or else from ``after``."""
+def follow(kind: type[Stream[Any]], id: str, after: int | None = None, *arguments: Any) -> Response:
+    """Return the response that follows subject ``id``, from ``Last-Event-ID`` on, or else from ``after``.
+
+    The stream of this ``kind`` in this process is created with ``arguments`` on first use.
+    """
     last_id, ended = _last_event_id()
     after = after if last_id is None else last_id
     if request.method == "HEAD":
@@ -110,7 +87,7 @@ def follow(get: Callable[[], Stream[Any]], id: str, after: int | None = None) ->
     sock = _connection()
     release = _connection_limit(None if sock is None else "taken over").acquire(limits.caller_address())
     try:
-        stream = get()
+        stream = _get_stream(kind, *arguments)
         feed = stream.open(id)
     except BaseException:
         release()

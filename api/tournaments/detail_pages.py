@@ -5,20 +5,21 @@ from typing import Final
 
 from flask import Blueprint, Response, request
 
-from api import pairings, standings_cache
 from api.caching import CacheEntry
 from api.errors import not_found
-from api.pages.charts import bracket as bracket_drawing
+from api.extended import Extended
+from api.matches.presentation import match_views
 from api.pages.charts import crosstable as heat
 from api.pages.formatting import size
 from api.pages.page import page, page_view
 from api.pages.paging import numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.presentation import Extended, match_views, visible_entry
 from api.queries import query_parameters
+from api.tournaments import bracket_chart, pairings, standings_cache
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import LINES, TOURNAMENT, Json, entry_page, tournament_context
+from api.tournaments.presentation import visible_entry
 from api.tournaments.round_schemas import TableView
 from api.tournaments.standings_schemas import LuckRow
 from api.views import current_session
@@ -141,7 +142,7 @@ def show_bracket(tournament_id: str) -> Response:
     return page(
         "tournaments/bracket.html",
         **tournament_context(tournament),
-        drawing=bracket_drawing.bracket_tree(bracket, tournament.name),
+        drawing=bracket_chart.bracket_tree(bracket, tournament.name),
         rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["stages"]],
         to_come=bracket["to_come"],
         most=MOST_LISTED,

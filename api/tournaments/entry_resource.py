@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from api.auth import current_account
+from api.auth import account, anyone, current_account, organiser
 from api.errors import invalid
-from api.pagination import envelope, list_of, read_cursor
-from api.presentation import attach_progress, visible_entry
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
+from api.tournaments.presentation import attach_progress, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
 from referee.bots import bots
@@ -19,11 +18,7 @@ from referee.tournaments.tables import Tournament
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/entries')
-@resource.anyone
-@resource.query(EntryQuery)
-@resource.reads
-@resource.response(list_of(EntryView))
+@resource.get('/<id("trn"):tournament_id>/entries', anyone, items=EntryView, query=EntryQuery)
 def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     """List the entries of a tournament, in order of entry
 
@@ -33,19 +28,12 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     found = entries.list_entries(
         current_session(),
         tournament.id,
-        preflight=query.get("preflight"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
+        **query,
     )
-    return envelope(Page([visible_entry(entry, bot) for entry, bot in found.items], found.next), query)
+    return Page([visible_entry(entry, bot) for entry, bot in found.items], found.next)
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/enter')
-@resource.owner
-@resource.wakes_runner
-@resource.body(NewEntry)
-@resource.idempotent
-@resource.response(EntryView)
+@resource.post('/<id("trn"):tournament_id>/enter', account, EntryView, wakes_runner=True, body=NewEntry)
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
@@ -62,11 +50,7 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     return visible_entry(entered, bot)
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/withdraw')
-@resource.owner
-@resource.body(Withdrawal)
-@resource.idempotent
-@resource.response(EntryView)
+@resource.post('/<id("trn"):tournament_id>/withdraw', account, EntryView, body=Withdrawal)
 def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """Withdraw a bot
 
@@ -82,11 +66,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
         raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
 
 
-@resource.route("PUT", '/<id("trn"):tournament_id>/seeds')
-@resource.organiser
-@resource.body(Seeds)
-@resource.writes
-@resource.response(WholeTournamentView)
+@resource.put('/<id("trn"):tournament_id>/seeds', organiser, WholeTournamentView, body=Seeds)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the seeds of entries
 

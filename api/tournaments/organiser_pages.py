@@ -11,10 +11,10 @@ from api import etags
 from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MOST_SEATS
 from api.pages.page import page, page_view
-from api.presentation import attach_progress
 from api.queries import query_parameters
 from api.tournaments import terms
 from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
+from api.tournaments.presentation import attach_progress
 from api.tournaments.schemas import TournamentView, WholeTournamentView
 from api.views import current_session
 from referee.games import catalogue

@@ -6,15 +6,14 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from api import standings_cache
 from api.caching import CacheEntry
+from api.matches.presentation import match_views
 from api.pages.page import page, page_view
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.presentation import match_views
 from api.queries import query_parameters
-from api.tournaments import terms
+from api.tournaments import standings_cache, terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session

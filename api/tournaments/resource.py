@@ -3,10 +3,10 @@
 from typing import Any
 
 from api import etags
-from api.auth import current_account
+from api.auth import anyone, current_account, organiser
+from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
-from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.presentation import attach_progress, visible_matches
+from api.tournaments.presentation import attach_progress
 from api.tournaments.schemas import (
     CancelTournament,
     NewTournament,
@@ -26,11 +26,7 @@ from referee.workflows import tournament_cancellation
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
 
 
-@resource.route("POST")
-@resource.organiser
-@resource.body(NewTournament)
-@resource.idempotent
-@resource.response(WholeTournamentView, 201)
+@resource.post("", organiser, WholeTournamentView, body=NewTournament, status=201)
 def announce(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
@@ -43,27 +39,16 @@ def announce(new: dict[str, Any]) -> Any:
     )
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.query(TournamentQuery)
-@resource.reads
-@resource.response(list_of(TournamentView))
+@resource.get("", anyone, items=TournamentView, query=TournamentQuery)
 def list_tournaments(query: dict[str, Any]) -> Any:
     """List tournaments, newest first"""
-    found = tournaments.list_tournaments(
+    return tournaments.list_tournaments(
         current_session(),
-        status=query.get("status"),
-        game=query.get("game"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
+        **query,
     )
-    return envelope(found, query)
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>')
-@resource.anyone
-@resource.reads
-@resource.response(WholeTournamentView)
+@resource.get('/<id("trn"):tournament_id>', anyone, WholeTournamentView)
 def show(tournament_id: str) -> Any:
     """Get a tournament: its terms and its progress
 
@@ -73,12 +58,7 @@ def show(tournament_id: str) -> Any:
     return attach_progress(tournaments.get_tournament(current_session(), tournament_id))
 
 
-@resource.route("PATCH", '/<id("trn"):tournament_id>')
-@resource.organiser
-@resource.body(TournamentChanges)
-@resource.conditional
-@resource.writes
-@resource.response(WholeTournamentView)
+@resource.patch('/<id("trn"):tournament_id>', organiser, WholeTournamentView, body=TournamentChanges)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft, or the start time of an open tournament
 
@@ -93,20 +73,13 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     return attach_progress(lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes))
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/open')
-@resource.organiser
-@resource.idempotent
-@resource.response(WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/open', organiser, WholeTournamentView)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
     return attach_progress(lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/start')
-@resource.organiser
-@resource.wakes_runner
-@resource.idempotent
-@resource.response(WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/start', organiser, WholeTournamentView, wakes_runner=True)
 def start(tournament_id: str) -> Any:
     """Close the entries and start
 
@@ -117,30 +90,19 @@ def start(tournament_id: str) -> Any:
     return attach_progress(starting.start(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/pause')
-@resource.organiser
-@resource.idempotent
-@resource.response(WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/pause', organiser, WholeTournamentView)
 def pause(tournament_id: str) -> Any:
     """Pause a tournament: no further match begins"""
     return attach_progress(lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/resume')
-@resource.organiser
-@resource.wakes_runner
-@resource.idempotent
-@resource.response(WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/resume', organiser, WholeTournamentView, wakes_runner=True)
 def resume(tournament_id: str) -> Any:
     """Resume a paused tournament"""
     return attach_progress(lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/cancel')
-@resource.organiser
-@resource.body(CancelTournament)
-@resource.idempotent
-@resource.response(WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/cancel', organiser, WholeTournamentView, body=CancelTournament)
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
@@ -152,10 +114,7 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     )
 
 
-@resource.route("POST", '/<id("trn"):tournament_id>/finish')
-@resource.organiser
-@resource.idempotent
-@resource.response(WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/finish', organiser, WholeTournamentView)
 def finish(tournament_id: str) -> Any:
     """End a ladder tournament
 
@@ -165,18 +124,12 @@ def finish(tournament_id: str) -> Any:
     return attach_progress(lifecycle.finish(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/matches')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.reads
-@resource.response(list_of(MatchView))
+@resource.get('/<id("trn"):tournament_id>/matches', anyone, items=MatchView)
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     """List the matches of a tournament, newest first"""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    found = matches.list_matches(
-        current_session(), tournament_id=tournament.id, limit=query["limit"], cursor=read_cursor(query)
-    )
-    return envelope(Page(visible_matches(found.items), found.next), query)
+    found = matches.list_matches(current_session(), tournament_id=tournament.id, **query)
+    return Page(visible_matches(found.items), found.next)
 
 
 def get_managed_tournament(tournament_id: str) -> Tournament:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.pairings import STAGE, bot_reference, may_show_entrants, visible_table
-from api.presentation import Extended
+from api.auth import anyone
+from api.extended import Extended
+from api.pagination import PageQuery, envelope, read_cursor
+from api.tournaments.pairings import STAGE, bot_reference, may_show_entrants, visible_table
 from api.tournaments.round_schemas import StageView, WholeStageView
 from api.views import Resource, current_session
 from referee.db.paging import Page, number_of
@@ -15,26 +16,17 @@ resource = Resource("stages", "/api/v1/tournaments", "Rounds of tournaments and 
 Json = dict[str, Any]
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/stages')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.reads
-@resource.response(list_of(StageView))
+@resource.get('/<id("trn"):tournament_id>/stages', anyone, items=StageView)
 def list_stages(query: Json, tournament_id: str) -> Any:
     """List the rounds of a tournament paired so far
 
     Formats whose pairings do not depend on results pair some rounds in advance. A ladder has no rounds.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    found = round_lists.list_stages(current_session(), tournament.id, limit=query["limit"], cursor=read_cursor(query))
-    return envelope(found, query)
+    return round_lists.list_stages(current_session(), tournament.id, **query)
 
 
-@resource.route("GET", f'/<id("trn"):tournament_id>/stages/{STAGE}')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.reads
-@resource.response(WholeStageView)
+@resource.get(f'/<id("trn"):tournament_id>/stages/{STAGE}', anyone, WholeStageView, query=PageQuery)
 def show(query: Json, tournament_id: str, stage: int) -> Any:
     """Get a round, its tables page by page
 

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from api import standings_cache
-from api.pagination import PageQuery
-from api.presentation import Extended
+from api.auth import anyone
+from api.extended import Extended
+from api.ladders.schemas import StrengthsPage
+from api.ladders.strengths import attach_ranks
+from api.pagination import PageQuery, page_in_memory
+from api.tournaments import standings_cache
 from api.tournaments.standings_schemas import (
     CrosstablePage,
     LuckPage,
     MeetingsPage,
     OwnStandingView,
     StandingsPage,
-    StrengthsPage,
 )
 from api.views import Resource
 from referee.errors import NotFound
@@ -26,10 +28,7 @@ resource = Resource(
 Json = dict[str, Any]
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/standings')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(StandingsPage)
+@resource.get('/<id("trn"):tournament_id>/standings', anyone, StandingsPage, query=PageQuery, transaction=None)
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first
 
@@ -38,7 +37,7 @@ def show(query: Json, tournament_id: str) -> Any:
     included yet.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    page = standings_cache.page_in_memory(
+    page = page_in_memory(
         standings_cache.ranked_entrants(kept),
         query,
         lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows),
@@ -46,9 +45,7 @@ def show(query: Json, tournament_id: str) -> Any:
     return {**standings_cache.snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/standings/<id("bot"):bot_id>')
-@resource.anyone
-@resource.response(OwnStandingView)
+@resource.get('/<id("trn"):tournament_id>/standings/<id("bot"):bot_id>', anyone, OwnStandingView, transaction=None)
 def show_own(tournament_id: str, bot_id: str) -> Any:
     """Get the row of a bot in the standings"""
     kept = standings_cache.tournament_entry(tournament_id)
@@ -65,10 +62,7 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
     }
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/crosstable')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(CrosstablePage)
+@resource.get('/<id("trn"):tournament_id>/crosstable', anyone, CrosstablePage, query=PageQuery, transaction=None)
 def show_crosstable(query: Json, tournament_id: str) -> Any:
     """Get the crosstable: each bot's score against each opponent
 
@@ -87,14 +81,11 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
 
     return {
         **standings_cache.snapshot(kept),
-        **standings_cache.page_in_memory(standings_cache.ranked_entrants(kept), query, view),
+        **page_in_memory(standings_cache.ranked_entrants(kept), query, view),
     }
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/opponents')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(MeetingsPage)
+@resource.get('/<id("trn"):tournament_id>/opponents', anyone, MeetingsPage, query=PageQuery, transaction=None)
 def show_meetings(query: Json, tournament_id: str) -> Any:
     """Count the matches of each bot by seat and by opponent, and its byes
 
@@ -115,13 +106,10 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
             for row in standings_cache.attach_people(tournament_id, rows)
         ]
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_in_memory(table, query, view)}
+    return {**standings_cache.snapshot(kept), **page_in_memory(table, query, view)}
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/luck')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(LuckPage)
+@resource.get('/<id("trn"):tournament_id>/luck', anyone, LuckPage, query=PageQuery, transaction=None)
 def show_luck(query: Json, tournament_id: str) -> Any:
     """Get the scores adjusted for the luck of the cards
 
@@ -136,13 +124,10 @@ def show_luck(query: Json, tournament_id: str) -> Any:
         named = standings_cache.attach_people(tournament_id, rows)
         return [Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named]
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_in_memory(ranked, query, view)}
+    return {**standings_cache.snapshot(kept), **page_in_memory(ranked, query, view)}
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/strengths')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(StrengthsPage)
+@resource.get('/<id("trn"):tournament_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)
 def show_strengths(query: Json, tournament_id: str) -> Any:
     """Get the estimated strengths of the bots, with confidence intervals
 
@@ -151,12 +136,10 @@ def show_strengths(query: Json, tournament_id: str) -> Any:
     """
     kept = standings_cache.tournament_entry(tournament_id)
     fitted = standings_cache.tournament_fit(kept)
-    page = standings_cache.page_in_memory(
+    page = page_in_memory(
         fitted.rows,
         query,
-        lambda rows: standings_cache.attach_ranks(
-            fitted, rows, standings_cache.load_names(tournament_id, [row.id for row in rows])
-        ),
+        lambda rows: attach_ranks(fitted, rows, standings_cache.load_names(tournament_id, [row.id for row in rows])),
     )
     return {
         **standings_cache.snapshot(kept),

@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from api.fields import Exact, Rounded, Strict
+from api.fields import Exact, Strict
 
 AS_OF = "the last result that counts here: results are numbered in the order in which matches end; 0: none yet"
 EXACT = {"description": "as a fraction", "example": "13/2"}
@@ -146,34 +146,4 @@ class LuckRow(EntrantView):
 
 class LuckPage(SnapshotView):
     items = fields.List(fields.Nested(LuckRow), required=True)
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
-
-
-class StrengthRow(Strict):
-    rank = fields.Integer(required=True)
-    bot = fields.String(attribute="id", required=True)
-    name = fields.String(required=True)
-    points = Rounded(
-        2, required=True, metadata={"description": "1500 is the mean; 400 more win ten times as often as they lose"}
-    )
-    low = Rounded(2, required=True, metadata={"description": "of the 95 % interval"})
-    high = Rounded(2, required=True)
-    se = Rounded(2, required=True, metadata={"description": "standard error"})
-    matches = fields.Integer(required=True)
-    superior_to_next = fields.Float(
-        required=True,
-        allow_none=True,
-        metadata={"description": "probability that it is stronger than the next; null: it is the last"},
-    )
-    best_rank = fields.Integer(required=True, metadata={"description": "that the intervals of all leave open"})
-    worst_rank = fields.Integer(required=True)
-
-
-class StrengthsPage(Strict):
-    as_of_seq = fields.Integer(required=True, metadata={"description": "the last result, of a ladder the last act"})
-    results = fields.Integer(required=True, metadata={"description": "fitted"})
-    left_out = fields.Integer(required=True, metadata={"description": "older results of a ladder"})
-    converged = fields.Boolean(required=True, metadata={"description": "to a hundredth of a point"})
-    exact = fields.Boolean(required=True, metadata={"description": "false: so many bots that errors are approximate"})
-    items = fields.List(fields.Nested(StrengthRow), required=True, metadata={"description": "the strongest first"})
     next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})

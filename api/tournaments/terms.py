@@ -47,12 +47,6 @@ PREFLIGHTS: Final[Mapping[str, str]] = {
 }
 SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "manually", "draw": "at random"}
 ONE_OWNER_TWICE: Final = "A match with two bots of one owner counts in the standings, but is not rated."
-MATCH_REASONS: Final[Mapping[str, str]] = {
-    "tournament_cancelled": "the tournament was cancelled",
-    "ladder_ended": "the ladder was ended",
-    "bot_withdrawn": "a bot was withdrawn",
-    "bot_paused": "a bot in it was paused",
-}
 
 
 def round_name(number: int, label: str) -> str:
@@ -145,8 +139,3 @@ def digits(column: str, seats: int) -> int:
     if column == "points_per_match":
         return 3
     return 1 if seats == 2 and column != "sonneborn_berger" else 2
-
-
-def reason(text: str | None) -> str:
-    """Return why a match does not count: a label for codes of the service, else the text that a person wrote."""
-    return MATCH_REASONS.get(text, text) if text else ""

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from api import bulk as files
+from api.tournaments import download_files as files
 from referee import schema
 from referee.cli import main
 from referee.db.ids import new_id

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.pages.charts import bracket, crosstable
-from api.tournaments import terms
+from api.pages.charts import crosstable
+from api.tournaments import bracket_chart, terms
 from referee.bots.tables import Bot
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import drafted, entered, play, started
@@ -189,7 +189,7 @@ def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
         {"stage": 2, "label": "semi_final", "tables": second, "byes": []},
     ]
 
-    drawn = str(bracket.bracket_tree({"stages": stages, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
+    drawn = str(bracket_chart.bracket_tree({"stages": stages, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
 
     heights = {name: float(found) for found, name in re.findall(r'y="([\d.]+)"[^>]*><text[^>]*><title>([A-H])<', drawn)}
     assert heights["A"] < heights["C"] < heights["D"]
@@ -204,7 +204,7 @@ def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
     hidden = tie(1, 1, None, None)
 
     drawn = str(
-        bracket.bracket_tree(
+        bracket_chart.bracket_tree(
             {"stages": [{"stage": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x"
         )
     )

@@ -21,7 +21,7 @@ class MatchFaultQuery(PageQuery):
 
 
 class FaultQuery(MatchFaultQuery):
-    match = Id("mat")
+    match = Id("mat", attribute="match_id")
 
 
 class Advice(Derived, fields.String):

@@ -6,8 +6,8 @@ from typing import Any
 from flask import Blueprint, Response, current_app
 
 from api.ladders.schemas import points
+from api.matches.presentation import match_views
 from api.pages.page import page, page_view
-from api.presentation import match_views
 from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue

@@ -2,20 +2,17 @@
 
 from typing import Any
 
-from api.auth import current_account, may_organise
-from api.bots import fault_reports
-from api.bots.fault_schemas import EvidenceView
+from api.auth import account, current_account, may_organise
 from api.fields import MAX_INT
+from api.matches import fault_reports
+from api.matches.fault_schemas import EvidenceView
 from api.views import Resource, current_session
 from referee.matches import fault_reports as faults
 
 resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 
 
-@resource.route("GET", f"/<int(max={MAX_INT}):fault_id>")
-@resource.owner
-@resource.reads
-@resource.response(EvidenceView)
+@resource.get(f"/<int(max={MAX_INT}):fault_id>", account, EvidenceView)
 def show(fault_id: int) -> Any:
     """Get a fault report
 

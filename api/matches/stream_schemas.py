@@ -5,21 +5,11 @@ from typing import get_args
 from marshmallow import fields, validate
 
 from api.fields import Query, QueryInt, Strict
-from api.matches.schemas import MatchView
-from api.tournaments.schemas import ProgressView
 from referee.matches.tables import MATCH_STATES
 from referee.workflows.visibility import Pace
 
 LAST = 999_999_999
 MOST_ROWS = 1_000
-
-
-class FollowQuery(Query):
-    after = QueryInt(
-        low=0,
-        high=LAST,
-        metadata={"description": "what is known already, as an id of the stream; `Last-Event-ID` wins"},
-    )
 
 
 class RowsQuery(Query):
@@ -86,33 +76,3 @@ class VerificationView(Strict):
     revealed = fields.Boolean(required=True, metadata={"description": "the deals follow from the revealed seed"})
     placements = fields.List(fields.Integer(), required=True)
     digest = fields.String(required=True, metadata={"description": "SHA-256 of the last row of play"})
-
-
-class LiveEventView(Strict):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    game = fields.String(required=True)
-    format = fields.String(required=True)
-    rated = fields.Boolean(required=True)
-    status = fields.String(required=True)
-    progress = fields.Nested(ProgressView, required=True)
-
-
-class CountsView(Strict):
-    running = fields.Integer(required=True, metadata={"description": "matches"})
-    waiting = fields.Integer(required=True, metadata={"description": "matches that have not begun"})
-    results = fields.Integer(required=True, metadata={"description": "matches that ended, since ever"})
-    tournaments = fields.Integer(required=True, metadata={"description": "that are running"})
-    open = fields.Integer(required=True, metadata={"description": "tournaments that are open for entries"})
-
-
-class NowView(Strict):
-    matches = fields.List(
-        fields.Nested(MatchView), required=True, metadata={"description": "up to 12 that are being played"}
-    )
-    tournaments = fields.List(
-        fields.Nested(LiveEventView),
-        required=True,
-        metadata={"description": "up to 12 that run or pause, newest first"},
-    )
-    counts = fields.Nested(CountsView, required=True)

@@ -1,4 +1,4 @@
-"""Rows extended by related data for schemas, as several resources and pages show them.
+"""Matches extended by their seats and deal groups, as several endpoints and pages show them to the caller.
 
 What the caller may not see is removed here; schemas decide the format of the rest.
 """
@@ -8,45 +8,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api.auth import may_organise, viewer_id
+from api.auth import may_organise
+from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
-from referee.bots import certificates, checks
-from referee.bots.tables import Bot, Certificate
 from referee.matches import deal_groups, matches
 from referee.matches.tables import Match
-from referee.standings import TIE_BREAKS
-from referee.tournaments import entries
-from referee.tournaments.progress import progress
-from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows import unrated, visibility
 
 Json = dict[str, Any]
 
 HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))
-
-
-class Extended:
-    """An object with the attributes of ``base`` and ``more``; those of ``more`` take precedence."""
-
-    def __init__(self, base: object, **more: Any) -> None:
-        self.__dict__ |= more
-        self._base = base
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._base, name)
-
-
-def visible_bot(bot: Bot) -> Bot | Extended:
-    """Return ``bot``, for its owner extended by ``own``, which only they may see."""
-    if bot.owner_id != viewer_id():
-        return bot
-    return Extended(bot, own=Extended(bot, examination=checks.find_examination(current_session(), bot.id)))
-
-
-def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:
-    """Return a certificate of ``bot`` extended by the games for which it is valid now."""
-    return Extended(certificate, fits=certificates.fitting_games(certificate, bot))
 
 
 def visible_matches(found: Sequence[Match]) -> list[Extended]:
@@ -80,19 +52,3 @@ def match_views(found: Sequence[Match]) -> list[Json]:
     """Return these matches as the API shows them to the caller."""
     views: list[Json] = MatchView(many=True).dump(visible_matches(found))
     return views
-
-
-def attach_progress(tournament: Tournament) -> Extended:
-    """Return a tournament with its number of entries, its progress, and the tie-breaks of its format."""
-    return Extended(
-        tournament,
-        entries=entries.counts(current_session(), tournament.id),
-        progress=progress(current_session(), tournament.id),
-        tie_breaks=TIE_BREAKS[tournament.format],
-    )
-
-
-def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
-    """Return an entry with its bot, and the reason of its absence for the owner and for organisers."""
-    visible = may_organise() or bot.owner_id == viewer_id()
-    return Extended(entry, bot=bot, told_reason=entry.preflight_reason if visible else None)

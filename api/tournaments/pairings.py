@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from api.auth import may_organise
+from api.matches.presentation import visible_matches
 from api.matches.schemas import LAST_STAGE
-from api.presentation import visible_matches
 from api.views import current_session
 from referee.bots import bots
 from referee.errors import Conflict

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from api.auth import viewer_id
-from api.bots.fault_schemas import is_cut
 from api.caching import Cache
-from api.presentation import Extended
+from api.extended import Extended
+from api.matches.fault_schemas import is_cut
 from api.views import current_session
 from referee.botclient import curl
 from referee.conformance.report import percentiles
