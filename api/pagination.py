@@ -9,7 +9,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
-from api.fields import Query, QueryInt, Strict
+from api.fields import Query, QueryInt, View, describe
 from referee.db.paging import LARGEST_PAGE, Page, number_of
 
 Item = TypeVar("Item")
@@ -21,31 +21,21 @@ class PageQuery(Query):
     """The part of a list to return."""
 
     limit = QueryInt(
-        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata={"description": "The maximum number of items."}
+        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
     )
     cursor = fields.String(
         load_default=None,
         validate=validate.Length(1, 500),
-        metadata={"description": "The `next` of the previous page."},
+        metadata=describe("The `next` of the previous page."),
     )
 
 
 @cache
-def list_of(item: type[Schema]) -> type[Schema]:
-    """Return the schema of a page whose items have the schema ``item``."""
-    name = item.__name__.removesuffix("View") + "Page"
-    return type(
-        name,
-        (Strict,),
-        {
-            "items": fields.List(fields.Nested(item), required=True),
-            "next": fields.String(
-                required=True,
-                allow_none=True,
-                metadata={"description": "The next page's cursor; null at the end."},
-            ),
-        },
-    )
+def list_of(item: type[Schema], base: type[Schema] = View) -> type[Schema]:
+    """Return the schema of a page whose items have the schema ``item``; it also has the fields of ``base``."""
+    name = item.__name__.removesuffix("View").removesuffix("Row") + "Page"
+    following = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    return type(name, (base,), {"items": fields.List(fields.Nested(item)), "next": following})
 
 
 def read_cursor(query: dict[str, Any]) -> Any:

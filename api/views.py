@@ -1,8 +1,9 @@
 """Declare the endpoints of the API: role, request body or query, rate limit, transaction, response."""
 
+import threading
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn, TypeVar, cast
 
 import marshmallow
 from flask import Flask, Request, Response, current_app, g, request
@@ -23,12 +24,23 @@ from workers import queues
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
 Role = Callable[[], object]  # of ``api.auth``: raises unless the caller has it
+Shared = TypeVar("Shared")
 Transaction = Literal["read", "write", "idempotent"]
+
+_MAKING = threading.RLock()
 
 
 def current_application() -> Flask:
     """Return the application itself, for threads without a request."""
     return cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]  # a proxy of werkzeug's
+
+
+def shared(name: str, make: Callable[[], Shared]) -> Shared:
+    """Return what the requests of this process share under ``name``, made on first use."""
+    with _MAKING:
+        if name not in current_app.extensions:
+            current_app.extensions[name] = make()
+        return cast(Shared, current_app.extensions[name])
 
 
 def database() -> Database:

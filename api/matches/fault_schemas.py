@@ -1,11 +1,11 @@
-"""The evidence of faults, short in lists and whole, and how a bot did over time."""
+"""Faults, in lists and as reports, and the response statistics of a bot."""
 
 import base64
 from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, Query, Strict, UtcDateTime, Utf8, decode_utf8
+from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8, describe
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
 from referee.matches.recording import MAX_KEPT_BYTES
@@ -17,7 +17,7 @@ LONGEST_VERSION = 128
 
 class MatchFaultQuery(PageQuery):
     code = fields.String(validate=validate.OneOf(CODES))
-    version = fields.String(validate=validate.Length(1, LONGEST_VERSION), metadata={"description": "of the bot"})
+    version = fields.String(validate=validate.Length(1, LONGEST_VERSION), metadata=describe("Version of the bot."))
 
 
 class FaultQuery(MatchFaultQuery):
@@ -50,57 +50,40 @@ def is_cut(body: bytes | None) -> bool:
     return body is not None and len(body) >= MAX_KEPT_BYTES
 
 
-class FaultView(Strict):
-    id = fields.Integer(
-        attribute="fault.id", required=True, metadata={"description": "GET /faults/{id} shows all of it"}
-    )
-    match = fields.String(attribute="fault.match_id", required=True)
-    n = fields.Integer(
-        attribute="fault.n", required=True, metadata={"description": "number of the decision point in the match"}
-    )
-    seat = fields.Integer(attribute="fault.seat", required=True)
-    bot = fields.String(attribute="fault.bot_id", required=True)
-    version = fields.String(required=True, allow_none=True, metadata={"description": "with which the match began"})
+class FaultView(View):
+    id = fields.Integer(attribute="fault.id", metadata=describe("`GET /faults/{id}` returns the whole report."))
+    match = fields.String(attribute="fault.match_id")
+    n = fields.Integer(attribute="fault.n", metadata=describe("Number of the decision point in the match."))
+    seat = fields.Integer(attribute="fault.seat")
+    bot = fields.String(attribute="fault.bot_id")
+    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
     code = fields.String(
-        attribute="fault.code", required=True, validate=validate.OneOf(CODES), metadata={"description": "a closed list"}
+        attribute="fault.code", validate=validate.OneOf(CODES), metadata=describe("One of a closed list.")
     )
-    detail = fields.String(attribute="fault.detail", required=True, metadata={"description": "what exactly was wrong"})
-    advice = Advice("fault.code", required=True, metadata={"description": "what to do about it"})
+    detail = fields.String(attribute="fault.detail", metadata=describe("What exactly was wrong."))
+    advice = Advice("fault.code", metadata=describe("What to do about it."))
     timing = fields.Dict(
-        attribute="fault.timing", required=True, allow_none=True, metadata={"description": "where the time went"}
+        attribute="fault.timing", allow_none=True, metadata=describe("Latency breakdown in milliseconds.")
     )
-    created_at = UtcDateTime(attribute="fault.created_at", required=True)
+    created_at = UtcDateTime(attribute="fault.created_at")
 
 
 class EvidenceView(FaultView):
-    request = Utf8(
-        attribute="fault.request", required=True, allow_none=True, metadata={"description": "the exact body we sent"}
-    )
-    request_cut = IsCut("fault.request", required=True, metadata={"description": "more was sent than is kept"})
+    request = Utf8(attribute="fault.request", allow_none=True, metadata=describe("The exact body that was sent."))
+    request_cut = IsCut("fault.request", metadata=describe("The request was longer than what is stored."))
     reply = Utf8(
         attribute="fault.reply",
-        required=True,
         allow_none=True,
-        metadata={"description": "the body that came back, where it is UTF-8; a stranger's text: show it as text only"},
+        metadata=describe("The response body if it is UTF-8. It is untrusted: display it as text only."),
     )
-    reply_base64 = Base64(
-        "fault.reply",
-        required=True,
-        allow_none=True,
-        metadata={"description": "the body that came back, where it is no UTF-8"},
-    )
-    reply_cut = IsCut("fault.reply", required=True, metadata={"description": "more may have come than is kept"})
+    reply_base64 = Base64("fault.reply", allow_none=True, metadata=describe("The response body if it is not UTF-8."))
+    reply_cut = IsCut("fault.reply", metadata=describe("The reply may have been longer than what is stored."))
     played = fields.Dict(
-        required=True,
-        allow_none=True,
-        metadata={"description": "the action played instead; null while rivals still owe theirs"},
+        allow_none=True, metadata=describe("The action played instead; null while opponents have not acted yet.")
     )
     curl = fields.String(
-        required=True,
         allow_none=True,
-        metadata={
-            "description": "for the owner: asks the bot the same again, signed with $REFEREE_BOT_SECRET when it is run"
-        },
+        metadata=describe("For the owner: a command that repeats the question, signed with $REFEREE_BOT_SECRET."),
     )
 
 
@@ -108,39 +91,37 @@ class PaceQuery(Query):
     by = fields.String(
         load_default="version",
         validate=validate.OneOf(["version", "day"]),
-        metadata={"description": "one item a version, or one a version and day (UTC)"},
+        metadata=describe("One item per version, or one per version and day (UTC)."),
     )
 
 
-class LatencyView(Strict):
-    p50 = fields.Integer(required=True)
-    p90 = fields.Integer(required=True)
-    p99 = fields.Integer(required=True)
-    max = fields.Integer(required=True)
+class LatencyView(View):
+    p50 = fields.Integer()
+    p90 = fields.Integer()
+    p99 = fields.Integer()
+    max = fields.Integer()
 
 
-class BarView(Strict):
-    from_ms = fields.Integer(required=True, metadata={"description": "up to where the next one begins"})
-    decisions = fields.Integer(required=True)
+class BarView(View):
+    from_ms = fields.Integer(metadata=describe("Lower edge of the bin; it ends where the next begins."))
+    decisions = fields.Integer()
 
 
-class StretchView(Strict):
-    version = fields.String(required=True, allow_none=True)
-    day = fields.Date(required=True, allow_none=True)
-    first_at = UtcDateTime(required=True, metadata={"description": "when the first of these matches ended"})
-    last_at = UtcDateTime(required=True)
-    matches = fields.Integer(required=True)
-    decisions = fields.Integer(required=True, metadata={"description": "questions it was asked"})
-    ms = fields.Nested(LatencyView, required=True, metadata={"description": "what they took, as charged to its clock"})
+class StretchView(View):
+    version = fields.String(allow_none=True)
+    day = fields.Date(allow_none=True)
+    first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
+    last_at = UtcDateTime()
+    matches = fields.Integer()
+    decisions = fields.Integer(metadata=describe("Questions sent to the bot."))
+    ms = fields.Nested(LatencyView, metadata=describe("Response times as charged to the bot's clock."))
     histogram = fields.List(
-        fields.Nested(BarView), required=True, metadata={"description": "the same times in bars of 1, 2, 5, 10 … ms"}
+        fields.Nested(BarView), metadata=describe("The same times as a histogram with bins from 1, 2, 5, 10 … ms.")
     )
-    faults = fields.Dict(
-        keys=fields.String(), values=fields.Integer(), required=True, metadata={"description": "how many, by code"}
-    )
+    faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
 
 
-class PaceView(Strict):
-    bot = fields.String(required=True)
-    matches = fields.Integer(required=True, metadata={"description": "that were looked at: the last 200 that are over"})
-    items = fields.List(fields.Nested(StretchView), required=True, metadata={"description": "the latest first"})
+class PaceView(View):
+    bot = fields.String()
+    matches = fields.Integer(metadata=describe("Number of matches counted, at most the last 200 that are over."))
+    items = fields.List(fields.Nested(StretchView), metadata=describe("Latest first."))

@@ -1,9 +1,8 @@
 """Live data of matches over HTTP: visible rows, streams; decisions and verification once the log is open."""
 
-from threading import Lock
-from typing import Any, Final
+from typing import Any
 
-from flask import Response, current_app
+from flask import Response
 
 from api.auth import anyone
 from api.extended import Extended
@@ -13,13 +12,11 @@ from api.matches.stream import MatchStream
 from api.matches.stream_schemas import DecisionView, RowsQuery, RowsView, VerificationView
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
-from api.views import current_session, database, master_key
+from api.views import current_session, database, master_key, shared
 from referee.matches import matches
 from referee.workflows import visibility
 
 Json = dict[str, Any]
-
-STARTING: Final = Lock()
 
 
 @resource.get('/matches/<id("mat"):match_id>/rows', anyone, RowsView, query=RowsQuery)
@@ -31,7 +28,7 @@ def list_rows(query: Json, match_id: str) -> Any:
     cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
     not show how long a seat thought or which bot plays in it.
     """
-    standing, items = _match_feeds().read_feed(current_session(), match_id)
+    standing, items = shared("referee.match_feeds", MatchFeedCache).read_feed(current_session(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(
@@ -74,9 +71,3 @@ def verify(match_id: str) -> Any:
     while too many other logs are being replayed.
     """
     return log_replay.report(current_session(), matches.get_match(current_session(), match_id))
-
-
-def _match_feeds() -> MatchFeedCache:
-    with STARTING:
-        feeds: MatchFeedCache = current_app.extensions.setdefault("referee.match_feeds", MatchFeedCache())
-    return feeds

@@ -1,10 +1,10 @@
-"""What goes on: rows of matches as they come, what a bot was asked, whether a log holds, the whole service."""
+"""Visible rows of a match, its decisions, and the verification of its log."""
 
 from typing import get_args
 
 from marshmallow import fields, validate
 
-from api.fields import Query, QueryInt, Strict
+from api.fields import Query, QueryInt, View, describe
 from referee.matches.tables import MATCH_STATES
 from referee.workflows.visibility import Pace
 
@@ -14,65 +14,58 @@ MOST_ROWS = 1_000
 
 class RowsQuery(Query):
     after = QueryInt(
-        low=0, high=LAST, metadata={"description": "rows after this one, the `next_after` of a page before"}
+        low=0, high=LAST, metadata=describe("Only rows after this one, the `next_after` of the previous page.")
     )
-    limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata={"description": "at most this many rows"})
+    limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata=describe("The maximum number of rows."))
 
 
-class RowView(Strict):
-    row = fields.Integer(required=True)
-    events = fields.List(
-        fields.Dict(), required=True, metadata={"description": "as the public sees them: hidden cards are `??`"}
-    )
+class RowView(View):
+    row = fields.Integer()
+    events = fields.List(fields.Dict(), metadata=describe("Masked for the public: hidden cards are `??`."))
 
 
-class RowsView(Strict):
-    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
-    reason = fields.String(required=True, allow_none=True)
-    open = fields.Boolean(required=True, metadata={"description": "the whole log can be read: GET …/log"})
+class RowsView(View):
+    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    reason = fields.String(allow_none=True)
+    open = fields.Boolean(metadata=describe("The whole log can be read with GET …/log."))
     held_back = fields.Boolean(
-        required=True,
-        metadata={"description": "rows are told in groups, not as they are recorded: rated play that is not over"},
+        metadata=describe("Rows become visible in groups, not immediately: the match is rated and not over.")
     )
     pace = fields.String(
-        required=True,
         validate=validate.OneOf(get_args(Pace)),
-        metadata={
-            "description": "when rows are told: `at_once`; `rounds`: at the end of a round, or when they are a minute "
-            "old; `all_tables`: when all matches that play the same cards have played them"
-        },
+        metadata=describe(
+            "When rows become visible. `at_once`: immediately; `rounds`: at the end of a round, or when they are a "
+            "minute old; `all_tables`: when all matches with the same cards have played them."
+        ),
     )
-    rows = fields.Integer(required=True, metadata={"description": "told so far"})
+    rows = fields.Integer(metadata=describe("Rows visible so far."))
     placements = fields.List(
-        fields.Integer(), required=True, allow_none=True, metadata={"description": "by seat; null before the end"}
+        fields.Integer(), allow_none=True, metadata=describe("Placements by seat; null before the end.")
     )
-    items = fields.List(fields.Nested(RowView), required=True)
+    items = fields.List(fields.Nested(RowView))
     next_after = fields.Integer(
-        required=True,
-        allow_none=True,
-        metadata={"description": "the last row that is known now: ask again with it as `after`"},
+        allow_none=True, metadata=describe("The last row returned so far; pass it as `after` in the next request.")
     )
 
 
-class DecisionView(Strict):
-    row = fields.Integer(required=True)
-    n = fields.Integer(required=True, metadata={"description": "the number of the decision point"})
-    seat = fields.Integer(required=True)
+class DecisionView(View):
+    row = fields.Integer()
+    n = fields.Integer(metadata=describe("Number of the decision point."))
+    seat = fields.Integer()
     question = fields.Dict(
-        required=True,
         allow_none=True,
-        metadata={"description": "the body as it was sent to the bot; null where nobody was asked (a forced move)"},
+        metadata=describe("The body as sent to the bot; null for a forced move, where no bot is asked."),
     )
-    decision = fields.Dict(required=True, metadata={"description": "the row of the log"})
+    decision = fields.Dict(metadata=describe("The row of the log."))
 
 
-class VerificationView(Strict):
-    ok = fields.Boolean(required=True)
-    rows = fields.Integer(required=True)
-    match = fields.String(required=True)
-    game = fields.String(required=True)
-    row = fields.Integer(required=True, allow_none=True, metadata={"description": "the first that does not hold"})
-    reason = fields.String(required=True, metadata={"description": "why it does not"})
-    revealed = fields.Boolean(required=True, metadata={"description": "the deals follow from the revealed seed"})
-    placements = fields.List(fields.Integer(), required=True)
-    digest = fields.String(required=True, metadata={"description": "SHA-256 of the last row of play"})
+class VerificationView(View):
+    ok = fields.Boolean()
+    rows = fields.Integer()
+    match = fields.String()
+    game = fields.String()
+    row = fields.Integer(allow_none=True, metadata=describe("The first invalid row."))
+    reason = fields.String(metadata=describe("Why the row is invalid."))
+    revealed = fields.Boolean(metadata=describe("The deals follow from the revealed seed."))
+    placements = fields.List(fields.Integer())
+    digest = fields.String(metadata=describe("SHA-256 of the last row before the reveal."))

@@ -2,7 +2,6 @@
 
 import time
 from threading import Lock
-from typing import Final
 
 import orjson
 from flask import Flask, Response
@@ -15,11 +14,9 @@ from api.overview.schemas import NowView
 from api.overview.stream import NOW, PACE_S, OverviewStream
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
-from api.views import current_application, database
+from api.views import current_application, database, shared
 from referee.tournaments.overview import overview
 from referee.workflows import visibility
-
-STARTING: Final = Lock()
 
 
 @resource.get("/now", anyone, transaction=None)
@@ -70,7 +67,4 @@ def _overview(session: Session) -> Extended:
 
 
 def _overview_cache() -> OverviewCache:
-    app = current_application()
-    with STARTING:
-        cache: OverviewCache = app.extensions.setdefault("referee.now", OverviewCache(app))
-    return cache
+    return shared("referee.now", lambda: OverviewCache(current_application()))

@@ -2,36 +2,33 @@
 
 from marshmallow import fields
 
-from api.fields import Strict
+from api.fields import View, describe
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 
 
-class LiveEventView(Strict):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    game = fields.String(required=True)
-    format = fields.String(required=True)
-    rated = fields.Boolean(required=True)
-    status = fields.String(required=True)
-    progress = fields.Nested(ProgressView, required=True)
+class LiveEventView(View):
+    id = fields.String()
+    name = fields.String()
+    game = fields.String()
+    format = fields.String()
+    rated = fields.Boolean()
+    status = fields.String()
+    progress = fields.Nested(ProgressView)
 
 
-class CountsView(Strict):
-    running = fields.Integer(required=True, metadata={"description": "matches"})
-    waiting = fields.Integer(required=True, metadata={"description": "matches that have not begun"})
-    results = fields.Integer(required=True, metadata={"description": "matches that ended, since ever"})
-    tournaments = fields.Integer(required=True, metadata={"description": "that are running"})
-    open = fields.Integer(required=True, metadata={"description": "tournaments that are open for entries"})
+class CountsView(View):
+    running = fields.Integer(metadata=describe("Matches in progress."))
+    waiting = fields.Integer(metadata=describe("Matches that have not begun."))
+    results = fields.Integer(metadata=describe("All matches that have ended."))
+    tournaments = fields.Integer(metadata=describe("Tournaments in progress."))
+    open = fields.Integer(metadata=describe("Tournaments open for entries."))
 
 
-class NowView(Strict):
-    matches = fields.List(
-        fields.Nested(MatchView), required=True, metadata={"description": "up to 12 that are being played"}
-    )
+class NowView(View):
+    matches = fields.List(fields.Nested(MatchView), metadata=describe("At most 12 matches in progress."))
     tournaments = fields.List(
         fields.Nested(LiveEventView),
-        required=True,
-        metadata={"description": "up to 12 that run or pause, newest first"},
+        metadata=describe("At most 12 tournaments that are running or paused, newest first."),
     )
-    counts = fields.Nested(CountsView, required=True)
+    counts = fields.Nested(CountsView)

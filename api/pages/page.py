@@ -1,7 +1,6 @@
 """Render pages from templates over one snapshot of the database, with a policy that runs no foreign code."""
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Final, cast
 from urllib.parse import quote
 
@@ -11,7 +10,7 @@ from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
 from api.pages.static_files import SMALLEST_PACKED, compress
 from api.requests import is_for_machines
-from api.views import database
+from api.views import run_in_transaction
 from referee import __version__
 from referee.games import catalogue
 
@@ -46,13 +45,7 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
 
 def page_view(view: View) -> View:
     """Run the view in a read transaction: one snapshot of the database, whose session is ``current_session()``."""
-
-    @wraps(view)
-    def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
-        with database().read() as g.session:
-            return view(*args, **kwargs)
-
-    return cast(View, run_in_transaction)
+    return run_in_transaction(view, "read")
 
 
 def _problem_page(problem: Problem) -> Response | None:

@@ -6,6 +6,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from flask import Flask, Response, current_app, request
@@ -15,7 +16,7 @@ from api.errors import invalid
 from api.streams.connection_limits import ConnectionLimit
 from api.streams.stream import Feed, Stream, StreamViewer
 from api.streams.stream_writer import StreamConnection, StreamConnections, take_over
-from api.views import database
+from api.views import database, shared
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.settings import Settings
@@ -196,9 +197,5 @@ def _connection() -> socket.socket | None:
 def _connection_limit(kind: str | None) -> ConnectionLimit:
     settings: Settings = current_app.config["SETTINGS"]
     most = settings.streams if kind else min(BLOCKED_THREADS, settings.streams)
-    name = f"referee.streams {kind}"
-    with _STARTING:
-        if name not in current_app.extensions:
-            each = settings.streams_per_address
-            current_app.extensions[name] = ConnectionLimit("viewers", most, each, RETRY_AFTER_S)
-        return cast(ConnectionLimit, current_app.extensions[name])
+    make = partial(ConnectionLimit, "viewers", most, settings.streams_per_address, RETRY_AFTER_S)
+    return shared(f"referee.streams {kind}", make)

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from api.auth import anyone
-from api.fields import Query, QueryInt
+from api.fields import Query, QueryInt, describe
 from api.streams.connections import MEDIA_TYPE
 from api.views import Decorator, Resource
 
@@ -24,9 +24,7 @@ LAST = 999_999_999
 
 class FollowQuery(Query):
     after = QueryInt(
-        low=0,
-        high=LAST,
-        metadata={"description": "what is known already, as an id of the stream; `Last-Event-ID` wins"},
+        low=0, high=LAST, metadata=describe("what is known already, as an id of the stream; `Last-Event-ID` wins")
     )
 
 

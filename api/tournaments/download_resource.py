@@ -1,18 +1,18 @@
 """Downloads of tournaments and ladders; ``download_files`` generates the files."""
 
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from functools import partial
+from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from api import limits
 from api.auth import anyone
-from api.fields import Id, Query
+from api.fields import Id, Query, describe
 from api.requests import LOG_POLICY
 from api.streams.connection_limits import ConnectionLimit
 from api.tournaments import download_files
-from api.views import Resource, database
+from api.views import Resource, database, shared
 from referee.ladders import ratings
 from referee.tournaments import bulk as stored
 from referee.tournaments import tournaments, watching
@@ -29,8 +29,6 @@ COUNT_HEADERS: Final = {
 }
 BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 
-_STARTING = threading.Lock()
-
 
 class AfterQuery(Query):
     """Where to resume a download."""
@@ -38,7 +36,7 @@ class AfterQuery(Query):
     after = Id(
         "mat",
         load_default=None,
-        metadata={"description": "The match of the last complete log received. Only the logs after it are sent."},
+        metadata=describe("The match of the last complete log received. Only the logs after it are sent."),
     )
 
 
@@ -142,7 +140,8 @@ def _file(
 ) -> Response:
     body: Any = []
     if request.method != "HEAD":
-        release = _download_limit().acquire(limits.caller_address())
+        make = partial(ConnectionLimit, "downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
+        release = shared("referee.downloads", make).acquire(limits.caller_address())
         body = _FileBody(pieces(), release)
     response = Response(body, content_type=media_type, direct_passthrough=True)
     if media_type == "text/csv":
@@ -165,11 +164,3 @@ def _extent(tournament_id: str, after: str | None) -> tuple[stored.DownloadCurso
 def _counts(extent: stored.DownloadExtent, most: int | None = None) -> dict[str, str]:
     sent = extent.logs if most is None else min(extent.logs, most)
     return {"Referee-Logs": str(sent), "Referee-Left-Out": str(extent.closed + extent.logs - sent)}
-
-
-def _download_limit() -> ConnectionLimit:
-    with _STARTING:
-        if "referee.downloads" not in current_app.extensions:
-            limit = ConnectionLimit("downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
-            current_app.extensions["referee.downloads"] = limit
-        return cast(ConnectionLimit, current_app.extensions["referee.downloads"])

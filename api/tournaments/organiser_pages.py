@@ -97,7 +97,7 @@ def _choices() -> Json:
             for name, tournament_format in formats().items()
         ],
         "deal_kinds": [
-            ("", "default: common if rated, otherwise each match its own"),
+            ("", "default: common if rated, otherwise separate for each match"),
             *((kind, label) for kind, (label, _) in terms.DEALS.items()),
         ],
         "seedings": list(terms.SEEDINGS.items()),

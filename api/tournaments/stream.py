@@ -217,18 +217,8 @@ class TournamentStream(Stream[TournamentFeed]):
 
 
 def match_message(ended: watching.EndedMatch) -> bytes:
-    data = {
-        "id": ended.match_id,
-        "seq": ended.seq,
-        "tournament_round": ended.stage,
-        "table": ended.table,
-        "leg": ended.leg,
-        "status": ended.status,
-        "reason": ended.reason,
-        "entrants": ended.entrants,
-        "bots": ended.bots,
-        "placements": ended.placements,
-        "returns": ended.returns,
-        "finished_at": format_time(ended.finished_at),
-    }
+    data = asdict(ended)
+    del data["tournament_id"]
+    data |= {"id": data.pop("match_id"), "tournament_round": data.pop("stage")}
+    data["finished_at"] = format_time(ended.finished_at)
     return encode_message("match", ended.seq, orjson.dumps(data))

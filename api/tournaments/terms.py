@@ -17,7 +17,7 @@ FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, description
     "ladder": ("Ladder", "Bots with similar ratings play each other until the organiser ends the tournament."),
 }
 DEALS: Final[Mapping[str, tuple[str, str]]] = {
-    "own": ("each match its own", "No two matches share their cards."),
+    "own": ("separate for each match", "No two matches share their cards."),
     "common": ("common to a round", "All tables of a round play the same cards. No bot plays a deal twice."),
     "duplicate": ("duplicate", "The same bots play the same cards again in other seats."),
 }
@@ -107,7 +107,7 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     yield "Rated", "yes" if tournament.rated else "no", counts
     if tournament.trusted and tournament.deal_sharing == "duplicate":
         yield "Trusted", "yes", "Duplicate deals are rated, although a bot with a memory could recognise the cards."
-    yield "Who sits where", f"shown {shown}", ""
+    yield "Pairings", f"shown {shown}", ""
     if tournament.substitute:
         yield "Substitute", f"house player {tournament.substitute}", "Plays, unrated, for bots that cannot be reached."
     else:
