@@ -24,9 +24,7 @@ class PageQuery(Query):
         low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
     )
     cursor = fields.String(
-        load_default=None,
-        validate=validate.Length(1, 500),
-        metadata=describe("The `next` of the previous page."),
+        load_default=None, validate=validate.Length(1, 500), metadata=describe("The `next` of the previous page.")
     )
 
 

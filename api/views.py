@@ -35,7 +35,7 @@ def current_application() -> Flask:
     return cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]  # a proxy of werkzeug's
 
 
-def shared(name: str, make: Callable[[], Shared]) -> Shared:
+def get_shared(name: str, make: Callable[[], Shared]) -> Shared:
     """Return what the requests of this process share under ``name``, made on first use."""
     with _MAKING:
         if name not in current_app.extensions:
@@ -113,7 +113,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
             return self._endpoint("GET", rule, role, response, **{"transaction": "read"} | options)
         query: type[Schema] = options.pop("query", PageQuery)
         register = self._endpoint("GET", rule, role, list_of(items), query=query, **{"transaction": "read"} | options)
-        return lambda view: register(_paged(view))
+        return lambda view: register(_wrap_page(view))
 
     def post(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
         """Register a view that writes once for each Idempotency-Key."""
@@ -252,7 +252,7 @@ def _run_once(view: View) -> View:
     return run
 
 
-def _paged(view: View) -> View:
+def _wrap_page(view: View) -> View:
     """Decode the cursor of the query for the view, and put the ``Page`` that it returns into an envelope."""
 
     @wraps(view)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from markupsafe import Markup
 
 from api.bots.presentation import attach_fitting_games
@@ -17,8 +17,7 @@ from api.fields import MAX_INT
 from api.ladders.schemas import points
 from api.matches.presentation import match_views
 from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
-from api.pages.page import page, page_view
-from api.queries import query_parameters
+from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
@@ -33,7 +32,7 @@ from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
 from referee.workflows import visibility
 
-pages = Blueprint("bots", __name__)
+pages = Pages("bots", __name__)
 
 LADDERS: Final = 50  # for which the bot's rank is shown
 HISTORIES: Final = 3  # on one page; the history of any other ladder has a page of its own
@@ -75,9 +74,7 @@ class Results:
     versions: Sequence[tuple[str | None, BotTotals]]
 
 
-@pages.get('/bots/<id("bot"):bot_id>')
-@query_parameters("game", "ladder")
-@page_view
+@pages.view('/bots/<id("bot"):bot_id>', "game", "ladder")
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(current_session(), bot_id)
     rated = sorted(ratings.ratings_of(current_session(), bot_id), key=lambda pair: -pair[1].games)
@@ -99,8 +96,7 @@ def bot(bot_id: str) -> Response:
     )
 
 
-@pages.get(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
-@page_view
+@pages.view(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
 def evidence(bot_id: str, fault_id: int) -> Response:
     """Show the frame of a fault report; its script reads the report from the API."""
     found = bots.get_bot(current_session(), bot_id)

@@ -160,12 +160,7 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
 
     Each says what was wrong and what to do; `GET /faults/{id}` also has the question, the reply and a curl command.
     """
-    return faults.list_faults(
-        current_session(),
-        bot_id=get_own_bot(bot_id).id,
-        owner_id=current_account().id,
-        **query,
-    )
+    return faults.list_faults(current_session(), bot_id=get_own_bot(bot_id).id, owner_id=current_account().id, **query)
 
 
 @resource.get('/<id("bot"):bot_id>/health', account, PaceView, query=PaceQuery)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cache
 
-from flask import Blueprint, Response
+from flask import Response
 
 from api.games.schemas import GameView
 from api.pages import guides
 from api.pages.markdown import Rendered, render_markdown
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.views import current_session
 from referee.games import catalogue, game
 from referee.ladders import ratings
@@ -16,7 +16,7 @@ from referee.matches import matches
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments
 
-pages = Blueprint("games", __name__)
+pages = Pages("games", __name__)
 
 LISTED = 8  # ladders and tournaments of a game
 
@@ -32,8 +32,7 @@ class GameEntry:
     ladders: int
 
 
-@pages.get("/games")
-@page_view
+@pages.view("/games")
 def contents() -> Response:
     running, ladders = (
         matches.count_running_by_game(current_session()),
@@ -46,8 +45,7 @@ def contents() -> Response:
     return page("games/list.html", entries=entries, guides=guides.guides())
 
 
-@pages.get("/games/<name>")
-@page_view
+@pages.view("/games/<name>")
 def show(name: str) -> Response:
     rules = game(name)
     return page(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from markupsafe import Markup
 
 from api.errors import invalid
@@ -13,10 +13,10 @@ from api.ladders.schemas import LAST_ACT, points
 from api.ladders.strengths import ladder_entry, ladder_fit, last_ladder_fit
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.pages.parameters import choice, whole_number
 from api.pagination import envelope, read_cursor
-from api.queries import check_names, query_parameters
+from api.queries import check_names
 from api.views import current_session
 from referee.db.paging import Page
 from referee.ladders import leaderboard, ratings, trends
@@ -24,7 +24,7 @@ from referee.ladders.tables import Ladder
 from referee.ratings.elo import MICRO
 from referee.ratings.strengths import Strength
 
-pages = Blueprint("ladders", __name__)
+pages = Pages("ladders", __name__)
 
 LINES: Final = 50
 LADDERS: Final = 48
@@ -77,9 +77,7 @@ class LeaderboardEntry:
     strength: Strength | None
 
 
-@pages.get("/ladders")
-@query_parameters("page")
-@page_view
+@pages.view("/ladders", "page")
 def all_ladders() -> Response:
     number = whole_number("page", 1, LAST_PAGE)
     found = leaderboard.ladders_by_game(current_session(), start=LADDERS * (number - 1), limit=LADDERS + 1)
@@ -91,9 +89,7 @@ def all_ladders() -> Response:
     return page("ladders/all.html", by_game=by_game, points=points, before=before, behind=behind)
 
 
-@pages.get('/ladders/<id("lad"):ladder_id>')
-@query_parameters("as_of", "cursor", "find", "page", "reverse", "sort")
-@page_view
+@pages.view('/ladders/<id("lad"):ladder_id>', "as_of", "cursor", "find", "page", "reverse", "sort")
 def ladder(ladder_id: str) -> Response:
     found = ratings.get_ladder(current_session(), ladder_id)
     last = ratings.last_seq(current_session(), ladder_id)
@@ -168,11 +164,7 @@ def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
 
 
 def _rows(
-    ladder_id: str,
-    lines: Sequence[Any],
-    *,
-    strengths: Mapping[str, Strength] | None = None,
-    up_to: int | None = None,
+    ladder_id: str, lines: Sequence[Any], *, strengths: Mapping[str, Strength] | None = None, up_to: int | None = None
 ) -> list[LeaderboardEntry]:
     recent_trends = trends.trends(current_session(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
     known = [strength for line in lines if (strength := (strengths or {}).get(line.bot_id)) is not None]

@@ -92,8 +92,7 @@ class PlaceOnLadderView(View):
 class RatingChangeView(View):
     seq = fields.Integer(metadata=describe("Number of the ledger entry."))
     kind = fields.String(
-        validate=validate.OneOf(ACTS),
-        metadata=describe("A result, a result that was voided, or a repair."),
+        validate=validate.OneOf(ACTS), metadata=describe("A result, a result that was voided, or a repair.")
     )
     match = fields.String(attribute="match_id", allow_none=True, metadata=describe("Null for a repair."))
     reason = fields.String(allow_none=True, metadata=describe("Reason of a void or a repair."))

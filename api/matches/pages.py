@@ -3,15 +3,14 @@
 import re
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.errors import invalid
 from api.matches.presentation import match_views
 from api.pages.formatting import match_reason
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.queries import query_parameters
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
@@ -22,16 +21,14 @@ from referee.matches.tables import MATCH_STATES, Match
 from referee.tournaments import tournaments
 from referee.workflows import unrated, visibility
 
-pages = Blueprint("matches", __name__)
+pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
 LISTED: Final = 30
 STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the most interesting first
 
 
-@pages.get("/matches")
-@query_parameters("bot", "cursor", "game", "status", "tournament")
-@page_view
+@pages.view("/matches", "bot", "cursor", "game", "status", "tournament")
 def contents() -> Response:
     """Show the list of matches, newest first, filtered by the query."""
     query: Json = {
@@ -66,8 +63,7 @@ def contents() -> Response:
     )
 
 
-@pages.get('/matches/<id("mat"):match_id>')
-@page_view
+@pages.view('/matches/<id("mat"):match_id>')
 def show(match_id: str) -> Response:
     """Show a match in the viewer: live while it is played, from its log afterwards."""
     match = matches.get_match(current_session(), match_id)

@@ -124,10 +124,7 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     match = matches.get_match(current_session(), match_id)
     judges = may_organise() and logs.is_open(current_session(), match)
     return fault_reports.list_faults(
-        current_session(),
-        match_id=match.id,
-        owner_id=None if judges else current_account().id,
-        **query,
+        current_session(), match_id=match.id, owner_id=None if judges else current_account().id, **query
     )
 
 

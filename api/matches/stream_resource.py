@@ -12,7 +12,7 @@ from api.matches.stream import MatchStream
 from api.matches.stream_schemas import DecisionView, RowsQuery, RowsView, VerificationView
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
-from api.views import current_session, database, master_key, shared
+from api.views import current_session, database, get_shared, master_key
 from referee.matches import matches
 from referee.workflows import visibility
 
@@ -28,7 +28,7 @@ def list_rows(query: Json, match_id: str) -> Any:
     cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
     not show how long a seat thought or which bot plays in it.
     """
-    standing, items = shared("referee.match_feeds", MatchFeedCache).read_feed(current_session(), match_id)
+    standing, items = get_shared("referee.match_feeds", MatchFeedCache).read_feed(current_session(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, current_app
+from flask import Response, current_app
 
 from api.ladders.schemas import points
 from api.matches.presentation import match_views
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue
@@ -18,7 +18,7 @@ from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, overview
 from referee.tournaments.tables import Tournament
 
-pages = Blueprint("home", __name__)
+pages = Pages("home", __name__)
 
 MOST_OPEN = 6  # tournaments open for entries
 MOST_RESULTS = 8
@@ -34,8 +34,7 @@ class Top:
     lines: list[ratings.LadderStanding]
 
 
-@pages.get("/")
-@page_view
+@pages.view("/")
 def home() -> Response:
     now = overview(current_session())
     results = match_views(matches.list_matches(current_session(), status="finished", limit=MOST_RESULTS).items)

@@ -14,7 +14,7 @@ from api.overview.schemas import NowView
 from api.overview.stream import NOW, PACE_S, OverviewStream
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
-from api.views import current_application, database, shared
+from api.views import current_application, database, get_shared
 from referee.tournaments.overview import overview
 from referee.workflows import visibility
 
@@ -67,4 +67,4 @@ def _overview(session: Session) -> Extended:
 
 
 def _overview_cache() -> OverviewCache:
-    return shared("referee.now", lambda: OverviewCache(current_application()))
+    return get_shared("referee.now", lambda: OverviewCache(current_application()))

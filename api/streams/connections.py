@@ -16,7 +16,7 @@ from api.errors import invalid
 from api.streams.connection_limits import ConnectionLimit
 from api.streams.stream import Feed, Stream, StreamViewer
 from api.streams.stream_writer import StreamConnection, StreamConnections, take_over
-from api.views import database, shared
+from api.views import database, get_shared
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.settings import Settings
@@ -198,4 +198,4 @@ def _connection_limit(kind: str | None) -> ConnectionLimit:
     settings: Settings = current_app.config["SETTINGS"]
     most = settings.streams if kind else min(BLOCKED_THREADS, settings.streams)
     make = partial(ConnectionLimit, "viewers", most, settings.streams_per_address, RETRY_AFTER_S)
-    return shared(f"referee.streams {kind}", make)
+    return get_shared(f"referee.streams {kind}", make)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.caching import CacheEntry
 from api.errors import not_found
@@ -11,11 +11,10 @@ from api.extended import Extended
 from api.matches.presentation import match_views
 from api.pages.charts import crosstable as heat
 from api.pages.formatting import size
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.pages.paging import numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.queries import query_parameters
 from api.tournaments import bracket_chart, pairings, standings_cache
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import LINES, TOURNAMENT, Json, entry_page, tournament_context
@@ -33,7 +32,7 @@ from referee.tournaments.rounds import newest
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
 
-pages = Blueprint("tournament_details", __name__)
+pages = Pages("tournament_details", __name__)
 
 MATCHES: Final = 50  # on a page
 ROUNDS: Final = 50
@@ -42,9 +41,7 @@ CROSSTABLE_ROWS: Final = 30
 MOST_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
 
 
-@pages.get(f"{TOURNAMENT}/stages")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/stages", "page")
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
     tournament = _get_tournament_with_rounds(tournament_id)
@@ -53,9 +50,7 @@ def list_rounds(tournament_id: str) -> Response:
     return page("tournaments/rounds.html", **tournament_context(tournament), rounds=found.items, numbered=numbered)
 
 
-@pages.get(f"{TOURNAMENT}/stages/{pairings.STAGE}")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/stages/{pairings.STAGE}", "page")
 def show_round(tournament_id: str, stage: int) -> Response:
     """Show a round with its tables."""
     tournament = _get_tournament_with_rounds(tournament_id)
@@ -75,9 +70,7 @@ def show_round(tournament_id: str, stage: int) -> Response:
     )
 
 
-@pages.get(f"{TOURNAMENT}/matches")
-@query_parameters("cursor", "status")
-@page_view
+@pages.view(f"{TOURNAMENT}/matches", "cursor", "status")
 def list_matches(tournament_id: str) -> Response:
     """Show all matches of a tournament, newest first."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
@@ -97,42 +90,30 @@ def list_matches(tournament_id: str) -> Response:
     )
 
 
-@pages.get(f"{TOURNAMENT}/entries")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/entries", "page")
 def list_entries(tournament_id: str) -> Response:
     """Show the entries, including withdrawn ones."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     numbered, found = entry_page(tournament)
     items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found)
     substitutes = bots.names_of(current_session(), [entry["substitute"] for entry in items if entry["substitute"]])
-    return page(
-        "tournaments/entries.html",
-        **tournament_context(tournament),
-        items=items,
-        substitutes=substitutes,
-        numbered=numbered,
-    )
+    context = tournament_context(tournament)
+    return page("tournaments/entries.html", **context, items=items, substitutes=substitutes, numbered=numbered)
 
 
-@pages.get(f"{TOURNAMENT}/crosstable")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/crosstable", "page")
 def show_crosstable(tournament_id: str) -> Response:
     """Show the crosstable; with many entrants, for each page of the standings by itself."""
     return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
 
 
-@pages.get(f"{TOURNAMENT}/luck")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/luck", "page")
 def show_luck(tournament_id: str) -> Response:
     """Show the scores adjusted for the luck of the cards."""
     return _from_results("tournaments/luck.html", tournament_id, _luck)
 
 
-@pages.get(f"{TOURNAMENT}/bracket")
-@page_view
+@pages.view(f"{TOURNAMENT}/bracket")
 def show_bracket(tournament_id: str) -> Response:
     """Show a knockout as a tree and round by round."""
     tournament = _get_started_tournament(tournament_id)
@@ -149,8 +130,7 @@ def show_bracket(tournament_id: str) -> Response:
     )
 
 
-@pages.get(f"{TOURNAMENT}/downloads")
-@page_view
+@pages.view(f"{TOURNAMENT}/downloads")
 def list_downloads(tournament_id: str) -> Response:
     """Show the downloads of a tournament."""
     tournament = _get_started_tournament(tournament_id)

@@ -12,7 +12,7 @@ from api.fields import Id, Query, describe
 from api.requests import LOG_POLICY
 from api.streams.connection_limits import ConnectionLimit
 from api.tournaments import download_files
-from api.views import Resource, database, shared
+from api.views import Resource, database, get_shared
 from referee.ladders import ratings
 from referee.tournaments import bulk as stored
 from referee.tournaments import tournaments, watching
@@ -141,7 +141,7 @@ def _file(
     body: Any = []
     if request.method != "HEAD":
         make = partial(ConnectionLimit, "downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
-        release = shared("referee.downloads", make).acquire(limits.caller_address())
+        release = get_shared("referee.downloads", make).acquire(limits.caller_address())
         body = _FileBody(pieces(), release)
     response = Response(body, content_type=media_type, direct_passthrough=True)
     if media_type == "text/csv":

@@ -25,11 +25,7 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     Includes withdrawn entries.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    found = entries.list_entries(
-        current_session(),
-        tournament.id,
-        **query,
-    )
+    found = entries.list_entries(current_session(), tournament.id, **query)
     return Page([visible_entry(entry, bot) for entry, bot in found.items], found.next)
 
 

@@ -5,12 +5,12 @@ The pages contain only public data; their scripts call the API with the token of
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api import etags
 from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MOST_SEATS
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.queries import query_parameters
 from api.tournaments import terms
 from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
@@ -24,7 +24,7 @@ from referee.tournaments import tournaments
 from referee.tournaments.terms import MAX_CYCLES, most_entries
 from referee.workflows.voiding import MOST_REASON
 
-pages = Blueprint("organise", __name__)
+pages = Pages("organise", __name__)
 
 Json = dict[str, Any]
 DEFAULT_TERMS: Final[Json] = {  # of a new tournament
@@ -54,9 +54,7 @@ def draft() -> Response:
     return page("organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None)
 
 
-@pages.get(f"{TOURNAMENT}/organise")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/organise", "page")
 def manage(tournament_id: str) -> Response:
     """Show the page that runs a tournament: its terms while it is a draft, its entries and seeds."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.caching import CacheEntry
 from api.matches.presentation import match_views
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.queries import query_parameters
 from api.tournaments import standings_cache, terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
@@ -28,7 +27,7 @@ from referee.tournaments import tournaments, watching
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import TOURNAMENT_STATES, Tournament, TournamentEntry
 
-pages = Blueprint("tournaments", __name__)
+pages = Pages("tournaments", __name__)
 
 Json = dict[str, Any]
 TOURNAMENT: Final = '/tournaments/<id("trn"):tournament_id>'
@@ -37,9 +36,7 @@ LINES: Final = 50  # rows of the standings on a page, and in a message of the st
 NEWEST: Final = 8  # matches on the front page
 
 
-@pages.get("/tournaments")
-@query_parameters("cursor", "game", "status")
-@page_view
+@pages.view("/tournaments", "cursor", "game", "status")
 def contents() -> Response:
     """Show tournaments in progress, open for entries and finished; or those of one state, or one game."""
     status, game = choice("status", TOURNAMENT_STATES), choice("game", sorted(catalogue()))
@@ -68,8 +65,7 @@ def contents() -> Response:
     )
 
 
-@pages.get(TOURNAMENT)
-@page_view
+@pages.view(TOURNAMENT)
 def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
@@ -82,9 +78,7 @@ def show(tournament_id: str) -> Response:
     )
 
 
-@pages.get(f"{TOURNAMENT}/standings")
-@query_parameters("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/standings", "page")
 def standings(tournament_id: str) -> Response:
     """Show the standings, page by page."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)

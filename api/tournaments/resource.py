@@ -42,10 +42,7 @@ def announce(new: dict[str, Any]) -> Any:
 @resource.get("", anyone, items=TournamentView, query=TournamentQuery)
 def list_tournaments(query: dict[str, Any]) -> Any:
     """List tournaments, newest first"""
-    return tournaments.list_tournaments(
-        current_session(),
-        **query,
-    )
+    return tournaments.list_tournaments(current_session(), **query)
 
 
 @resource.get('/<id("trn"):tournament_id>', anyone, WholeTournamentView)
