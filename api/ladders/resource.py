@@ -1,5 +1,6 @@
 """Ladders, ranks, strengths and rating histories over HTTP."""
 
+from dataclasses import asdict
 from typing import Any
 
 from api.auth import anyone
@@ -53,7 +54,7 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
     bot, found = bots.get_bot(current_session(), bot_id), ranks.place_of(current_session(), ladder_id, bot_id)
     if found is None:
         raise NotFound("place", bot_id)
-    return Extended(found, bot=bot, last_seq=ratings.last_seq(current_session(), ladder_id))
+    return Extended(bot, bot_id=bot.id, last_seq=ratings.last_seq(current_session(), ladder_id), **asdict(found))
 
 
 @resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)

@@ -54,8 +54,7 @@ class LadderView(View):
     )
 
 
-class LadderRow(View):
-    rank = fields.Integer(attribute="place", metadata=describe("Bots with equal ratings share a rank."))
+class RatedBotView(View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
     owner = fields.String(attribute="owner_id")
@@ -63,6 +62,10 @@ class LadderRow(View):
     rating = Points("value", metadata=describe("Rating in points, to one decimal."))
     rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
     games = fields.Integer()
+
+
+class LadderRow(RatedBotView):
+    rank = fields.Integer(attribute="place", metadata=describe("Bots with equal ratings share a rank."))
 
 
 class StandingLadderView(LadderView):
@@ -73,17 +76,10 @@ class StandingLadderView(LadderView):
     next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
 
 
-class PlaceOnLadderView(View):
+class PlaceOnLadderView(RatedBotView):
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
     place = fields.Integer(metadata=describe("One more than the number of bots with a better rating."))
     of = fields.Integer(metadata=describe("Number of bots on the ladder."))
-    bot = fields.String(attribute="bot.id")
-    name = fields.String(attribute="bot.name")
-    owner = fields.String(attribute="bot.owner_id")
-    status = fields.String(attribute="bot.status", validate=validate.OneOf(BOT_STATES))
-    rating = Points("value", metadata=describe("Rating in points, to one decimal."))
-    rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
-    games = fields.Integer()
     changed_seq = fields.Integer(
         attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
     )

@@ -28,17 +28,12 @@ class OverviewFeed(Feed):
 class OverviewStream(Stream[OverviewFeed]):
     """A stream with a single subject, ``NOW``; ``render`` returns its overview as JSON."""
 
+    feed_type = OverviewFeed
     keep_s = 5.0
 
     def __init__(self, database: Database, connections: StreamConnections, render: Callable[[], bytes]) -> None:
         self._render = render
         super().__init__(database, connections)
-
-    def _new_feed(self, id: str) -> OverviewFeed:
-        return OverviewFeed(id)
-
-    def is_complete(self, feed: OverviewFeed, after: int) -> bool:
-        return False
 
     def catch_up(self, feed: OverviewFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:

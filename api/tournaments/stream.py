@@ -67,13 +67,12 @@ class Views:
 class TournamentStream(Stream[TournamentFeed]):
     """The tournaments with viewers in this process."""
 
+    feed_type = TournamentFeed
+
     def __init__(self, database: Database, connections: StreamConnections, views: Views) -> None:
         self._views = views
         self._sent_seq: int | None = None
         super().__init__(database, connections)
-
-    def _new_feed(self, id: str) -> TournamentFeed:
-        return TournamentFeed(id)
 
     def is_complete(self, feed: TournamentFeed, after: int) -> bool:
         with self._changed:
