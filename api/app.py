@@ -14,18 +14,19 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import errors, limits, queries, requests
-from api import pages as site
+from api import errors, limits, queries, requests, site
 from api.accounts import resource as accounts
-from api.bots import fault_resource as faults
 from api.bots import resource as bots
 from api.fields import Address, Id, Name, PlainText, QueryInt, StrictBool, StrictInt, UtcDateTime, UtcDateTimeInput
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, id_schema
 from api.ladders import resource as ladders
+from api.ladders import stream_resource as ladder_streams
+from api.matches import fault_resource as faults
 from api.matches import resource as matches
-from api.streams import resource as live
+from api.matches import stream_resource as match_streams
+from api.overview import resource as overview
 from api.tournaments import bracket_resource as brackets
 from api.tournaments import download_resource as downloads
 from api.tournaments import entry_resource as entries
@@ -39,6 +40,11 @@ from referee.db.engine import Database
 from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
+RESOURCES = (
+    *(accounts, bots, faults, games, matches, ladders),
+    *(tournaments, entries, rounds, brackets, standings, tournament_streams),
+    *(match_streams, ladder_streams, overview, downloads, webhooks, health),
+)
 
 
 def create_app(settings: Settings) -> Flask:
@@ -142,23 +148,6 @@ def _install_resources(app: Flask) -> None:
     api.spec.components.security_scheme(
         "bearer", {"type": "http", "scheme": "bearer", "description": "A token of an account: `ref_…`."}
     )
-    for module in (
-        accounts,
-        bots,
-        faults,
-        games,
-        matches,
-        ladders,
-        tournaments,
-        entries,
-        rounds,
-        brackets,
-        standings,
-        tournament_streams,
-        live,
-        downloads,
-        webhooks,
-        health,
-    ):
-        api.register_blueprint(module.resource)
+    for resource in dict.fromkeys(module.resource for module in RESOURCES):  # streams of several areas share one
+        api.register_blueprint(resource)
     app.extensions["referee.spec"] = api.spec

@@ -47,7 +47,7 @@ def admin() -> Account:
     return found
 
 
-def asker() -> Account:
+def current_account() -> Account:
     """Return the account of the request, in a view that needs one."""
     return cast(Account, g.account)
 
@@ -64,7 +64,7 @@ def viewer_role() -> str | None:
     return None if found is None else found.role
 
 
-def organises() -> bool:
+def may_organise() -> bool:
     """Return whether the request's account may organise tournaments."""
     return viewer_role() in ("organiser", "admin")
 
@@ -74,7 +74,7 @@ def _authenticate() -> Account | None:
         return None
     authenticated = tokens.authenticate_request()
     if authenticated is None:
-        limits.spend(limits.GUESSES, "guesses")
+        limits.count_use(limits.GUESSES, "guesses")
         raise _unauthenticated_problem("The token was not accepted: it is malformed, unknown or revoked.")
     token = authenticated.token
     if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_STEP:

@@ -46,7 +46,7 @@ class CacheEntry(Generic[Made]):
                 self._spent_s += self._clock() - began
             return cast(Part, self._parts[name])
 
-    def known(self, name: str) -> Any:
+    def computed_part(self, name: str) -> Any:
         """Return the part if it has been computed, else None."""
         return self._parts.get(name)
 
@@ -116,3 +116,24 @@ class Cache(Generic[Made]):
             slot.weight = self._weight(slot.kept.made)
             while len(self._slots) > 1 and sum(cached.weight for cached in self._slots.values()) > self._most:
                 self._slots.popitem(last=False)
+
+
+class RecentCache(Generic[Made]):
+    """The ``most`` values used last, by key. Concurrent callers may compute a value twice, but all get the same one."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made: OrderedDict[str, Made] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str, make: Callable[[], Made]) -> Made:
+        with self._lock:
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        made = make()
+        with self._lock:
+            made = self._made.setdefault(key, made)
+            while len(self._made) > self._most:
+                self._made.popitem(last=False)
+        return made

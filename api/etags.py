@@ -19,13 +19,13 @@ PARAMETER = {
 }
 
 
-def must_match(schema: type[Schema], shown: object) -> None:
+def require_match(schema: type[Schema], shown: object) -> None:
     """Raise a ``Problem`` unless If-Match fits the representation ``shown`` (428 if missing, 412 if different)."""
-    etag = validator(schema, shown)
-    _require_match(lambda given: given == etag)
+    etag = compute_etag(schema, shown)
+    _require_if_match(lambda given: given == etag)
 
 
-def validator(schema: type[Schema], shown: object) -> str | None:
+def compute_etag(schema: type[Schema], shown: object) -> str | None:
     """Return the ETag of this representation as GET sends it, without its quotes."""
     present = jsonify(schema().dump(shown))
     present.add_etag()
@@ -35,18 +35,18 @@ def validator(schema: type[Schema], shown: object) -> str | None:
 def split_etag(edited: Mapping[str, Any]) -> None:
     """Give the response an ETag with a separate part for ``edited``, the fields that people edit.
 
-    ``edited_must_match`` compares that part alone, since the other fields change by themselves; If-None-Match compares
-    the whole ETag.
+    ``require_edited_match`` compares that part alone, since the other fields change by themselves; If-None-Match
+    compares the whole ETag.
     """
     g.edited = _digest(edited)
 
 
-def edited_must_match(edited: Mapping[str, Any]) -> None:
-    """Raise a ``Problem`` as ``must_match`` does, for a representation whose ETag was set with ``split_etag``."""
-    _require_match(lambda given: given.partition(".")[0] == _digest(edited))
+def require_edited_match(edited: Mapping[str, Any]) -> None:
+    """Raise a ``Problem`` as ``require_match`` does, for a representation whose ETag was set with ``split_etag``."""
+    _require_if_match(lambda given: given.partition(".")[0] == _digest(edited))
 
 
-def validate(response: Response) -> None:
+def set_etag(response: Response) -> None:
     """Set the ETag of a response."""
     response.add_etag()
     etag, _ = response.get_etag()
@@ -54,7 +54,7 @@ def validate(response: Response) -> None:
         response.set_etag(f"{edited}.{etag}")
 
 
-def _require_match(fits: Callable[[str], bool]) -> None:
+def _require_if_match(fits: Callable[[str], bool]) -> None:
     if "If-Match" not in request.headers:
         raise Problem(
             428, "precondition_required", "This request needs the header If-Match with the ETag that GET returned."

@@ -1,9 +1,9 @@
 """Base schemas and fields: unknown fields refused, strict integers and booleans, plain text, times, ids."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from flask import current_app
 from marshmallow import RAISE, Schema, ValidationError, fields, missing, validate
@@ -16,7 +16,7 @@ MAX_INT = 2**53
 LONGEST_TIME = 40
 
 
-def text_of(content: bytes) -> str | None:
+def decode_utf8(content: bytes) -> str | None:
     """Return ``content`` as text, None if it is not UTF-8."""
     try:
         return content.decode()
@@ -24,11 +24,25 @@ def text_of(content: bytes) -> str | None:
         return None
 
 
+def describe(text: str) -> dict[str, Any]:
+    """Return the metadata of a field with this description."""
+    return {"description": text}
+
+
 class Strict(Schema):
     """A request or response body. Unknown fields are refused."""
 
     class Meta:
         unknown = RAISE
+
+
+class View(Strict):
+    """A response body. It always has all of its fields, except those named in ``optional``."""
+
+    optional: ClassVar[Sequence[str]] = ()
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        field_obj.required = field_name not in self.optional
 
 
 class OptionalBody(Strict):
@@ -175,7 +189,7 @@ class Utf8(fields.String):
     """Bytes in a response as text; null if they are not UTF-8."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else text_of(value)
+        return None if value is None else decode_utf8(value)
 
 
 class Derived:

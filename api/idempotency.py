@@ -26,7 +26,7 @@ PARAMETER = {
 }
 
 
-def key_of(request: Request) -> str | None:
+def read_key(request: Request) -> str | None:
     """Return the client's Idempotency-Key, None without one. Raise a 422 if it is malformed."""
     key = request.headers.get(HEADER)
     if key is not None and not re.fullmatch("[!-~]{1,200}", key):
@@ -44,7 +44,7 @@ def answer_once(session: Session, key: str, body: bytes, carry_out: Callable[[],
 
     Raise ``IdempotencyMismatch`` if the key was used for a different request.
     """
-    account_id = auth.asker().id
+    account_id = auth.current_account().id
     content = f"{request.method} {request.full_path}\n".encode() + body
     before = store.begin(session, account_id, key, hashlib.sha256(content).hexdigest())
     if before is not None:

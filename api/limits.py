@@ -57,7 +57,7 @@ def _identify_caller() -> None:
     if text is not None and tokens.authenticate_request() is not None:
         g.caller = "token:" + hashlib.sha256(text.encode()).hexdigest()[:32]
     else:
-        g.caller = "address:" + address()
+        g.caller = "address:" + caller_address()
 
 
 def _set_retry_after(response: Response) -> Response:
@@ -68,7 +68,7 @@ def _set_retry_after(response: Response) -> Response:
     return response
 
 
-def address() -> str:
+def caller_address() -> str:
     """Return the key under which the caller's address is counted: IPv6 by its /64, which one subscriber has."""
     text = request.remote_addr or "unknown"
     try:
@@ -82,21 +82,21 @@ def address() -> str:
 
 def count_outgoing_call() -> None:
     """Count a call that the service makes for the account of the request."""
-    spend(OUTGOING_CALLS, "outgoing calls", g.account.id)
+    count_use(OUTGOING_CALLS, "outgoing calls", g.account.id)
 
 
 def count_new_account() -> None:
     """Count a new account for the caller's address."""
-    spend(NEW_ACCOUNTS, "new accounts")
+    count_use(NEW_ACCOUNTS, "new accounts")
 
 
-def spend(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
+def count_use(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
     """Count one use of ``limit`` for ``who``, else for the caller's address. Raise a 429 when it is used up."""
     assert not is_writing(), "Redis may be slow: check rate limits before the transaction begins"
     limiter: Limiter = current_app.extensions["referee.limiter"]
     if not limiter.enabled:
         return
-    key = (PREFIX, purpose, who or address())
+    key = (PREFIX, purpose, who or caller_address())
     try:
         if limiter.limiter.hit(limit, *key):
             return

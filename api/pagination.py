@@ -1,16 +1,18 @@
 """Paginated lists: the envelope ``{"items": […], "next": cursor or null}``, paged by signed keys, not offsets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import current_app, request
 from itsdangerous import BadData, URLSafeSerializer
 from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
-from api.fields import Query, QueryInt, Strict
-from referee.db.paging import LARGEST_PAGE, Page
+from api.fields import Query, QueryInt, View, describe
+from referee.db.paging import LARGEST_PAGE, Page, number_of
+
+Item = TypeVar("Item")
 
 DEFAULT_LIMIT = 50
 
@@ -19,31 +21,19 @@ class PageQuery(Query):
     """The part of a list to return."""
 
     limit = QueryInt(
-        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata={"description": "The maximum number of items."}
+        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
     )
     cursor = fields.String(
-        load_default=None,
-        validate=validate.Length(1, 500),
-        metadata={"description": "The `next` of the previous page."},
+        load_default=None, validate=validate.Length(1, 500), metadata=describe("The `next` of the previous page.")
     )
 
 
 @cache
-def list_of(item: type[Schema]) -> type[Schema]:
-    """Return the schema of a page whose items have the schema ``item``."""
-    name = item.__name__.removesuffix("View") + "Page"
-    return type(
-        name,
-        (Strict,),
-        {
-            "items": fields.List(fields.Nested(item), required=True),
-            "next": fields.String(
-                required=True,
-                allow_none=True,
-                metadata={"description": "The next page's cursor; null at the end."},
-            ),
-        },
-    )
+def list_of(item: type[Schema], base: type[Schema] = View) -> type[Schema]:
+    """Return the schema of a page whose items have the schema ``item``; it also has the fields of ``base``."""
+    name = item.__name__.removesuffix("View").removesuffix("Row") + "Page"
+    following = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    return type(name, (base,), {"items": fields.List(fields.Nested(item)), "next": following})
 
 
 def read_cursor(query: dict[str, Any]) -> Any:
@@ -65,6 +55,15 @@ def envelope(page: Page[Any], query: dict[str, Any]) -> dict[str, Any]:
 def single_page(items: Sequence[Any]) -> dict[str, Any]:
     """Return the envelope of a list that always fits on one page."""
     return {"items": items, "next": None}
+
+
+def page_in_memory(
+    items: Sequence[Item], query: dict[str, Any], view: Callable[[Sequence[Item]], list[Any]]
+) -> dict[str, Any]:
+    """Return a page of a list in memory, its items converted by ``view``."""
+    first = number_of(read_cursor(query) or [0])
+    end = first + query["limit"]
+    return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 
 
 def _signer(query: dict[str, Any]) -> URLSafeSerializer:

@@ -15,7 +15,7 @@ V = TypeVar("V", bound=Callable[..., Any])
 TRACKING: Final = re.compile(r"utm_[a-z_]+|fbclid|gclid|msclkid|mc_[ce]id")
 
 
-def takes(*names: str) -> Callable[[V], V]:
+def query_parameters(*names: str) -> Callable[[V], V]:
     """Declare the query parameters of a view. A view without this takes none."""
 
     def decorate(view: V) -> V:
@@ -25,7 +25,7 @@ def takes(*names: str) -> Callable[[V], V]:
     return decorate
 
 
-def checked_by_itself(view: V) -> V:
+def checks_own_query(view: V) -> V:
     """Declare that ``view`` calls ``check`` itself, after it has authenticated the caller."""
     view.__dict__["checks_query"] = True
     return view

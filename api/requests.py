@@ -68,7 +68,7 @@ def _set_headers(response: Response) -> Response:
     if _is_public():
         headers["Access-Control-Allow-Origin"] = "*"
     if request.method in ("GET", "HEAD") and response.status_code == 200 and not response.direct_passthrough:
-        etags.validate(response)
+        etags.set_etag(response)
         response.make_conditional(request)
     return response
 

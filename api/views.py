@@ -1,17 +1,12 @@
-"""Decorators for the views of the API: role, request body or query, rate limit, transaction, response.
+"""Declare the endpoints of the API: role, request body or query, rate limit, transaction, response."""
 
-Order, outermost first: ``route``, the role (``anyone``, ``owner``, …), ``wakes_runner``, ``body`` or ``query``,
-``limited``, then ``reads``, ``writes`` or ``idempotent``, ``response``. The body is thus validated and the rate limit
-checked before the transaction begins, and a runner is woken after it: no transaction stays open while the network is
-used.
-"""
-
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, NoReturn, ParamSpec, TypeVar, cast
+from typing import Any, Literal, NoReturn, TypeVar, cast
 
 import marshmallow
-from flask import Request, Response, current_app, g, request
+from flask import Flask, Request, Response, current_app, g, request
 from flask_smorest import Blueprint
 from marshmallow import RAISE, Schema
 from redis import Redis
@@ -22,19 +17,37 @@ from api import auth, etags, idempotency, queries
 from api.body import read_body, read_json
 from api.errors import invalid
 from api.fields import OptionalBody
+from api.pagination import PageQuery, envelope, list_of, read_cursor
 from referee.db.engine import Database, is_writing
 from workers import queues
 
-P = ParamSpec("P")
-R = TypeVar("R")
 View = Callable[..., Any]
+Decorator = Callable[[View], View]
+Role = Callable[[], object]  # of ``api.auth``: raises unless the caller has it
+Shared = TypeVar("Shared")
+Transaction = Literal["read", "write", "idempotent"]
+
+_MAKING = threading.RLock()
+
+
+def current_application() -> Flask:
+    """Return the application itself, for threads without a request."""
+    return cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]  # a proxy of werkzeug's
+
+
+def get_shared(name: str, make: Callable[[], Shared]) -> Shared:
+    """Return what the requests of this process share under ``name``, made on first use."""
+    with _MAKING:
+        if name not in current_app.extensions:
+            current_app.extensions[name] = make()
+        return cast(Shared, current_app.extensions[name])
 
 
 def database() -> Database:
     return cast(Database, current_app.extensions["referee.database"])
 
 
-def record() -> Session:
+def current_session() -> Session:
     """Return the session of the transaction in which this view runs."""
     return cast(Session, g.session)
 
@@ -83,190 +96,190 @@ def _join_path(path: str, name: object) -> str:
 
 
 class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
-    """A blueprint with the decorators that all views of the API use."""
+    """A blueprint whose endpoints declare their role, request, response and transaction."""
 
     ARGUMENTS_PARSER = Parser()
 
     def __init__(self, name: str, prefix: str, description: str) -> None:
         super().__init__(name, name, url_prefix=prefix, description=description)
 
-    def route(self, method: str, rule: str = "") -> Callable[[View], View]:
-        """Register the view, as in ``route("POST", "/<id>/pause")``. Its name becomes part of the operation id."""
-        add = super().route(rule, methods=[method])
+    def get(self, rule: str, role: Role | None, response: type[Schema] | None = None, **options: Any) -> Decorator:
+        """Register a view that reads. With ``items`` it returns a ``Page`` of them and its query has a decoded cursor.
 
-        def decorate(view: View) -> View:
-            documented = self.doc(operationId=f"{self.name}.{view.__name__}")(view)
-            return cast(View, add(documented))
+        The view passes its ``query`` on to the function that lists.
+        """
+        items: type[Schema] | None = options.pop("items", None)
+        if items is None:
+            return self._endpoint("GET", rule, role, response, **{"transaction": "read"} | options)
+        query: type[Schema] = options.pop("query", PageQuery)
+        register = self._endpoint("GET", rule, role, list_of(items), query=query, **{"transaction": "read"} | options)
+        return lambda view: register(_wrap_page(view))
 
-        return decorate
+    def post(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
+        """Register a view that writes once for each Idempotency-Key."""
+        return self._endpoint("POST", rule, role, response, **{"transaction": "idempotent"} | options)
 
-    # -- role --
+    def put(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
+        """Register a view that replaces something."""
+        return self._endpoint("PUT", rule, role, response, transaction="write", **options)
 
-    def anyone(self, view: View) -> View:
-        """Require no token; refuse an invalid one nevertheless."""
-        return self._require(view, auth.anyone, [{}, {"bearer": []}])
+    def patch(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
+        """Register a view that edits something. It compares If-Match itself, inside its transaction."""
+        register = self._endpoint("PATCH", rule, role, response, transaction="write", **options)
+        return lambda view: register(self.doc(parameters=[etags.PARAMETER])(view))
 
-    def owner(self, view: View) -> View:
-        """Require an account."""
-        return self._require(view, auth.account, [{"bearer": []}])
+    def delete(self, rule: str, role: Role) -> Decorator:
+        """Register a view that deletes something and returns nothing."""
+        return self._endpoint("DELETE", rule, role, None, status=204, transaction="write")
 
-    def organiser(self, view: View) -> View:
-        """Require an account that may organise tournaments."""
-        return self._require(view, auth.organiser, [{"bearer": []}])
+    def _endpoint(
+        self,
+        method: str,
+        rule: str,
+        role: Role | None,
+        response: type[Schema] | None,
+        *,
+        transaction: Transaction | None,
+        body: type[Schema] | None = None,
+        query: type[Schema] | None = None,
+        status: int = 200,
+        secret: bool = False,
+        limit: Callable[[], None] | None = None,
+        limit_when: Callable[[Any], bool] = lambda body: True,
+        wakes_runner: bool = False,
+        documents: Mapping[str, Any] | None = None,
+    ) -> Decorator:
+        """Register a view. Its name becomes part of the operation id.
 
-    def admin(self, view: View) -> View:
-        """Require the operator's account."""
-        return self._require(view, auth.admin, [{"bearer": []}])
+        ``role`` authenticates the caller. ``body`` (which may be missing if it is an ``OptionalBody``) or ``query`` is
+        parsed and passed to the view as its first argument. ``limit`` raises a 429 above the rate limit; it is called
+        if ``limit_when`` accepts the body. A ``secret`` response is never cached. ``wakes_runner`` wakes a runner after
+        the commit; without it the runner would find the new work later, when it polls. ``documents`` are added to the
+        description of the operation.
 
-    def _require(self, view: View, check: Callable[[], object], security: list[dict[str, list[str]]]) -> View:
+        The body is validated and the rate limit counted before the transaction begins, and a runner is woken after it:
+        no transaction stays open while the network is used.
+        """
+
+        def register(view: View) -> View:
+            wrapped = view
+            if response is not None or status == 204:
+                wrapped = self._respond(wrapped, response, status, secret=secret)
+            match transaction:
+                case "read" | "write":
+                    wrapped = run_in_transaction(wrapped, transaction)
+                case "idempotent":
+                    wrapped = self.doc(parameters=[idempotency.PARAMETER])(_run_once(wrapped))
+            if limit is not None:
+                wrapped = _count_first(wrapped, limit, limit_when)
+            if body is not None:
+                needed = not issubclass(body, OptionalBody)
+                wrapped = self.arguments(body, location="json", required=needed)(wrapped)
+            if query is not None:
+                names = [field.data_key or name for name, field in query().load_fields.items()]
+                wrapped = queries.query_parameters(*names)(self.arguments(query, location="query")(wrapped))
+            if wakes_runner:
+                wrapped = _wake_afterwards(wrapped)
+            if role is not None:
+                wrapped = self._require(wrapped, role)
+            documented = self.doc(operationId=f"{self.name}.{view.__name__}", **documents or {})(wrapped)
+            return cast(View, self.route(rule, methods=[method])(documented))
+
+        return register
+
+    def _require(self, view: View, role: Role) -> View:
+        """Authenticate the caller. Where anyone may call, refuse an invalid token nevertheless."""
+
         @wraps(view)
         def checked_view(*args: Any, **kwargs: Any) -> Any:
-            check()
+            role()
             queries.check(view)  # after authentication, whose errors take precedence
             return view(*args, **kwargs)
 
-        return cast(View, self.doc(security=security)(queries.checked_by_itself(checked_view)))
+        security: list[dict[str, list[str]]] = [*([{}] if role is auth.anyone else []), {"bearer": []}]
+        return cast(View, self.doc(security=security)(queries.checks_own_query(checked_view)))
 
-    # -- request and response --
+    def _respond(self, view: View, schema: type[Schema] | None, status: int, *, secret: bool) -> View:
+        """Dump what the view returns. A 201 gets a Location header from the ``id`` in its body."""
+        answer = self.response(status, schema)(view)
 
-    def body(self, schema: type[Schema]) -> Callable[[View], View]:
-        """Parse the JSON body and pass it as the first argument. An ``OptionalBody`` may be missing."""
-        needed = not issubclass(schema, OptionalBody)
-        return cast(Callable[[View], View], self.arguments(schema, location="json", required=needed))
+        @wraps(answer)
+        def add_headers(*args: Any, **kwargs: Any) -> Response:
+            g.holds_secret = secret
+            response = cast(Response, answer(*args, **kwargs))
+            created = g.get("_flask_smorest", {}).get("result_dump")
+            if response.status_code == 201 and isinstance(created, dict) and "Location" not in response.headers:
+                response.headers["Location"] = f"{request.path}/{created['id']}"
+            if response.status_code == 204:
+                response.set_data(b"")
+                response.headers.pop("Content-Type", None)
+            return response
 
-    def query(self, schema: type[Schema]) -> Callable[[View], View]:
-        """Parse the query parameters and pass them as the first argument."""
-        parse = self.arguments(schema, location="query")
-        names = [field.data_key or name for name, field in schema().load_fields.items()]
-
-        def decorate(view: View) -> View:
-            return queries.takes(*names)(cast(View, parse(view)))
-
-        return decorate
-
-    def response(
-        self, schema: type[Schema] | None, status: int = 200, *, secret: bool = False
-    ) -> Callable[[View], View]:
-        """Declare the schema and status of the response.
-
-        A 201 gets a Location header from the ``id`` in its body. A ``secret`` response is never cached.
-        """
-        respond = super().response(status, schema)
-
-        def decorate(view: View) -> View:
-            answer = respond(view)
-
-            @wraps(answer)
-            def add_headers(*args: Any, **kwargs: Any) -> Response:
-                g.holds_secret = secret
-                response = cast(Response, answer(*args, **kwargs))
-                created = g.get("_flask_smorest", {}).get("result_dump")
-                if response.status_code == 201 and isinstance(created, dict) and "Location" not in response.headers:
-                    response.headers["Location"] = f"{request.path}/{created['id']}"
-                if response.status_code == 204:
-                    response.set_data(b"")
-                    response.headers.pop("Content-Type", None)
-                return response
-
-            return add_headers
-
-        return decorate
+        return add_headers
 
     def file_response(
         self, media_type: str, description: str, schema: dict[str, Any] | type[Schema] | None = None
-    ) -> Callable[[View], View]:
+    ) -> Decorator:
         """Declare that the view returns a ``Response`` itself: a file, or a stream whose messages have this schema."""
         binary = {} if media_type.startswith("text/") else {"format": "binary"}
         schema = schema or {"type": "string", **binary}
-        return cast(
-            Callable[[View], View],
-            super().response(200, schema, content_type=media_type, description=description),
-        )
+        return cast(Decorator, self.response(200, schema, content_type=media_type, description=description))
 
-    def documents(self, **parts: Any) -> Callable[[View], View]:
-        """Add ``parts`` to the OpenAPI description of the operation."""
-        return cast(Callable[[View], View], self.doc(**parts))
 
-    def conditional(self, view: View) -> View:
-        """Document If-Match. The view itself compares it, inside its transaction."""
-        return cast(View, self.doc(parameters=[etags.PARAMETER])(view))
+def run_in_transaction(view: View, kind: Literal["read", "write"]) -> View:
+    """Run the view in a transaction, whose session is ``current_session()``. Reads see one snapshot of the database."""
 
-    def limited(self, count: Callable[[], None], when: Callable[[Any], bool] | None = None) -> Callable[[View], View]:
-        """Call ``count``, which raises a 429 above the rate limit; with ``when``, only if that accepts the body."""
+    @wraps(view)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with database().read() if kind == "read" else database().write() as g.session:
+            return view(*args, **kwargs)
 
-        def decorate(view: View) -> View:
-            @wraps(view)
-            def count_first(*args: Any, **kwargs: Any) -> Any:
-                if when is None or when(args[0]):
-                    count()
+    return run
+
+
+def _run_once(view: View) -> View:
+    """Run the view in a write transaction that also stores the response under the caller's Idempotency-Key."""
+
+    @wraps(view)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        key = idempotency.read_key(request)
+        body = read_body(request)
+        with database().write() as g.session:
+            if key is None:
                 return view(*args, **kwargs)
+            return idempotency.answer_once(g.session, key, body, lambda: view(*args, **kwargs))
 
-            return _outside_transactions(count_first)
-
-        return decorate
-
-    # -- transaction --
-
-    def reads(self, view: View) -> View:
-        """Run the view in a read transaction: one snapshot of the database."""
-
-        @wraps(view)
-        def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
-            with database().read() as g.session:
-                return view(*args, **kwargs)
-
-        return run_in_transaction
-
-    def writes(self, view: View) -> View:
-        """Run the view in a write transaction. For requests that may be repeated without harm."""
-        _refuse_network(view)
-
-        @wraps(view)
-        def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
-            with database().write() as g.session:
-                return view(*args, **kwargs)
-
-        return run_in_transaction
-
-    def idempotent(self, view: View) -> View:
-        """Run the view in a write transaction that also stores the response under the caller's Idempotency-Key."""
-        _refuse_network(view)
-
-        @wraps(view)
-        def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
-            key = idempotency.key_of(request)
-            body = read_body(request)
-            with database().write() as g.session:
-                if key is None:
-                    return view(*args, **kwargs)
-                return idempotency.answer_once(g.session, key, body, lambda: view(*args, **kwargs))
-
-        return cast(View, self.doc(parameters=[idempotency.PARAMETER])(run_in_transaction))
-
-    def wakes_runner(self, view: View) -> View:
-        """Wake a runner after the commit. Without this it would find the new work later, when it polls."""
-
-        @wraps(view)
-        def wake_afterwards(*args: Any, **kwargs: Any) -> Any:
-            answer = view(*args, **kwargs)
-            wake_runner()
-            return answer
-
-        return _outside_transactions(wake_afterwards)
+    return run
 
 
-def _outside_transactions(view: View) -> View:
-    """Declare that ``view`` uses the network, so that ``_refuse_network`` knows it."""
-    view.__dict__["uses_network"] = True
-    return view
+def _wrap_page(view: View) -> View:
+    """Decode the cursor of the query for the view, and put the ``Page`` that it returns into an envelope."""
+
+    @wraps(view)
+    def list_page(query: dict[str, Any], **path: Any) -> dict[str, Any]:
+        return envelope(view({**query, "cursor": read_cursor(query)}, **path), query)
+
+    return list_page
 
 
-def _refuse_network(view: View) -> None:
-    """Raise ``TypeError`` if a transaction around ``view`` would stay open while the network is used."""
-    if view.__dict__.get("uses_network", False):
-        raise TypeError(
-            f"View {view.__name__}: put `limited` and `wakes_runner` above the decorator of the transaction."
-        )
+def _count_first(view: View, limit: Callable[[], None], when: Callable[[Any], bool]) -> View:
+    @wraps(view)
+    def count_and_run(*args: Any, **kwargs: Any) -> Any:
+        if when(args[0] if args else None):
+            limit()
+        return view(*args, **kwargs)
+
+    return count_and_run
+
+
+def _wake_afterwards(view: View) -> View:
+    @wraps(view)
+    def run_and_wake(*args: Any, **kwargs: Any) -> Any:
+        answer = view(*args, **kwargs)
+        wake_runner()
+        return answer
+
+    return run_and_wake
 
 
 def wake_runner() -> None:

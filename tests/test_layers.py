@@ -113,8 +113,7 @@ def package_graph(package: str, pairs: Iterable[tuple[str, str]]) -> dict[str, s
     return graph
 
 
-# In api, areas still share schemas and pages with each other in both directions; packages inside of them do not.
-PACKAGES = sorted({module_name(path) for path in MODULES if path.name == "__init__.py"} - {"api"})
+PACKAGES = sorted({module_name(path) for path in MODULES if path.name == "__init__.py"})
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -2,7 +2,7 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Name, Strict, UtcDateTime
+from api.fields import Name, Strict, UtcDateTime, View, describe
 from referee.accounts.tables import ROLES
 
 
@@ -14,25 +14,27 @@ class NewToken(Strict):
     name = Name(required=True, metadata={"example": "laptop"})
 
 
-class AccountView(Strict):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    role = fields.String(required=True, validate=validate.OneOf(ROLES))
-    created_at = UtcDateTime(required=True)
+class AccountView(View):
+    id = fields.String()
+    name = fields.String()
+    role = fields.String(validate=validate.OneOf(ROLES))
+    created_at = UtcDateTime()
 
 
-class TokenView(Strict):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    hint = fields.String(required=True, metadata={"description": "beginning and end, to tell tokens apart"})
-    created_at = UtcDateTime(required=True)
-    last_used_at = UtcDateTime(required=True, allow_none=True, metadata={"description": "to the hour"})
-    revoked_at = UtcDateTime(required=True, allow_none=True)
+class TokenView(View):
+    id = fields.String()
+    name = fields.String()
+    hint = fields.String(metadata=describe("The beginning and end of the token, to tell tokens apart."))
+    created_at = UtcDateTime()
+    last_used_at = UtcDateTime(allow_none=True, metadata=describe("To the hour."))
+    revoked_at = UtcDateTime(allow_none=True)
 
 
 class FreshToken(TokenView):
-    token = fields.String(required=True, metadata={"description": "shown this once; only a hash of it is kept"})
+    token = fields.String(
+        metadata=describe("The token itself, returned only in this response; only its hash is stored.")
+    )
 
 
 class FreshAccount(AccountView):
-    token = fields.Nested(FreshToken, required=True)
+    token = fields.Nested(FreshToken)

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from markupsafe import Markup
 
+from api.bots.presentation import attach_fitting_games
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT
 from api.ladders.schemas import points
+from api.matches.presentation import match_views
 from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
-from api.pages.page import page, page_view
-from api.presentation import certificate_of, match_views
-from api.queries import takes
-from api.views import record
+from api.pages.page import Pages, page
+from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import LARGEST_PAGE
@@ -32,7 +32,7 @@ from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
 from referee.workflows import visibility
 
-pages = Blueprint("bots", __name__)
+pages = Pages("bots", __name__)
 
 LADDERS: Final = 50  # for which the bot's rank is shown
 HISTORIES: Final = 3  # on one page; the history of any other ladder has a page of its own
@@ -42,7 +42,7 @@ RECENT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PlottedHistory:
     """Recent changes of a rating, latest first, and their drawing. ``more``: there are earlier changes."""
 
     ladder: Ladder
@@ -74,14 +74,12 @@ class Results:
     versions: Sequence[tuple[str | None, BotTotals]]
 
 
-@pages.get('/bots/<id("bot"):bot_id>')
-@takes("game", "ladder")
-@page_view
+@pages.view('/bots/<id("bot"):bot_id>', "game", "ladder")
 def bot(bot_id: str) -> Response:
-    found = bots.get_bot(record(), bot_id)
-    rated = sorted(ratings.ratings_of(record(), bot_id), key=lambda pair: -pair[1].games)
+    found = bots.get_bot(current_session(), bot_id)
+    rated = sorted(ratings.ratings_of(current_session(), bot_id), key=lambda pair: -pair[1].games)
     ladder_ranks = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
-    certificate = certificates.present(record(), found)
+    certificate = certificates.present(current_session(), found)
     return page(
         "bots/bot.html",
         bot=found,
@@ -91,18 +89,17 @@ def bot(bot_id: str) -> Response:
         more_histories=len(rated) > HISTORIES and "ladder" not in request.args,
         results=results(found),
         recent=recent(found),
-        certificate=None if certificate is None else certificate_of(found, certificate),
-        no_certificate=certificates.why_none(record(), found) if certificate is None else "",
+        certificate=None if certificate is None else attach_fitting_games(found, certificate),
+        no_certificate=certificates.why_none(current_session(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "advice": advice()},
         points=points,
     )
 
 
-@pages.get(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
-@page_view
+@pages.view(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
 def evidence(bot_id: str, fault_id: int) -> Response:
     """Show the frame of a fault report; its script reads the report from the API."""
-    found = bots.get_bot(record(), bot_id)
+    found = bots.get_bot(current_session(), bot_id)
     happened = {code: known.happened for code, known in ADVICE.items()}
     known = {"bot": found.id, "fault": fault_id, "happened": happened}
     return page("bots/evidence.html", bot=found, fault_id=fault_id, known=known)
@@ -114,23 +111,25 @@ def advice() -> dict[str, str]:
 
 
 def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
-    found = ranks.place_of(record(), ladder_id, bot_id)
+    found = ranks.place_of(current_session(), ladder_id, bot_id)
     assert found is not None, "a rating with games has a rank"
     return found
 
 
-def history(ladder: Ladder, of: Bot) -> History:
+def history(ladder: Ladder, of: Bot) -> PlottedHistory:
     """Return the last ``STEPS`` changes of a rating."""
     changes: list[DescribedChange] = []
     cursor: Sequence[Any] | None = None
     while len(changes) < STEPS:
-        read = ratings.history(record(), ladder.id, of.id, limit=min(LARGEST_PAGE, STEPS - len(changes)), cursor=cursor)
+        read = ratings.history(
+            current_session(), ladder.id, of.id, limit=min(LARGEST_PAGE, STEPS - len(changes)), cursor=cursor
+        )
         changes += read.items
         cursor = read.next
         if cursor is None:
             break
     steps = [_rating_step(change) for change in reversed(changes)]
-    return History(ladder, rating_history(steps, f"Rating of {of.name}"), changes, cursor is not None)
+    return PlottedHistory(ladder, rating_history(steps, f"Rating of {of.name}"), changes, cursor is not None)
 
 
 def results(of: Bot) -> Results | None:
@@ -138,7 +137,7 @@ def results(of: Bot) -> Results | None:
 
     None if it has not played.
     """
-    played = bot_stats.last_played(record(), of.id)
+    played = bot_stats.last_played(current_session(), of.id)
     numbers: dict[str, int] = {}
     for match in played:
         numbers[match.game] = numbers.get(match.game, 0) + 1
@@ -149,7 +148,7 @@ def results(of: Bot) -> Results | None:
         raise invalid([("game", f"Must be one of the games it has played: {', '.join(sorted(numbers))}.")])
     counted = [match for match in played if match.game == game]
     by_rival = bot_stats.by_rival(counted)
-    names = bots.names_of(record(), list(by_rival)[:RIVALS])
+    names = bots.names_of(current_session(), list(by_rival)[:RIVALS])
     rivals = [
         Rival(rival, names[rival], totals, draw_shares(totals)) for rival, totals in list(by_rival.items())[:RIVALS]
     ]
@@ -170,7 +169,7 @@ def draw_shares(totals: BotTotals) -> Markup:
 
 def recent(of: Bot) -> list[dict[str, Any]]:
     """Return its last matches, except those in which it may not be shown yet."""
-    found = matches.list_matches(record(), bot_id=of.id, where=visibility.has_known_seats(), limit=RECENT)
+    found = matches.list_matches(current_session(), bot_id=of.id, where=visibility.has_known_seats(), limit=RECENT)
     views = match_views(found.items)
     for match in views:
         match["own"] = next(seat for seat in match["seats"] if seat["bot"] == of.id)

@@ -5,7 +5,7 @@ from typing import Final
 from flask import Blueprint, Response, current_app
 
 from api.pages.page import page
-from api.queries import takes
+from api.queries import query_parameters
 from referee.protocol.fault_advice import ADVICE, HANDSHAKE_ADVICE
 from referee.settings import Settings
 
@@ -19,7 +19,7 @@ OWN_ADVICE: Final = {  # by the codes that only handshakes have
 
 
 @pages.get("/register")
-@takes("bot")
+@query_parameters("bot")
 def register() -> Response:
     settings: Settings = current_app.config["SETTINGS"]
     advice = {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE

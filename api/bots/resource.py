@@ -5,9 +5,8 @@ from typing import Any
 from flask import current_app
 
 from api import etags, limits
-from api.auth import asker, organises, viewer_id
-from api.bots import fault_reports
-from api.bots.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
+from api.auth import account, anyone, current_account, may_organise, viewer_id
+from api.bots.presentation import attach_fitting_games, visible_bot
 from api.bots.schemas import (
     BotChanges,
     BotQuery,
@@ -19,9 +18,10 @@ from api.bots.schemas import (
     WaitingView,
 )
 from api.errors import Problem
-from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.presentation import Extended, certificate_of, visible_bot
-from api.views import Resource, master_key, record
+from api.extended import Extended
+from api.matches import fault_reports
+from api.matches.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
+from api.views import Resource, current_session, master_key
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
@@ -32,77 +32,64 @@ from referee.workflows import pausing, retirement, waiting
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
 
-@resource.route("POST")
-@resource.owner
-@resource.wakes_runner
-@resource.body(NewBot)
-@resource.limited(limits.count_outgoing_call)
-@resource.idempotent
-@resource.response(SecretBotView, 201, secret=True)
+@resource.post(
+    "",
+    account,
+    SecretBotView,
+    wakes_runner=True,
+    body=NewBot,
+    limit=limits.count_outgoing_call,
+    status=201,
+    secret=True,
+)
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
 
     It is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only in
     this response.
     """
-    return attach_secret(bots.register(record(), asker().id, new_bot["name"], new_bot["url"]))
+    return attach_secret(bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"]))
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.query(BotQuery)
-@resource.reads
-@resource.response(list_of(BotView))
+@resource.get("", anyone, items=BotView, query=BotQuery)
 def list_bots(query: dict[str, Any]) -> Any:
     """List bots, newest first"""
-    found = bots.list_bots(
-        record(),
-        owner_id=query.get("owner"),
-        status=query.get("status"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
-    )
-    return envelope(found, query)
+    return bots.list_bots(current_session(), **query)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>')
-@resource.anyone
-@resource.reads
-@resource.response(OwnBotView)
+@resource.get('/<id("bot"):bot_id>', anyone, OwnBotView)
 def show(bot_id: str) -> Any:
     """Get a bot
 
     Its owner also sees the URL, the report of the last handshake, and the progress and report of the conformance
     check. The owner's ETag stays valid for an edit until the name or URL changes, even if other fields change.
     """
-    bot = bots.get_bot(record(), bot_id)
+    bot = bots.get_bot(current_session(), bot_id)
     if bot.owner_id == viewer_id():
-        etags.split_etag(editable(bot))
+        etags.split_etag(editable_fields(bot))
     return visible_bot(bot)
 
 
-@resource.route("PATCH", '/<id("bot"):bot_id>')
-@resource.owner
-@resource.wakes_runner
-@resource.body(BotChanges)
-@resource.limited(limits.count_outgoing_call, when=lambda changes: "url" in changes)
-@resource.conditional
-@resource.writes
-@resource.response(OwnBotView)
+@resource.patch(
+    '/<id("bot"):bot_id>',
+    account,
+    OwnBotView,
+    wakes_runner=True,
+    body=BotChanges,
+    limit=limits.count_outgoing_call,
+    limit_when=lambda changes: "url" in changes,
+)
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the name or URL of a bot
 
     With a new URL it is `unverified` until that has answered the challenge.
     """
     bot = get_own_bot(bot_id)
-    etags.edited_must_match(editable(bot))
-    return visible_bot(bots.edit(record(), bot_id, revision=bot.revision, **changes))
+    etags.require_edited_match(editable_fields(bot))
+    return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, **changes))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/pause')
-@resource.owner
-@resource.idempotent
-@resource.response(OwnBotView)
+@resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView)
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
@@ -110,48 +97,36 @@ def pause(bot_id: str) -> Any:
     `bot_paused`. Its other matches that are already arranged are still played.
     """
     bot_id = get_managed_bot(bot_id).id
-    return visible_bot(pausing.pause_bot(record(), bot_id, "paused by its owner", master_key=master_key()))
+    return visible_bot(pausing.pause_bot(current_session(), bot_id, "paused by its owner", master_key=master_key()))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/resume')
-@resource.owner
-@resource.idempotent
-@resource.response(OwnBotView)
+@resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView)
 def resume(bot_id: str) -> Any:
     """Resume a paused bot"""
-    return visible_bot(bots.resume(record(), get_managed_bot(bot_id).id))
+    return visible_bot(bots.resume(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/retire')
-@resource.owner
-@resource.idempotent
-@resource.response(OwnBotView)
+@resource.post('/<id("bot"):bot_id>/retire', account, OwnBotView)
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
     Its running matches are played to the end; those not begun are cancelled. Its history stays.
     """
-    return visible_bot(retirement.retire_bot(record(), get_managed_bot(bot_id).id))
+    return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/rotate-secret')
-@resource.owner
-@resource.idempotent
-@resource.response(SecretBotView, secret=True)
+@resource.post('/<id("bot"):bot_id>/rotate-secret', account, SecretBotView, secret=True)
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
     For a day, calls are signed with both the old and the new secret. The secret is returned only in this response.
     """
-    return attach_secret(bots.rotate_secret(record(), get_own_bot(bot_id).id))
+    return attach_secret(bots.rotate_secret(current_session(), get_own_bot(bot_id).id))
 
 
-@resource.route("POST", '/<id("bot"):bot_id>/check')
-@resource.owner
-@resource.wakes_runner
-@resource.limited(limits.count_outgoing_call)
-@resource.idempotent
-@resource.response(OwnBotView, 202)
+@resource.post(
+    '/<id("bot"):bot_id>/check', account, OwnBotView, wakes_runner=True, limit=limits.count_outgoing_call, status=202
+)
 def check(bot_id: str) -> Any:
     """Check a bot again
 
@@ -159,100 +134,76 @@ def check(bot_id: str) -> Any:
     most 90 s. Progress and reports are shown with the bot. A pass brings a new certificate; a failure ends the
     certificate of the same version.
     """
-    return visible_bot(bots.request_handshake(record(), get_own_bot(bot_id).id, with_check=True))
+    return visible_bot(bots.request_handshake(current_session(), get_own_bot(bot_id).id, with_check=True))
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/certificate')
-@resource.anyone
-@resource.reads
-@resource.response(CertificateView)
+@resource.get('/<id("bot"):bot_id>/certificate', anyone, CertificateView)
 def show_certificate(bot_id: str) -> Any:
     """Get the certificate of a bot
 
     The certificate of its present version, which rated matches need. If there is none, the detail of the 404 with the
     code `no_certificate` says why.
     """
-    bot = bots.get_bot(record(), bot_id)
-    certificate = certificates.present(record(), bot)
+    bot = bots.get_bot(current_session(), bot_id)
+    certificate = certificates.present(current_session(), bot)
     if certificate is None:
-        raise Problem(404, "no_certificate", f"The bot has no certificate: {certificates.why_none(record(), bot)}.")
-    return certificate_of(bot, certificate)
+        raise Problem(
+            404, "no_certificate", f"The bot has no certificate: {certificates.why_none(current_session(), bot)}."
+        )
+    return attach_fitting_games(bot, certificate)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/certificates')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.reads
-@resource.response(list_of(CertificateView))
+@resource.get('/<id("bot"):bot_id>/certificates', anyone, items=CertificateView)
 def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
     """List all certificates of a bot, newest first"""
-    bot = bots.get_bot(record(), bot_id)
-    found = certificates.list_certificates(record(), bot.id, limit=query["limit"], cursor=read_cursor(query))
-    return envelope(Page([certificate_of(bot, certificate) for certificate in found.items], found.next), query)
+    bot = bots.get_bot(current_session(), bot_id)
+    found = certificates.list_certificates(current_session(), bot.id, **query)
+    return Page([attach_fitting_games(bot, certificate) for certificate in found.items], found.next)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/faults')
-@resource.owner
-@resource.query(FaultQuery)
-@resource.reads
-@resource.response(list_of(FaultView))
+@resource.get('/<id("bot"):bot_id>/faults', account, items=FaultView, query=FaultQuery)
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """List the faults of one of your bots, newest first
 
     Each says what was wrong and what to do; `GET /faults/{id}` also has the question, the reply and a curl command.
     """
-    found = faults.list_faults(
-        record(),
-        bot_id=get_own_bot(bot_id).id,
-        owner_id=asker().id,
-        match_id=query.get("match"),
-        code=query.get("code"),
-        version=query.get("version"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
-    )
-    return envelope(found, query)
+    return faults.list_faults(current_session(), bot_id=get_own_bot(bot_id).id, owner_id=current_account().id, **query)
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/health')
-@resource.owner
-@resource.query(PaceQuery)
-@resource.reads
-@resource.response(PaceView)
+@resource.get('/<id("bot"):bot_id>/health', account, PaceView, query=PaceQuery)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
     """Get the response statistics of one of your bots: latency and faults, by version or day
 
     Counted from the logs of its last 200 matches whose logs are open.
     """
-    return fault_reports.health(get_own_bot(bot_id).id, by_day=query["by"] == "day")
+    return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
 
-@resource.route("GET", '/<id("bot"):bot_id>/waiting')
-@resource.owner
-@resource.reads
-@resource.response(WaitingView)
+@resource.get('/<id("bot"):bot_id>/waiting', account, WaitingView)
 def show_waiting(bot_id: str) -> Any:
     """Explain why a bot is not playing
 
     For its owner and for organisers: the queue position of each of its matches that are not over and what blocks it,
     and why it has no match in its tournaments. Opponents are shown by seat only.
     """
-    bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
+    bot = bots.get_bot(current_session(), bot_id, owner_id=None if may_organise() else current_account().id)
     slots = current_app.config["SETTINGS"].runner_slots
-    return waiting.waiting(record(), bot.id, runner_slots=slots)
+    return waiting.waiting(current_session(), bot.id, runner_slots=slots)
 
 
 def get_managed_bot(bot_id: str) -> Bot:
     """Return the bot. Raise ``NotFound`` unless the caller is its owner or the operator."""
-    return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
+    return bots.get_bot(
+        current_session(), bot_id, owner_id=None if current_account().role == "admin" else current_account().id
+    )
 
 
 def get_own_bot(bot_id: str) -> Bot:
     """Return the bot. Raise ``NotFound`` unless it is the caller's."""
-    return bots.get_bot(record(), bot_id, owner_id=asker().id)
+    return bots.get_bot(current_session(), bot_id, owner_id=current_account().id)
 
 
-def editable(bot: Bot) -> dict[str, Any]:
+def editable_fields(bot: Bot) -> dict[str, Any]:
     """Return the fields that an edit may change, and the id."""
     return {"id": bot.id, "name": bot.name, "url": bot.url}
 

@@ -1,8 +1,8 @@
-"""Bots: what anybody sees of one, what its owner sees besides, its certificates, and why it waits."""
+"""Bots as everyone and as their owners see them, their certificates, and why they wait."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Id, Name, Strict, UtcDateTime
+from api.fields import Address, Id, Name, Strict, UtcDateTime, View, describe
 from api.pagination import PageQuery
 from referee.bots.certificates import ENDS
 from referee.bots.tables import BOT_STATES, CHECK_STATES, HANDSHAKE_STATES
@@ -16,154 +16,133 @@ class NewBot(Strict):
 
 class BotChanges(Strict):
     name = Name()
-    url = Address(metadata={"description": "another address must prove itself again: the bot is unverified until then"})
+    url = Address(metadata=describe("With a new URL, the bot is unverified until it has answered the challenge."))
 
     @validates_schema
     def holds_something(self, changes: dict[str, object], **_: object) -> None:
         if not changes:
-            raise ValidationError("give at least one field to change")
+            raise ValidationError("Give at least one field to change.")
 
 
 class BotQuery(PageQuery):
-    owner = Id("acc", metadata={"description": "only the bots of this account"})
+    owner = Id("acc", attribute="owner_id", metadata=describe("Only bots of this account."))
     status = fields.String(validate=validate.OneOf(BOT_STATES))
 
 
-class BotView(Strict):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    owner = fields.String(attribute="owner_id", required=True, metadata={"description": "id of the account"})
-    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
-    version = fields.String(required=True, allow_none=True, metadata={"description": "as the bot declares it"})
-    games = fields.List(fields.String(), required=True, metadata={"description": "as the bot declares them"})
+class BotView(View):
+    id = fields.String()
+    name = fields.String()
+    owner = fields.String(attribute="owner_id", metadata=describe("Id of the account."))
+    status = fields.String(validate=validate.OneOf(BOT_STATES))
+    version = fields.String(allow_none=True, metadata=describe("As declared in the manifest."))
+    games = fields.List(fields.String(), metadata=describe("As declared in the manifest."))
     max_concurrent_requests = fields.Integer(
-        required=True, metadata={"description": "requests it answers concurrently, as it declares"}
+        metadata=describe("Concurrent requests that it accepts, as declared in the manifest.")
     )
-    created_at = UtcDateTime(required=True)
+    created_at = UtcDateTime()
 
 
 class OwnBotView(BotView):
-    """The last fields are there for the owner alone: they read ``own``, which the bot has for its owner only."""
+    """A bot as its owner sees it. Others do not receive the fields that read ``own``."""
 
+    optional = ("url", "verified_url", "status_reason", "handshake", "check", "previous_secret_until")
     url = fields.String(attribute="own.url")
     verified_url = fields.String(
-        attribute="own.verified_url",
-        allow_none=True,
-        metadata={"description": "the address that answered the challenge"},
+        attribute="own.verified_url", allow_none=True, metadata=describe("The URL that answered the challenge.")
     )
     status_reason = fields.String(attribute="own.status_reason", allow_none=True)
     handshake = fields.Nested(
         lambda: HandshakeView(),
         attribute="own",
-        metadata={"description": "the last challenge and what was wrong with its answer"},
+        metadata=describe("The last handshake and what was wrong with the response."),
     )
     check = fields.Nested(
         lambda: CheckView(),
         attribute="own.check",
-        metadata={"description": "the conformance suite: progress, and the result of the last check"},
+        metadata=describe("The conformance suite: its progress, and the report of the last one that ended."),
     )
     previous_secret_until = UtcDateTime(
         attribute="own.previous_secret_until",
         allow_none=True,
-        metadata={"description": "until then both secrets sign"},
+        metadata=describe("Until then, requests are signed with both secrets."),
     )
 
 
-class HandshakeView(Strict):
-    state = fields.String(attribute="handshake_state", required=True, validate=validate.OneOf(HANDSHAKE_STATES))
-    ended_at = UtcDateTime(attribute="handshake_ended_at", required=True, allow_none=True)
-    report = fields.Dict(attribute="handshake_report", required=True, allow_none=True)
+class HandshakeView(View):
+    state = fields.String(attribute="handshake_state", validate=validate.OneOf(HANDSHAKE_STATES))
+    ended_at = UtcDateTime(attribute="handshake_ended_at", allow_none=True)
+    report = fields.Dict(attribute="handshake_report", allow_none=True)
 
 
-class CheckView(Strict):
-    state = fields.String(required=True, validate=validate.OneOf(CHECK_STATES))
-    questions_sent = fields.Integer(required=True, metadata={"description": "updated about twice a second"})
-    questions_total = fields.Integer(required=True)
-    current_step = fields.String(required=True, metadata={"description": "the game or rule that is checked now"})
-    version = fields.String(
-        required=True, allow_none=True, metadata={"description": "of the bot, in the last check that ended"}
-    )
-    ended_at = UtcDateTime(required=True, allow_none=True)
+class CheckView(View):
+    state = fields.String(validate=validate.OneOf(CHECK_STATES))
+    questions_sent = fields.Integer(metadata=describe("Updated about twice a second."))
+    questions_total = fields.Integer()
+    current_step = fields.String(metadata=describe("The game or rule being checked now."))
+    version = fields.String(allow_none=True, metadata=describe("Version of the bot in the last one that ended."))
+    ended_at = UtcDateTime(allow_none=True)
     report = fields.Dict(
         attribute="last_report",
-        required=True,
         allow_none=True,
-        metadata={
-            "description": "the result of the last check: `verdict`, `findings` with weight (`severity`), `expected`,"
-            " `came`, `advice`, `curl` (`curl_cut`: it was too long), `latency` by part of a call, `coverage` by game,"
-            " `seed` for `referee check --seed`. Null while the next is due or running. It may contain a"
-            " stranger's text."
-        },
+        metadata=describe(
+            "The result of the last check: `verdict`, `findings` with weight (`severity`), `expected`, `came`,"
+            " `advice`, `curl` (`curl_cut`: it was too long), `latency` by part of a call, `coverage` by game, `seed`"
+            " for `referee check --seed`. Null while the next is due or running. It may contain a stranger's text."
+        ),
     )
 
 
-class CertificateView(Strict):
-    id = fields.String(required=True)
-    bot = fields.String(attribute="bot_id", required=True)
-    version = fields.String(required=True, metadata={"description": "of the bot"})
+class CertificateView(View):
+    id = fields.String()
+    bot = fields.String(attribute="bot_id")
+    version = fields.String(metadata=describe("Version of the bot."))
     rules = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
-        required=True,
-        metadata={"description": "the games that were passed, with the version of their rules"},
+        metadata=describe("Games that were passed, with the versions of their rules."),
     )
     fits = fields.List(
         fields.String(),
-        required=True,
-        metadata={"description": "games for which it holds now: same bot version, rules and protocol, not ended"},
+        metadata=describe("Games for which it is valid now: not ended, same bot version, rules and protocol."),
     )
-    warnings = fields.List(
-        fields.String(), required=True, metadata={"description": "rules that it does not keep, but should"}
-    )
-    protocol = fields.String(required=True)
-    engine_version = fields.String(required=True)
-    issued_at = UtcDateTime(required=True)
-    ended_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "when a later check of this version ended"}
-    )
-    ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(ENDS))
+    warnings = fields.List(fields.String(), metadata=describe("Recommended rules that the bot does not follow."))
+    protocol = fields.String()
+    engine_version = fields.String()
+    issued_at = UtcDateTime()
+    ended_at = UtcDateTime(allow_none=True, metadata=describe("when a later check of this version was over"))
+    ended_reason = fields.String(allow_none=True, validate=validate.OneOf(ENDS))
 
 
 class SecretBotView(OwnBotView):
-    secret = fields.String(required=True, metadata={"description": "whsec_…: signs every call; shown this once"})
+    secret = fields.String(metadata=describe("`whsec_…`, which signs every call; returned only in this response."))
 
 
-class ReasonView(Strict):
-    code = fields.String(
-        required=True, validate=validate.OneOf(list(REASONS)), metadata={"description": "a closed list"}
-    )
-    text = fields.String(required=True, metadata={"description": "for people"})
-    ahead = fields.Integer(required=True, allow_none=True, metadata={"description": "matches that come before it"})
-    seat = fields.Integer(required=True, allow_none=True, metadata={"description": "of the rival that is full"})
-    tournament_round = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "number of the round that the reason refers to"}
-    )
+class ReasonView(View):
+    code = fields.String(validate=validate.OneOf(list(REASONS)), metadata=describe("One of a closed list."))
+    text = fields.String(metadata=describe("An explanation for people."))
+    ahead = fields.Integer(allow_none=True, metadata=describe("Matches ahead of it in the queue."))
+    seat = fields.Integer(allow_none=True, metadata=describe("Seat of the opponent that has no free capacity."))
+    round = fields.Integer(allow_none=True, metadata=describe("to which the reason refers"))
 
 
-class OpenMatchView(Strict):
-    match = fields.String(attribute="match_id", required=True)
-    tournament = fields.String(attribute="tournament_id", required=True, allow_none=True)
-    position = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "among all matches that are due, from 1"}
-    )
-    reason = fields.Nested(ReasonView, required=True, allow_none=True, metadata={"description": "null: it is played"})
+class OpenMatchView(View):
+    match = fields.String(attribute="match_id")
+    tournament = fields.String(attribute="tournament_id", allow_none=True)
+    position = fields.Integer(allow_none=True, metadata=describe("Position in the queue of due matches, from 1."))
+    reason = fields.Nested(ReasonView, allow_none=True, metadata=describe("Null if the match is in progress."))
 
 
-class OpenEventView(Strict):
-    tournament = fields.String(attribute="tournament_id", required=True)
-    reason = fields.Nested(ReasonView, required=True)
+class OpenEventView(View):
+    tournament = fields.String(attribute="tournament_id")
+    reason = fields.Nested(ReasonView)
 
 
-class WaitingView(Strict):
-    bot = fields.String(attribute="bot_id", required=True)
-    playing = fields.Integer(required=True, metadata={"description": "matches of it that are being played"})
-    open = fields.Integer(required=True, metadata={"description": "matches of it that are not over"})
+class WaitingView(View):
+    bot = fields.String(attribute="bot_id")
+    playing = fields.Integer(metadata=describe("Its matches in progress."))
+    open = fields.Integer(metadata=describe("Its matches that are not over."))
     reason = fields.Nested(
-        ReasonView, required=True, allow_none=True, metadata={"description": "what matters most; null while it plays"}
+        ReasonView, allow_none=True, metadata=describe("The most important reason; null while it is playing.")
     )
-    matches = fields.List(
-        fields.Nested(OpenMatchView), required=True, metadata={"description": "the first 20 of those not over"}
-    )
-    events = fields.List(
-        fields.Nested(OpenEventView), required=True, metadata={"description": "in which it has no match just now"}
-    )
+    matches = fields.List(fields.Nested(OpenMatchView), metadata=describe("The first 20 matches that are not over."))
+    events = fields.List(fields.Nested(OpenEventView), metadata=describe("Tournaments in which it has no match now."))

@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from functools import cache
 
-from flask import Blueprint, Response
+from flask import Response
 
 from api.games.schemas import GameView
 from api.pages import guides
 from api.pages.markdown import Rendered, render_markdown
-from api.pages.page import page, page_view
-from api.views import record
+from api.pages.page import Pages, page
+from api.views import current_session
 from referee.games import catalogue, game
 from referee.ladders import ratings
 from referee.matches import matches
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments
 
-pages = Blueprint("games", __name__)
+pages = Pages("games", __name__)
 
 LISTED = 8  # ladders and tournaments of a game
 
@@ -32,10 +32,12 @@ class GameEntry:
     ladders: int
 
 
-@pages.get("/games")
-@page_view
+@pages.view("/games")
 def contents() -> Response:
-    running, ladders = matches.count_running_by_game(record()), ratings.count_ladders_by_game(record())
+    running, ladders = (
+        matches.count_running_by_game(current_session()),
+        ratings.count_ladders_by_game(current_session()),
+    )
     entries = [
         GameEntry(name, (rules.seats[0], rules.seats[-1]), lead(name), running.get(name, 0), ladders.get(name, 0))
         for name, rules in catalogue().items()
@@ -43,8 +45,7 @@ def contents() -> Response:
     return page("games/list.html", entries=entries, guides=guides.guides())
 
 
-@pages.get("/games/<name>")
-@page_view
+@pages.view("/games/<name>")
 def show(name: str) -> Response:
     rules = game(name)
     return page(
@@ -52,8 +53,8 @@ def show(name: str) -> Response:
         name=name,
         rules=rulebook(name),
         described=GameView().dump(rules),
-        ladders=ratings.list_ladders(record(), game=name, limit=LISTED),
-        tournaments=tournaments.list_tournaments(record(), game=name, limit=LISTED),
+        ladders=ratings.list_ladders(current_session(), game=name, limit=LISTED),
+        tournaments=tournaments.list_tournaments(current_session(), game=name, limit=LISTED),
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import Response
 
+from api.auth import anyone
 from api.games.schemas import GameView
 from api.pagination import list_of, single_page
 from api.views import Resource
@@ -13,24 +14,19 @@ from referee.rulebook import rules_page
 resource = Resource("games", "/api/v1/games", "The catalogue of games with their options.")
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.response(list_of(GameView))
+@resource.get("", anyone, list_of(GameView), transaction=None)
 def list_games() -> Any:
     """List all games"""
     return single_page(list(catalogue().values()))
 
 
-@resource.route("GET", "/<name>")
-@resource.anyone
-@resource.response(GameView)
+@resource.get("/<name>", anyone, GameView, transaction=None)
 def show(name: str) -> Any:
     """Get a game with its options"""
     return game(name)
 
 
-@resource.route("GET", "/<name>/rules")
-@resource.anyone
+@resource.get("/<name>/rules", anyone, transaction=None)
 @resource.file_response("text/markdown", "The rules as Markdown.")
 def rules(name: str) -> Response:
     """Get the rules of a game, for bot authors"""

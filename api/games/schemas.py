@@ -1,26 +1,26 @@
-"""The catalogue of games, and the check of a game's options in what others send."""
+"""The catalogue of games, and the validation of options in requests."""
 
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_dump, pre_dump
 
-from api.fields import Strict
+from api.fields import View, describe
 from referee.errors import BadOption, NoSuchGame
 from referee.games import catalogue, game
 
 GAMES = sorted(catalogue())
 
 
-class OptionView(Strict):
-    name = fields.String(required=True)
-    type = fields.String(attribute="kind", required=True, metadata={"enum": ["int", "bool", "choice", "list"]})
-    default = fields.Raw(
-        required=True, metadata={"description": "a whole number, true or false, one or a list of `choices`"}
-    )
-    minimum = fields.Integer(attribute="low", metadata={"description": "for int"})
-    maximum = fields.Integer(attribute="high", metadata={"description": "for int"})
-    choices = fields.List(fields.String(), metadata={"description": "for choice and list"})
-    help = fields.String(required=True)
+class OptionView(View):
+    optional = ("minimum", "maximum", "choices")
+
+    name = fields.String()
+    type = fields.String(attribute="kind", metadata={"enum": ["int", "bool", "choice", "list"]})
+    default = fields.Raw(metadata=describe("An integer, a boolean, one of `choices`, or a list of them."))
+    minimum = fields.Integer(attribute="low", metadata=describe("For options of type int."))
+    maximum = fields.Integer(attribute="high", metadata=describe("For options of type int."))
+    choices = fields.List(fields.String(), metadata=describe("For options of type choice and list."))
+    help = fields.String()
 
     @post_dump
     def leave_out_other_kinds(self, option: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -31,24 +31,24 @@ class OptionView(Strict):
         return {name: value for name, value in option.items() if name not in other}
 
 
-class SeatsView(Strict):
-    minimum = fields.Integer(required=True)
-    maximum = fields.Integer(required=True)
+class SeatsView(View):
+    minimum = fields.Integer()
+    maximum = fields.Integer()
 
     @pre_dump
     def read_range(self, seats: range, **_: object) -> dict[str, int]:
         return {"minimum": seats[0], "maximum": seats[-1]}
 
 
-class GameView(Strict):
-    name = fields.String(required=True)
-    rules_version = fields.Integer(required=True)
-    seats = fields.Nested(SeatsView, required=True)
-    options = fields.List(fields.Nested(OptionView), attribute="option_specs", required=True)
+class GameView(View):
+    name = fields.String()
+    rules_version = fields.Integer()
+    seats = fields.Nested(SeatsView)
+    options = fields.List(fields.Nested(OptionView), attribute="option_specs")
 
 
 def check_options(name: str, seats: int, given: dict[str, Any], *, seats_field: str) -> None:
-    """Refuses options or a number of seats that the game does not know, naming the field."""
+    """Raise a ``ValidationError`` that names the field if the game does not accept the options or number of seats."""
     try:
         game(name).start(seats, given)
     except NoSuchGame as error:

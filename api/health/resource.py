@@ -18,15 +18,13 @@ log = logging.getLogger(__name__)
 resource = Resource("health", "/", "Health checks for supervisors and load balancers.")
 
 
-@resource.route("GET", "/healthz")
-@resource.response(AliveView)
+@resource.get("/healthz", None, AliveView, transaction=None)
 def alive() -> Any:
     """Check that the process responds"""
     return {"status": "ok"}
 
 
-@resource.route("GET", "/readyz")
-@resource.response(ReadyView)
+@resource.get("/readyz", None, ReadyView, transaction=None)
 def ready() -> Any:
     """Check that the service can work
 

@@ -5,26 +5,26 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from markupsafe import Markup
 
-from api import standings_cache
 from api.errors import invalid
 from api.ladders.schemas import LAST_ACT, points
+from api.ladders.strengths import ladder_entry, ladder_fit, last_ladder_fit
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.pages.parameters import choice, whole_number
 from api.pagination import envelope, read_cursor
-from api.queries import check_names, takes
-from api.views import record
+from api.queries import check_names
+from api.views import current_session
 from referee.db.paging import Page
 from referee.ladders import leaderboard, ratings, trends
 from referee.ladders.tables import Ladder
 from referee.ratings.elo import MICRO
 from referee.ratings.strengths import Strength
 
-pages = Blueprint("ladders", __name__)
+pages = Pages("ladders", __name__)
 
 LINES: Final = 50
 LADDERS: Final = 48
@@ -77,26 +77,22 @@ class LeaderboardEntry:
     strength: Strength | None
 
 
-@pages.get("/ladders")
-@takes("page")
-@page_view
+@pages.view("/ladders", "page")
 def all_ladders() -> Response:
     number = whole_number("page", 1, LAST_PAGE)
-    found = leaderboard.ladders_by_game(record(), start=LADDERS * (number - 1), limit=LADDERS + 1)
+    found = leaderboard.ladders_by_game(current_session(), start=LADDERS * (number - 1), limit=LADDERS + 1)
     by_game: dict[str, list[leaderboard.LadderSummary]] = {}
-    for summary in leaderboard.summaries(record(), found[:LADDERS]):
+    for summary in leaderboard.summaries(current_session(), found[:LADDERS]):
         by_game.setdefault(summary.ladder.game, []).append(summary)
     before = f"?page={number - 1}" if number > 1 else None
     behind = f"?page={number + 1}" if len(found) > LADDERS else None
     return page("ladders/all.html", by_game=by_game, points=points, before=before, behind=behind)
 
 
-@pages.get('/ladders/<id("lad"):ladder_id>')
-@takes("as_of", "cursor", "find", "page", "reverse", "sort")
-@page_view
+@pages.view('/ladders/<id("lad"):ladder_id>', "as_of", "cursor", "find", "page", "reverse", "sort")
 def ladder(ladder_id: str) -> Response:
-    found = ratings.get_ladder(record(), ladder_id)
-    last = ratings.last_seq(record(), ladder_id)
+    found = ratings.get_ladder(current_session(), ladder_id)
+    last = ratings.last_seq(current_session(), ladder_id)
     if "as_of" in request.args:
         check_names(("as_of", "cursor"))
         return _historical_page(found, whole_number("as_of", 0, min(LAST_ACT, last)), last)
@@ -108,7 +104,13 @@ def _current_page(found: Ladder, last: int) -> Response:
     query = _read_query()
     start = LINES * (query.page - 1)
     shown = leaderboard.board(
-        record(), found.id, text=query.text, order=query.order, backwards=query.backwards, start=start, limit=LINES
+        current_session(),
+        found.id,
+        text=query.text,
+        order=query.order,
+        backwards=query.backwards,
+        start=start,
+        limit=LINES,
     )
     strengths = quick_strengths(found.id)
     rows = _rows(found.id, shown.lines, strengths=strengths)
@@ -120,7 +122,7 @@ def _current_page(found: Ladder, last: int) -> Response:
         columns={name: _column(name, query) for name in leaderboard.ORDERS},
         first=start + 1,
         total=shown.found,
-        bots=leaderboard.bots_on(record(), found.id),
+        bots=leaderboard.bots_on(current_session(), found.id),
         spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         strengths=strengths,
         as_of=last,
@@ -135,7 +137,7 @@ def _current_page(found: Ladder, last: int) -> Response:
 def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     """Return the page of the ladder as of ledger entry ``seq``, paged by cursor as in the API."""
     query = {"as_of": seq, "limit": LINES, "cursor": request.args.get("cursor")}
-    standing = ratings.ladder_at(record(), found.id, seq, limit=LINES, cursor=read_cursor(query))
+    standing = ratings.ladder_at(current_session(), found.id, seq, limit=LINES, cursor=read_cursor(query))
     following = envelope(Page([], standing.page.next), query)["next"]
     return page(
         "ladders/ladder.html",
@@ -145,7 +147,7 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
         as_of=seq,
         historical=True,
         last=last,
-        at=leaderboard.moment_of(record(), found.id, seq),
+        at=leaderboard.moment_of(current_session(), found.id, seq),
         before=f"?as_of={seq}" if query["cursor"] else None,
         behind=f"?{urlencode({'as_of': seq, 'cursor': following})}" if following else None,
         points=points,
@@ -155,24 +157,16 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
 
 def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
     """Return the strengths of the ladder's bots if they are cached or quickly computed, else None."""
-    bots = leaderboard.bots_on(record(), ladder_id)
-    quick = bots <= QUICK_BOTS and leaderboard.results(record(), ladder_id) <= QUICK_RESULTS
-    fitted = (
-        standings_cache.ladder_fit(standings_cache.ladder_entry(ladder_id))
-        if quick
-        else standings_cache.last_ladder_fit(ladder_id)
-    )
+    bots = leaderboard.bots_on(current_session(), ladder_id)
+    quick = bots <= QUICK_BOTS and leaderboard.results(current_session(), ladder_id) <= QUICK_RESULTS
+    fitted = ladder_fit(ladder_entry(ladder_id)) if quick else last_ladder_fit(ladder_id)
     return None if fitted is None else {strength.id: strength for strength in fitted.rows}
 
 
 def _rows(
-    ladder_id: str,
-    lines: Sequence[Any],
-    *,
-    strengths: Mapping[str, Strength] | None = None,
-    up_to: int | None = None,
+    ladder_id: str, lines: Sequence[Any], *, strengths: Mapping[str, Strength] | None = None, up_to: int | None = None
 ) -> list[LeaderboardEntry]:
-    recent_trends = trends.trends(record(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
+    recent_trends = trends.trends(current_session(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
     known = [strength for line in lines if (strength := (strengths or {}).get(line.bot_id)) is not None]
     domain, by_bot = _domain(known), {strength.id: strength for strength in known}
     return [_row(line, recent_trends.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in lines]
@@ -200,7 +194,7 @@ def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
 
 def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
     """Return the number of bots by rating, as a drawing and as figures; None for fewer than ``FEWEST_BANDS`` bands."""
-    numbers = leaderboard.spread(record(), ladder_id, BAND_POINTS)
+    numbers = leaderboard.spread(current_session(), ladder_id, BAND_POINTS)
     if len(numbers) < FEWEST_BANDS:
         return None
     bins = [Bin(count(low), bots) for low, bots in numbers.items()]

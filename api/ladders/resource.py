@@ -1,9 +1,11 @@
 """Ladders, ranks, strengths and rating histories over HTTP."""
 
+from dataclasses import asdict
 from typing import Any
 
-from api import standings_cache
+from api.auth import anyone
 from api.errors import invalid
+from api.extended import Extended
 from api.ladders.schemas import (
     HistoryQuery,
     LadderQuery,
@@ -12,11 +14,11 @@ from api.ladders.schemas import (
     RatingChangeView,
     StandingLadderView,
     StandingQuery,
+    StrengthsPage,
 )
-from api.pagination import PageQuery, envelope, list_of, read_cursor
-from api.presentation import Extended
-from api.tournaments.standings_schemas import StrengthsPage
-from api.views import Resource, database, record
+from api.ladders.strengths import attach_ranks, ladder_entry, ladder_fit
+from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
+from api.views import Resource, current_session, database
 from referee.bots import bots
 from referee.errors import NotFound
 from referee.ladders import ranks, ratings
@@ -24,91 +26,71 @@ from referee.ladders import ranks, ratings
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.query(LadderQuery)
-@resource.reads
-@resource.response(list_of(LadderView))
+@resource.get("", anyone, items=LadderView, query=LadderQuery)
 def list_ladders(query: dict[str, Any]) -> Any:
     """List ladders"""
-    found = ratings.list_ladders(record(), game=query.get("game"), limit=query["limit"], cursor=read_cursor(query))
-    return envelope(found, query)
+    return ratings.list_ladders(current_session(), **query)
 
 
-@resource.route("GET", '/<id("lad"):ladder_id>')
-@resource.anyone
-@resource.query(StandingQuery)
-@resource.reads
-@resource.response(StandingLadderView)
+@resource.get('/<id("lad"):ladder_id>', anyone, StandingLadderView, query=StandingQuery)
 def show(query: dict[str, Any], ladder_id: str) -> Any:
     """Get a ladder, best first
 
     All rows of a page are as of the ledger entry `as_of_seq`. With `as_of`, the ladder as of that entry is returned, so
     that all pages are consistent with each other even if the ladder changes meanwhile.
     """
-    ladder = ratings.get_ladder(record(), ladder_id)
-    found = load_page(ladder_id, query)
+    ladder = ratings.get_ladder(current_session(), ladder_id)
+    found = load_page(ladder_id, query.get("as_of"), limit=query["limit"], cursor=read_cursor(query))
     return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
-@resource.route("GET", '/<id("lad"):ladder_id>/places/<id("bot"):bot_id>')
-@resource.anyone
-@resource.reads
-@resource.response(PlaceOnLadderView)
+@resource.get('/<id("lad"):ladder_id>/places/<id("bot"):bot_id>', anyone, PlaceOnLadderView)
 def show_place(ladder_id: str, bot_id: str) -> Any:
     """Get the rank of a bot
 
     404 for a bot without a match that counts on this ladder.
     """
-    ratings.get_ladder(record(), ladder_id)
-    bot, found = bots.get_bot(record(), bot_id), ranks.place_of(record(), ladder_id, bot_id)
+    ratings.get_ladder(current_session(), ladder_id)
+    bot, found = bots.get_bot(current_session(), bot_id), ranks.place_of(current_session(), ladder_id, bot_id)
     if found is None:
         raise NotFound("place", bot_id)
-    return Extended(found, bot=bot, last_seq=ratings.last_seq(record(), ladder_id))
+    return Extended(bot, bot_id=bot.id, last_seq=ratings.last_seq(current_session(), ladder_id), **asdict(found))
 
 
-@resource.route("GET", '/<id("lad"):ladder_id>/strengths')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(StrengthsPage)
+@resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)
 def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
     """Get the estimated strengths of the bots, with confidence intervals
 
     Estimated from the newest 10,000 results that count; 409 `too_large` for more than 1,000 bots. The newest results
     may not be included yet.
     """
-    kept = standings_cache.ladder_entry(ladder_id)
-    fitted = standings_cache.ladder_fit(kept)
+    kept = ladder_entry(ladder_id)
+    fitted = ladder_fit(kept)
     with database().read() as session:
         names = bots.names_of(session, (row.id for row in fitted.rows))
-    page = standings_cache.page_of(fitted.rows, query, lambda rows: standings_cache.attach_ranks(fitted, rows, names))
+    page = page_in_memory(fitted.rows, query, lambda rows: attach_ranks(fitted, rows, names))
     made = kept.made
     counted = {"as_of_seq": made.as_of_seq, "results": len(made.results), "left_out": made.left_out}
     return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
 
 
-@resource.route("GET", '/<id("lad"):ladder_id>/history')
-@resource.anyone
-@resource.query(HistoryQuery)
-@resource.reads
-@resource.response(list_of(RatingChangeView))
+@resource.get('/<id("lad"):ladder_id>/history', anyone, items=RatingChangeView, query=HistoryQuery)
 def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """List the rating changes of a bot, latest first
 
     Each change comes from an entry of the ladder's ledger. A bot keeps its rating across versions; each change of
     version is marked.
     """
-    ratings.get_ladder(record(), ladder_id)
-    bots.get_bot(record(), query["bot"])
-    found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=read_cursor(query))
-    return envelope(found, query)
+    ratings.get_ladder(current_session(), ladder_id)
+    bots.get_bot(current_session(), query["bot_id"])
+    return ratings.history(current_session(), ladder_id, **query)
 
 
-def load_page(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
-    """Return rows of the ladder, as it is now or as of the ledger entry in ``query``."""
-    if "as_of" not in query:
-        return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
-    last = ratings.last_seq(record(), ladder_id)
-    if query["as_of"] > last:
+def load_page(ladder_id: str, seq: int | None, **part: Any) -> ratings.LadderPage:
+    """Return the requested part of the ladder as of the ledger entry ``seq``, or as it is now."""
+    if seq is None:
+        return ratings.ladder_page(current_session(), ladder_id, **part)
+    last = ratings.last_seq(current_session(), ladder_id)
+    if seq > last:
         raise invalid([("as_of", f"Must be at most {last}, the ladder's last ledger entry.")])
-    return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query))
+    return ratings.ladder_at(current_session(), ladder_id, seq, **part)

@@ -1,10 +1,10 @@
-"""Ladders: their lines, a bot's own place, and how its rating moved."""
+"""Ladders, their rows, the rank and rating changes of a bot, strengths."""
 
 from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, QueryInt, Strict, UtcDateTime
+from api.fields import Derived, Id, QueryInt, Rounded, UtcDateTime, View, describe
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.tables import BOT_STATES
@@ -35,81 +35,96 @@ class LadderQuery(PageQuery):
 
 
 class StandingQuery(PageQuery):
-    as_of = QueryInt(
-        low=0, high=LAST_ACT, metadata={"description": "the ladder as it stood after this act, an `as_of_seq`"}
-    )
+    as_of = QueryInt(low=0, high=LAST_ACT, metadata=describe("The ladder as of this ledger entry, an `as_of_seq`."))
 
 
 class HistoryQuery(PageQuery):
-    bot = Id("bot", required=True)
+    bot = Id("bot", attribute="bot_id", required=True)
 
 
-class LadderView(Strict):
-    id = fields.String(required=True)
-    game = fields.String(required=True)
-    options = fields.Dict(required=True)
-    seats = fields.Integer(required=True)
-    created_at = UtcDateTime(required=True)
+class LadderView(View):
+    id = fields.String()
+    game = fields.String()
+    options = fields.Dict()
+    seats = fields.Integer()
+    created_at = UtcDateTime()
     frozen_reason = fields.String(
-        required=True,
         allow_none=True,
-        metadata={"description": "what an audit found wrong: values wait until it is repaired; null: nothing"},
+        metadata=describe("What an audit found wrong; ratings are frozen until it is repaired. Null if nothing."),
     )
 
 
-class LadderRow(Strict):
-    rank = fields.Integer(attribute="place", required=True, metadata={"description": "equal ratings share a rank"})
-    bot = fields.String(attribute="bot_id", required=True)
-    name = fields.String(required=True)
-    owner = fields.String(attribute="owner_id", required=True)
-    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
-    rating = Points("value", required=True, metadata={"description": "points, to one decimal"})
-    rating_micro = Micro("value", required=True, metadata={"description": "exactly, in millionths of a point"})
-    games = fields.Integer(required=True)
+class RatedBotView(View):
+    bot = fields.String(attribute="bot_id")
+    name = fields.String()
+    owner = fields.String(attribute="owner_id")
+    status = fields.String(validate=validate.OneOf(BOT_STATES))
+    rating = Points("value", metadata=describe("Rating in points, to one decimal."))
+    rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
+    games = fields.Integer()
+
+
+class LadderRow(RatedBotView):
+    rank = fields.Integer(attribute="place", metadata=describe("Bots with equal ratings share a rank."))
 
 
 class StandingLadderView(LadderView):
     as_of_seq = fields.Integer(
-        required=True, metadata={"description": "the last act that counts here; the same on pages that fit together"}
+        metadata=describe("The last ledger entry that counts; pages with the same value are consistent.")
     )
-    items = fields.List(fields.Nested(LadderRow), required=True)
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+    items = fields.List(fields.Nested(LadderRow))
+    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
 
 
-class PlaceOnLadderView(Strict):
-    as_of_seq = fields.Integer(
-        attribute="last_seq", required=True, metadata={"description": "the last act of the ladder"}
-    )
-    place = fields.Integer(required=True, metadata={"description": "one more than bots with a better rating"})
-    of = fields.Integer(required=True, metadata={"description": "bots on the ladder"})
-    bot = fields.String(attribute="bot.id", required=True)
-    name = fields.String(attribute="bot.name", required=True)
-    owner = fields.String(attribute="bot.owner_id", required=True)
-    status = fields.String(attribute="bot.status", required=True, validate=validate.OneOf(BOT_STATES))
-    rating = Points("value", required=True, metadata={"description": "points, to one decimal"})
-    rating_micro = Micro("value", required=True, metadata={"description": "exactly, in millionths of a point"})
-    games = fields.Integer(required=True)
+class PlaceOnLadderView(RatedBotView):
+    as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
+    place = fields.Integer(metadata=describe("One more than the number of bots with a better rating."))
+    of = fields.Integer(metadata=describe("Number of bots on the ladder."))
     changed_seq = fields.Integer(
-        attribute="as_of_seq", required=True, metadata={"description": "the last act that moved it"}
+        attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
     )
 
 
-class RatingChangeView(Strict):
-    seq = fields.Integer(required=True, metadata={"description": "number of the act in the ledger"})
+class RatingChangeView(View):
+    seq = fields.Integer(metadata=describe("Number of the ledger entry."))
     kind = fields.String(
-        required=True,
-        validate=validate.OneOf(ACTS),
-        metadata={"description": "a result that counts from now on, one that counts no more, or a repair"},
+        validate=validate.OneOf(ACTS), metadata=describe("A result, a result that was voided, or a repair.")
     )
-    match = fields.String(
-        attribute="match_id", required=True, allow_none=True, metadata={"description": "null: a repair"}
+    match = fields.String(attribute="match_id", allow_none=True, metadata=describe("Null for a repair."))
+    reason = fields.String(allow_none=True, metadata=describe("Reason of a void or a repair."))
+    at = UtcDateTime()
+    games = fields.Integer(metadata=describe("Number of the bot's games that count after this entry."))
+    version = fields.String(allow_none=True, metadata=describe("Version of the bot in that match."))
+    version_changed = fields.Boolean(metadata=describe("The version differs from that of the previous result."))
+    before = Points("before")
+    before_micro = Micro("before")
+    after = Points("after")
+    after_micro = Micro("after")
+
+
+class StrengthRow(View):
+    rank = fields.Integer()
+    bot = fields.String(attribute="id")
+    name = fields.String()
+    points = Rounded(
+        2, metadata=describe("The mean is 1500; with 400 more, a bot wins ten times as often as it loses.")
     )
-    reason = fields.String(required=True, allow_none=True, metadata={"description": "of a void or a repair"})
-    at = UtcDateTime(required=True)
-    games = fields.Integer(required=True, metadata={"description": "that count for the bot after it"})
-    version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot in that match"})
-    version_changed = fields.Boolean(required=True, metadata={"description": "it is another than in the result before"})
-    before = Points("before", required=True)
-    before_micro = Micro("before", required=True)
-    after = Points("after", required=True)
-    after_micro = Micro("after", required=True)
+    low = Rounded(2, metadata=describe("Lower end of the 95 % interval."))
+    high = Rounded(2)
+    se = Rounded(2, metadata=describe("Standard error."))
+    matches = fields.Integer()
+    superior_to_next = fields.Float(
+        allow_none=True, metadata=describe("Probability that it is stronger than the next bot; null for the last.")
+    )
+    best_rank = fields.Integer(metadata=describe("Best rank that is compatible with all intervals."))
+    worst_rank = fields.Integer()
+
+
+class StrengthsPage(View):
+    as_of_seq = fields.Integer(metadata=describe("The last result that counts; for a ladder, the last ledger entry."))
+    results = fields.Integer(metadata=describe("Results used for the estimate."))
+    left_out = fields.Integer(metadata=describe("Older results of a ladder that were left out."))
+    converged = fields.Boolean(metadata=describe("Whether the estimate converged to a hundredth of a point."))
+    exact = fields.Boolean(metadata=describe("False if there are too many bots to compute errors exactly."))
+    items = fields.List(fields.Nested(StrengthRow), metadata=describe("Strongest first."))
+    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))

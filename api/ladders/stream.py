@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
-from api.streams.messages import message
+from api.streams.messages import encode_message
 from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
@@ -37,6 +37,7 @@ class LadderFeed(Feed):
 class LadderStream(Stream[LadderFeed]):
     """The ladders with viewers in this process; ``dump_row`` returns a ladder row as JSON."""
 
+    feed_type = LadderFeed
     keep_s = 5.0
 
     def __init__(
@@ -44,12 +45,6 @@ class LadderStream(Stream[LadderFeed]):
     ) -> None:
         self._dump_row = dump_row
         super().__init__(database, connections)
-
-    def _new_feed(self, id: str) -> LadderFeed:
-        return LadderFeed(id)
-
-    def is_complete(self, feed: LadderFeed, after: int) -> bool:
-        return False  # a ladder has no end
 
     def catch_up(self, feed: LadderFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:  # another process may be ahead of this one
@@ -105,4 +100,4 @@ class LadderStream(Stream[LadderFeed]):
 
 
 def _changes(seq: int, items: list[Json]) -> bytes:
-    return message("changes", seq, orjson.dumps({"as_of_seq": seq, "items": items}))
+    return encode_message("changes", seq, orjson.dumps({"as_of_seq": seq, "items": items}))

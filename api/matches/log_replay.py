@@ -4,14 +4,14 @@ Replaying costs as much as playing, so concurrent replays are limited and report
 """
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from sqlalchemy.orm import Session
 
+from api.caching import RecentCache
 from api.errors import Problem, not_found
 from referee import schema
 from referee.match import replay
@@ -28,32 +28,8 @@ PATIENCE_S: Final = 2.0
 RETRY_AFTER_S: Final = "2"
 KEPT: Final = 1_000  # reports
 
-T = TypeVar("T")
 
-
-class RecentCache:
-    """The ``most`` values used last, by key. Concurrent callers may compute the same value twice."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._made: OrderedDict[str, Any] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str, make: Callable[[], T]) -> T:
-        with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                known: T = self._made[key]
-                return known
-        made = make()
-        with self._lock:
-            self._made[key] = made
-            while len(self._made) > self._most:
-                self._made.popitem(last=False)
-        return made
-
-
-_REPORTS: Final = RecentCache(KEPT)
+_REPORTS: Final = RecentCache[Json](KEPT)
 _REPLAYING: Final = threading.BoundedSemaphore(MOST_CONCURRENT)
 
 

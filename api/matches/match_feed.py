@@ -1,11 +1,11 @@
 """Cache the visible rows of matches for clients that poll; each request reads only the rows that are new."""
 
 import threading
-from collections import OrderedDict
 from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
+from api.caching import RecentCache
 from referee.matches.deal_progress import DealGroupProgress
 from referee.workflows import visibility
 from referee.workflows.visibility import MatchFeed, MatchVisibility
@@ -19,19 +19,13 @@ class MatchFeedCache:
     """The feeds of the ``most`` matches requested last. Thread-safe."""
 
     def __init__(self, most: int = KEPT) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, tuple[MatchFeed, threading.Lock]] = OrderedDict()
+        self._recent = RecentCache[tuple[MatchFeed, threading.Lock]](most)
         self._deal_groups = DealGroupProgress()
-        self._lock = threading.Lock()
 
     def read_feed(self, session: Session, match_id: str) -> tuple[MatchVisibility, list[Json]]:
         """Return the visibility of the match and the items of all rows visible now. Raise ``NotFound`` without one."""
         standing = visibility.standing(session, match_id)
-        with self._lock:
-            feed, reading = self._kept.setdefault(match_id, (MatchFeed(match_id, self._deal_groups), threading.Lock()))
-            self._kept.move_to_end(match_id)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+        feed, reading = self._recent.get(match_id, lambda: (MatchFeed(match_id, self._deal_groups), threading.Lock()))
         with reading:
             feed.look(session, standing)
             return standing, feed.items[:]

@@ -3,16 +3,15 @@
 import re
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api.errors import invalid
-from api.pages.page import page, page_view
+from api.matches.presentation import match_views
+from api.pages.formatting import match_reason
+from api.pages.page import Pages, page
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.presentation import match_views
-from api.queries import takes
-from api.tournaments import terms
-from api.views import record
+from api.views import current_session
 from referee import viewer
 from referee.bots import bots
 from referee.errors import NotFound
@@ -22,16 +21,14 @@ from referee.matches.tables import MATCH_STATES, Match
 from referee.tournaments import tournaments
 from referee.workflows import unrated, visibility
 
-pages = Blueprint("matches", __name__)
+pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
 LISTED: Final = 30
 STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the most interesting first
 
 
-@pages.get("/matches")
-@takes("bot", "cursor", "game", "status", "tournament")
-@page_view
+@pages.view("/matches", "bot", "cursor", "game", "status", "tournament")
 def contents() -> Response:
     """Show the list of matches, newest first, filtered by the query."""
     query: Json = {
@@ -44,7 +41,7 @@ def contents() -> Response:
     }
     # Who plays a rated match is not told by asking for its players.
     found = matches.list_matches(
-        record(),
+        current_session(),
         status=query["status"],
         game=query["game"],
         bot_id=query["bot"],
@@ -60,29 +57,30 @@ def contents() -> Response:
         next=envelope(found, query)["next"],
         filters={name: query[name] for name in ("game", "status", "bot", "tournament") if query[name]},
         bot=query["bot"] and _bot_name(query["bot"]),
-        tournament=query["tournament"] and tournaments.get_tournament(record(), query["tournament"]).name,
+        tournament=query["tournament"] and tournaments.get_tournament(current_session(), query["tournament"]).name,
         first=query["cursor"] is None,
         states=STATES,
     )
 
 
-@pages.get('/matches/<id("mat"):match_id>')
-@page_view
+@pages.view('/matches/<id("mat"):match_id>')
 def show(match_id: str) -> Response:
     """Show a match in the viewer: live while it is played, from its log afterwards."""
-    match = matches.get_match(record(), match_id)
+    match = matches.get_match(current_session(), match_id)
     (view,) = match_views([match])
-    tournament = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
+    tournament = (
+        None if match.tournament_id is None else tournaments.get_tournament(current_session(), match.tournament_id)
+    )
     script_data = _script_data(match, view)
     is_scored = script_data["open"] and match.status == "finished"
     return page(
         "matches/match.html",
         match=view,
-        scores=results.result_of(record(), match_id).scores if is_scored else None,
+        scores=results.result_of(current_session(), match_id).scores if is_scored else None,
         tournament=tournament,
-        group=deal_groups.get_group(record(), match.group_id),
+        group=deal_groups.get_group(current_session(), match.group_id),
         over=match.status in deal_groups.ENDED,
-        reason=terms.reason(match.reason),
+        reason=match_reason(match.reason),
         why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
         script_data=script_data,
     )
@@ -110,8 +108,8 @@ def _script_data(match: Match, view: Json) -> Json:
         "id": match.id,
         "status": match.status,
         "rated": match.rated,
-        "open": logs.is_open(record(), match),
-        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(record(), match)),
+        "open": logs.is_open(current_session(), match),
+        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(current_session(), match)),
         "header": header,
         "faults": viewer.advice(),
     }
@@ -119,7 +117,7 @@ def _script_data(match: Match, view: Json) -> Json:
 
 def _bot_name(bot_id: str) -> str:
     try:
-        return bots.get_bot(record(), bot_id).name
+        return bots.get_bot(current_session(), bot_id).name
     except NotFound:
         raise invalid([("bot", "No bot has this id.")]) from None
 

@@ -6,14 +6,13 @@ from typing import Any
 
 from flask import Response, request
 
-from api.auth import asker, organises, viewer_id
-from api.bots.fault_schemas import FaultView, MatchFaultQuery
+from api.auth import account, admin, anyone, current_account, may_organise, organiser, viewer_id
 from api.errors import Problem, invalid, not_found
+from api.matches.fault_schemas import FaultView, MatchFaultQuery
+from api.matches.presentation import attach_group, visible_matches
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
-from api.pagination import envelope, list_of, read_cursor
-from api.presentation import attach_group, visible_matches
 from api.requests import LOG_POLICY
-from api.views import Resource, master_key, record
+from api.views import Resource, current_session, master_key
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
@@ -26,12 +25,7 @@ from referee.workflows import match_cancellation, match_retry, visibility, voidi
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.route("POST")
-@resource.owner
-@resource.wakes_runner
-@resource.body(NewMatch)
-@resource.idempotent
-@resource.response(WholeMatchView, 201)
+@resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201)
 def arrange(new_match: dict[str, Any]) -> Any:
     """Create a match
 
@@ -46,47 +40,27 @@ def arrange(new_match: dict[str, Any]) -> Any:
         options=new_match["options"],
         limits=Limits(**new_match["time"]),
         rated=new_match["rated"],
-        created_by=asker().id,
+        created_by=current_account().id,
     )
-    return attach_group(matches.create_match(record(), plan, master_key=master_key()))
+    return attach_group(matches.create_match(current_session(), plan, master_key=master_key()))
 
 
-@resource.route("GET")
-@resource.anyone
-@resource.query(MatchQuery)
-@resource.reads
-@resource.response(list_of(MatchView))
+@resource.get("", anyone, items=MatchView, query=MatchQuery)
 def list_matches(query: dict[str, Any]) -> Any:
     """List matches, newest first"""
-    hides_seats = "bot" in query and not (organises() or owns(query["bot"]))
-    found = matches.list_matches(
-        record(),
-        status=query.get("status"),
-        bot_id=query.get("bot"),
-        tournament_id=query.get("tournament"),
-        tournament_round=query.get("tournament_round"),
-        game=query.get("game"),
-        where=visibility.has_known_seats() if hides_seats else None,
-        limit=query["limit"],
-        cursor=read_cursor(query),
-    )
-    return envelope(Page(visible_matches(found.items), found.next), query)
+    hides_seats = "bot_id" in query and not (may_organise() or owns_bot(query["bot_id"]))
+    known = visibility.has_known_seats() if hides_seats else None
+    found = matches.list_matches(current_session(), where=known, **query)
+    return Page(visible_matches(found.items), found.next)
 
 
-@resource.route("GET", '/<id("mat"):match_id>')
-@resource.anyone
-@resource.reads
-@resource.response(WholeMatchView)
+@resource.get('/<id("mat"):match_id>', anyone, WholeMatchView)
 def show(match_id: str) -> Any:
     """Get a match"""
-    return attach_group(matches.get_match(record(), match_id))
+    return attach_group(matches.get_match(current_session(), match_id))
 
 
-@resource.route("POST", '/<id("mat"):match_id>/cancel')
-@resource.owner
-@resource.body(CancelMatch)
-@resource.idempotent
-@resource.response(WholeMatchView)
+@resource.post('/<id("mat"):match_id>/cancel', account, WholeMatchView, body=CancelMatch)
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
@@ -94,29 +68,24 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     tournament's organiser; a friendly also by the owner of any bot in it. The match stays listed, without a result.
     Matches that share their cards are cancelled together: 409 unless `whole_group` is true.
     """
-    match = matches.get_match(record(), match_id)
+    match = matches.get_match(current_session(), match_id)
     if not may_cancel(match):
         raise Forbidden(
             "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
             "the owner of any bot in it."
         )
     cancelled = match_cancellation.cancel(
-        record(),
+        current_session(),
         match_id,
         wish["reason"],
         master_key=master_key(),
         whole_group=wish["whole_group"],
-        by=asker().id,
+        by=current_account().id,
     )
     return attach_group(cancelled)
 
 
-@resource.route("POST", '/<id("mat"):match_id>/void')
-@resource.organiser
-@resource.wakes_runner
-@resource.body(VoidMatch)
-@resource.idempotent
-@resource.response(VoidedView)
+@resource.post('/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch)
 def void(wish: dict[str, Any], match_id: str) -> Any:
     """Void a finished match, so that it no longer counts
 
@@ -124,59 +93,42 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     reason. A new ledger entry changes the ladder to what it would be without the match. With `replay` the match is
     played again, as long as its tournament is running.
     """
-    if not may_void(matches.get_match(record(), match_id)):
+    if not may_void(matches.get_match(current_session(), match_id)):
         raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
     return voiding.void(
-        record(),
+        current_session(),
         match_id,
         wish["reason"],
-        by=asker().id,
+        by=current_account().id,
         master_key=master_key(),
         rematch=wish["rematch"],
         whole_group=wish["whole_group"],
     )
 
 
-@resource.route("POST", '/<id("mat"):match_id>/retry')
-@resource.admin
-@resource.wakes_runner
-@resource.idempotent
-@resource.response(WholeMatchView)
+@resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True)
 def retry(match_id: str) -> Any:
     """Retry a stuck match
 
     For the operator, after removing what made its runners fail. The match continues from its last recorded row.
     """
-    return attach_group(match_retry.retry(record(), match_id))
+    return attach_group(match_retry.retry(current_session(), match_id))
 
 
-@resource.route("GET", '/<id("mat"):match_id>/faults')
-@resource.owner
-@resource.query(MatchFaultQuery)
-@resource.reads
-@resource.response(list_of(FaultView))
+@resource.get('/<id("mat"):match_id>/faults', account, items=FaultView, query=MatchFaultQuery)
 def list_faults(query: dict[str, Any], match_id: str) -> Any:
     """List the faults of your bots in a match, newest first
 
     Organisers see the faults of all bots once the deal group is over.
     """
-    match = matches.get_match(record(), match_id)
-    judges = organises() and logs.is_open(record(), match)
-    found = fault_reports.list_faults(
-        record(),
-        match_id=match.id,
-        owner_id=None if judges else asker().id,
-        code=query.get("code"),
-        version=query.get("version"),
-        limit=query["limit"],
-        cursor=read_cursor(query),
+    match = matches.get_match(current_session(), match_id)
+    judges = may_organise() and logs.is_open(current_session(), match)
+    return fault_reports.list_faults(
+        current_session(), match_id=match.id, owner_id=None if judges else current_account().id, **query
     )
-    return envelope(found, query)
 
 
-@resource.route("GET", '/<id("mat"):match_id>/log')
-@resource.anyone
-@resource.reads
+@resource.get('/<id("mat"):match_id>/log', anyone)
 @resource.file_response("application/x-ndjson", "The log, one JSON object per line; gzipped if the client accepts it.")
 def log(match_id: str) -> Response:
     """Download the log of a match
@@ -184,12 +136,12 @@ def log(match_id: str) -> Response:
     The log can be read when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was
     cancelled before its first row has no log.
     """
-    match = matches.get_match(record(), match_id)
+    match = matches.get_match(current_session(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
     try:
-        content = logs.download(record(), match, gzipped=False)
+        content = logs.download(current_session(), match, gzipped=False)
     except NotReady as error:
-        if logs.is_open(record(), match):
+        if logs.is_open(current_session(), match):
             raise not_found() from None  # cancelled before its first row: there is no log and there will be none
         raise Problem(409, "log_not_ready", str(error)) from None
     response = Response(content, mimetype="application/x-ndjson")
@@ -208,17 +160,17 @@ def check_may_create(new_match: dict[str, Any]) -> None:
     Others than organisers need a bot of their own, and may not have rated matches, long times or too many friendlies.
     """
     try:
-        seated = [bots.get_bot(record(), bot_id) for bot_id in new_match["bots"]]
+        seated = [bots.get_bot(current_session(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
         raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "No bot has this id.")]) from None
-    if organises():
+    if may_organise():
         return
     if new_match["rated"]:
         raise Forbidden("Only organisers may create rated matches. Leave out `rated` for a friendly.")
-    if all(bot.owner_id != asker().id for bot in seated):
+    if all(bot.owner_id != current_account().id for bot in seated):
         raise Forbidden("At least one of the bots must be your own.")
     check_time(new_match["time"])
-    quotas.check_friendlies(record(), asker().id)
+    quotas.check_friendlies(current_session(), current_account().id)
 
 
 def check_time(time: dict[str, int]) -> None:
@@ -233,24 +185,24 @@ def check_time(time: dict[str, int]) -> None:
 
 def may_void(match: Match) -> bool:
     """Return whether the caller created the match, runs its tournament, or is the operator."""
-    if asker().role == "admin":
+    if current_account().role == "admin":
         return True
     if match.tournament_id is not None:
-        return tournaments.get_tournament(record(), match.tournament_id).created_by == asker().id
-    return match.created_by == asker().id
+        return tournaments.get_tournament(current_session(), match.tournament_id).created_by == current_account().id
+    return match.created_by == current_account().id
 
 
 def may_cancel(match: Match) -> bool:
     """Return whether the caller may cancel the match."""
     return (
         may_void(match)
-        or (match.tournament_id is None and asker().role == "organiser")
-        or asker().id in friendlies.owners_in(record(), match)
+        or (match.tournament_id is None and current_account().role == "organiser")
+        or current_account().id in friendlies.owners_in(current_session(), match)
     )
 
 
-def owns(bot_id: str) -> bool:
+def owns_bot(bot_id: str) -> bool:
     try:
-        return bots.get_bot(record(), bot_id).owner_id == viewer_id()
+        return bots.get_bot(current_session(), bot_id).owner_id == viewer_id()
     except NotFound:
         return False

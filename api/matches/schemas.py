@@ -1,10 +1,22 @@
-"""Matches: what is asked for, what is shown. Cards and actions are in the log alone."""
+"""Matches, in requests and responses. Cards and actions are only in the log."""
 
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Id, OptionalBody, Part, PlainText, QueryInt, Strict, StrictBool, StrictInt, UtcDateTime
+from api.fields import (
+    Id,
+    OptionalBody,
+    Part,
+    PlainText,
+    QueryInt,
+    Strict,
+    StrictBool,
+    StrictInt,
+    UtcDateTime,
+    View,
+    describe,
+)
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
@@ -24,13 +36,13 @@ class TimeView(Strict):
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
-        metadata={"description": f"time per decision; at most {LONGEST.budget_ms} in a friendly"},
+        metadata=describe(f"time per decision; at most {LONGEST.budget_ms} in a friendly"),
     )
     bank_ms = StrictInt(
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
-        metadata={"description": f"bank of extra time per match; at most {LONGEST.bank_ms} in a friendly"},
+        metadata=describe(f"bank of extra time per match; at most {LONGEST.bank_ms} in a friendly"),
     )
 
 
@@ -40,54 +52,46 @@ class NewMatch(Strict):
         Id("bot"),
         required=True,
         validate=validate.Length(1, MOST_SEATS),
-        metadata={"description": "by seat, each once; at least one of your own"},
+        metadata=describe("Bots by seat, without repetition; at least one must be your own."),
     )
-    options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
-    rated = StrictBool(load_default=False, metadata={"description": "for organisers"})
+    options = fields.Dict(
+        keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
+    )
+    rated = StrictBool(load_default=False, metadata=describe("Only organisers may set this."))
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
     def fits_the_game(self, match: dict[str, Any], **_: object) -> None:
         if len(set(match["bots"])) < len(match["bots"]):
-            raise ValidationError({"bots": ["each bot once"]})
+            raise ValidationError({"bots": ["Name each bot only once."]})
         check_options(match["game"], len(match["bots"]), match["options"], seats_field="bots")
 
 
 class MatchQuery(PageQuery):
     status = fields.String(validate=validate.OneOf(MATCH_STATES))
-    bot = Id("bot")
-    tournament = Id("trn")
-    tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata={"description": "its number, from 1"})
+    bot = Id("bot", attribute="bot_id")
+    tournament = Id("trn", attribute="tournament_id")
+    tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata=describe("The number of the round, from 1."))
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MOST_REASON, load_default="cancelled", metadata={"description": "for everybody"})
-    whole_group = StrictBool(
-        load_default=False, metadata={"description": f"cancel {WHOLE_GROUP}; needed where there are"}
-    )
+    reason = PlainText(MOST_REASON, load_default="cancelled", metadata=describe("Shown to everyone."))
+    whole_group = StrictBool(load_default=False, metadata=describe(f"cancel {WHOLE_GROUP}; needed where there are"))
 
 
 class VoidMatch(Strict):
-    reason = PlainText(MOST_REASON, required=True, metadata={"description": "for everybody"})
-    rematch = StrictBool(load_default=False, metadata={"description": "play it again, with fresh cards"})
-    whole_group = StrictBool(
-        load_default=False, metadata={"description": f"void {WHOLE_GROUP}; needed in duplicate deals"}
-    )
+    reason = PlainText(MOST_REASON, required=True, metadata=describe("Shown to everyone."))
+    rematch = StrictBool(load_default=False, metadata=describe("Play the match again with new cards."))
+    whole_group = StrictBool(load_default=False, metadata=describe(f"void {WHOLE_GROUP}; needed in duplicate deals"))
 
 
-class VoidedView(Strict):
-    void = fields.List(
-        fields.String(), attribute="matches", required=True, metadata={"description": "matches that are void now"}
-    )
-    cancelled = fields.List(
-        fields.String(), required=True, metadata={"description": "matches of the group that were not over"}
-    )
-    rematches = fields.List(fields.String(), required=True, metadata={"description": "matches arranged in their place"})
+class VoidedView(View):
+    void = fields.List(fields.String(), attribute="matches", metadata=describe("Matches that were voided."))
+    cancelled = fields.List(fields.String(), metadata=describe("Matches of the group that were not over."))
+    rematches = fields.List(fields.String(), metadata=describe("Rematches that were created."))
     acts = fields.List(
-        fields.Integer(),
-        required=True,
-        metadata={"description": "numbers of the acts that took their results out of the ladders"},
+        fields.Integer(), metadata=describe("Numbers of the ledger entries that removed their results from ladders.")
     )
 
 
@@ -100,100 +104,83 @@ class UnratedReason(fields.String):
             required=True,
             allow_none=True,
             validate=validate.OneOf(list(UNRATED)),
-            metadata={"description": f"{description}. {listed}"},
+            metadata=describe(f"{description}. {listed}"),
         )
 
 
-class SeatView(Strict):
-    seat = fields.Integer(required=True)
+class SeatView(View):
+    seat = fields.Integer()
     bot = fields.String(
         attribute="bot_id",
-        required=True,
         allow_none=True,
-        metadata={"description": "null while a rated match is not over, unless its event says so"},
+        metadata=describe("Null while a rated match is in progress, unless its tournament is not `anonymous`."),
     )
     name = fields.String(
-        attribute="bot_name",
-        required=True,
-        allow_none=True,
-        metadata={"description": "as it was when the match began; null as `bot` is"},
+        attribute="bot_name", allow_none=True, metadata=describe("The name when the match began; null if `bot` is.")
     )
-    version = fields.String(required=True, allow_none=True)
+    version = fields.String(allow_none=True)
     entrant = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "whose seat it is: another than `bot` where a house bot stands in"},
+        allow_none=True, metadata=describe("The entered bot; differs from `bot` if a house bot substitutes for it.")
     )
     rated = fields.Boolean(
-        required=True, allow_none=True, metadata={"description": "counts where the match does; null as `bot` is"}
+        allow_none=True, metadata=describe("Whether the seat is rated if the match is; null if `bot` is.")
     )
-    placement = fields.Integer(required=True, allow_none=True)
-    returns = fields.Integer(required=True, allow_none=True, metadata={"description": "what the seat gained"})
+    placement = fields.Integer(allow_none=True)
+    returns = fields.Integer(allow_none=True, metadata=describe("Net result of the seat."))
 
 
-class RevealView(Strict):
-    seed = fields.String(required=True, metadata={"description": "32 bytes in hex"})
-    nonces = fields.List(fields.String(), required=True, metadata={"description": "in the order of entries"})
-    nonce_hashes = fields.List(fields.String(), required=True)
+class RevealView(View):
+    seed = fields.String(metadata=describe("32 bytes in hex."))
+    nonces = fields.List(fields.String(), metadata=describe("In the order of `entries`."))
+    nonce_hashes = fields.List(fields.String())
 
 
-class GroupView(Strict):
-    id = fields.String(required=True)
+class GroupView(View):
+    id = fields.String()
     kind = fields.String(
-        required=True,
         validate=validate.OneOf(GROUP_KINDS),
-        metadata={
-            "description": "own: this match alone; common: tables of a round; duplicate: the same bots, seats rotated"
-        },
+        metadata=describe("own: this match alone; common: tables of a round; duplicate: the same bots, seats rotated"),
     )
-    state = fields.String(required=True, validate=validate.OneOf(GROUP_STATES))
+    state = fields.String(validate=validate.OneOf(GROUP_STATES))
     commitment = fields.String(
-        required=True, metadata={"description": "SHA-256 of the seed and the group's id, given before the first draw"}
+        metadata=describe("SHA-256 of the seed and the group's id, published before the first draw.")
     )
     entries = fields.List(
         fields.String(),
-        required=True,
         allow_none=True,
-        attribute="revealed_entries",
-        metadata={"description": "bots by nonce, once the group is revealed"},
+        attribute="told_entries",
+        metadata=describe("Bots in the order of their nonces; null until the group is over."),
     )
-    reveal = fields.Nested(
-        RevealView, required=True, allow_none=True, metadata={"description": "null until the group is revealed"}
-    )
+    reveal = fields.Nested(RevealView, allow_none=True, metadata=describe("Null until the group is over."))
 
 
-class MatchView(Strict):
-    id = fields.String(required=True)
-    game = fields.String(required=True)
-    rules_version = fields.Integer(required=True)
-    options = fields.Dict(required=True)
-    seats = fields.List(fields.Nested(SeatView), required=True)
-    time = Part(TimeView, required=True)
-    rated = fields.Boolean(required=True)
+class MatchView(View):
+    id = fields.String()
+    game = fields.String()
+    rules_version = fields.Integer()
+    options = fields.Dict()
+    seats = fields.List(fields.Nested(SeatView))
+    time = Part(TimeView)
+    rated = fields.Boolean()
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
-    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
-    reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}
-    )
-    tournament = fields.String(attribute="tournament_id", required=True, allow_none=True)
-    tournament_round = fields.Integer(required=True, allow_none=True)
+    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    reason = fields.String(allow_none=True, metadata=describe("Why it was cancelled or does not count."))
+    tournament = fields.String(attribute="tournament_id", allow_none=True)
+    tournament_round = fields.Integer(allow_none=True)
     table = fields.Integer(
         attribute="table_no",
-        required=True,
         allow_none=True,
-        metadata={"description": "from 1; in a ladder the number of the match"},
+        metadata=describe("Table number, from 1; in a ladder tournament, the number of the match."),
     )
-    leg = fields.Integer(required=True, allow_none=True, metadata={"description": "of the matches at one table"})
+    leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table."))
     rematch_of = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "the void or cancelled match that this match repeats"},
+        allow_none=True, metadata=describe("The voided or cancelled match that this match repeats.")
     )
-    group_id = fields.String(required=True, metadata={"description": "the deal group whose end opens the log"})
-    created_at = UtcDateTime(required=True)
-    started_at = UtcDateTime(required=True, allow_none=True)
-    finished_at = UtcDateTime(required=True, allow_none=True)
+    group_id = fields.String(metadata=describe("The deal group; when it is over, the log can be read."))
+    created_at = UtcDateTime()
+    started_at = UtcDateTime(allow_none=True)
+    finished_at = UtcDateTime(allow_none=True)
 
 
 class WholeMatchView(MatchView):
-    group = fields.Nested(GroupView, required=True)
+    group = fields.Nested(GroupView)

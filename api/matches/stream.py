@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
-from api.streams.messages import message
+from api.streams.messages import encode_message
 from api.streams.stream import RECONNECT, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
@@ -78,13 +78,13 @@ class MatchStream(Stream[MatchStreamFeed]):
             start += PAGE
 
     def _snapshot(self, feed: MatchStreamFeed) -> bytes:
-        state = message("state", feed.last, feed.state)
+        state = encode_message("state", feed.last, feed.state)
         return state + self._end(feed) if feed.over else state
 
     def _end(self, feed: MatchStreamFeed) -> bytes:
         assert feed.standing is not None, "the end is sent after the state"
         data = orjson.dumps({"status": feed.standing.status, "reason": feed.standing.reason})
-        return b"retry: 60000\n" + message("end", f"{feed.last or 0}.end", data)
+        return b"retry: 60000\n" + encode_message("end", f"{feed.last or 0}.end", data)
 
     # -- in the polling thread --
 
@@ -111,11 +111,11 @@ class MatchStream(Stream[MatchStreamFeed]):
             feed.items += [orjson.dumps(item) for item in feed.visible.items[start:]]
             for rows in rows_messages(start, feed.items[start:]):
                 self._send(feed, rows)
-            state = orjson.dumps(state_of(standing, placements))
+            state = orjson.dumps(visible_state(standing, placements))
             feed.standing, feed.ready = standing, True
             if state != feed.state:
                 feed.state = state
-                self._send(feed, message("state", feed.last, state))
+                self._send(feed, encode_message("state", feed.last, state))
             if standing.ended and standing.open:
                 feed.over, feed.over_at = True, time.monotonic()
                 self._send(feed, self._end(feed), last=True)
@@ -124,7 +124,7 @@ class MatchStream(Stream[MatchStreamFeed]):
 
 def rows_message(first: int, items: Sequence[bytes]) -> bytes:
     """Return a message with consecutive rows; ``first`` is the number of the first."""
-    return message("rows", first + len(items) - 1, b'{"items":[' + b",".join(items) + b"]}")
+    return encode_message("rows", first + len(items) - 1, b'{"items":[' + b",".join(items) + b"]}")
 
 
 def rows_messages(first: int, items: Sequence[bytes]) -> list[bytes]:
@@ -132,6 +132,6 @@ def rows_messages(first: int, items: Sequence[bytes]) -> list[bytes]:
     return [rows_message(first + at, items[at : at + PAGE]) for at in range(0, len(items), PAGE)]
 
 
-def state_of(standing: MatchVisibility, placements: list[int] | None) -> Json:
+def visible_state(standing: MatchVisibility, placements: list[int] | None) -> Json:
     state = {name: getattr(standing, name) for name in ("status", "reason", "open", "held_back", "pace")}
     return state if placements is None else {**state, "placements": placements}

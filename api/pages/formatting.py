@@ -1,6 +1,6 @@
 """Format values for people: numbers with units, times, names of games."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -13,6 +13,13 @@ THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
 LABELS: Final = {  # for scripts
     "states": dict(STATES),
     "unrated": {code: rated_label({"rated": False, "unrated_reason": code}) for code in UNRATED},
+}
+
+MATCH_REASONS: Final[Mapping[str, str]] = {
+    "tournament_cancelled": "the tournament was cancelled",
+    "ladder_ended": "the ladder was ended",
+    "bot_withdrawn": "a bot was withdrawn",
+    "bot_paused": "a bot in it was paused",
 }
 
 
@@ -89,6 +96,11 @@ def _format_value(value: Any) -> str:
     return str(value)
 
 
+def match_reason(text: str | None) -> str:
+    """Return why a match does not count: a label for codes of the service, else the text that a person wrote."""
+    return MATCH_REASONS.get(text, text) if text else ""
+
+
 FILTERS: Final[dict[str, Callable[..., str]]] = {
     "game_name": game_name,
     "count": count,
@@ -100,5 +112,6 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "instant": instant,
     "state": state_label,
     "options_in_words": format_options,
+    "match_reason": match_reason,
     "rated_label": rated_label,
 }

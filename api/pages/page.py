@@ -1,17 +1,17 @@
 """Render pages from templates over one snapshot of the database, with a policy that runs no foreign code."""
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Final, cast
 from urllib.parse import quote
 
-from flask import Flask, Response, g, redirect, render_template, request
+from flask import Blueprint, Flask, Response, g, redirect, render_template, request
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
 from api.pages.static_files import SMALLEST_PACKED, compress
+from api.queries import query_parameters
 from api.requests import is_for_machines
-from api.views import database
+from api.views import run_in_transaction
 from referee import __version__
 from referee.games import catalogue
 
@@ -22,6 +22,14 @@ POLICY: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+
+
+class Pages(Blueprint):
+    """A group of pages."""
+
+    def view(self, rule: str, *parameters: str) -> Callable[[View], View]:
+        """Register a page with these query parameters. Its view runs in a read transaction."""
+        return lambda view: self.get(rule)(query_parameters(*parameters)(run_in_transaction(view, "read")))
 
 
 def install(app: Flask) -> None:
@@ -42,17 +50,6 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
         response.set_data(compress(content))
         response.headers["Content-Encoding"] = "gzip"
     return response
-
-
-def page_view(view: View) -> View:
-    """Run the view in a read transaction: one snapshot of the database, whose session is ``record()``."""
-
-    @wraps(view)
-    def run_in_transaction(*args: Any, **kwargs: Any) -> Any:
-        with database().read() as g.session:
-            return view(*args, **kwargs)
-
-    return cast(View, run_in_transaction)
 
 
 def _problem_page(problem: Problem) -> Response | None:

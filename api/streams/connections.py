@@ -6,6 +6,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from flask import Flask, Response, current_app, request
@@ -15,7 +16,7 @@ from api.errors import invalid
 from api.streams.connection_limits import ConnectionLimit
 from api.streams.stream import Feed, Stream, StreamViewer
 from api.streams.stream_writer import StreamConnection, StreamConnections, take_over
-from api.views import database
+from api.views import database, get_shared
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.settings import Settings
@@ -24,32 +25,8 @@ MEDIA_TYPE: Final = "text/event-stream"
 BLOCKED_THREADS: Final = 16  # most concurrent viewers whose connection cannot be taken over
 RETRY_AFTER_S: Final = 10
 CATCH_UP_S: Final = 10.0  # within which a viewer must read each piece of what it missed
-LAST_EVENT_ID: Final = {
-    "in": "header",
-    "name": "Last-Event-ID",
-    "schema": {"type": "string", "pattern": r"^[0-9]{1,18}(\.end)?$"},
-    "description": "The id of the last message received. The stream then begins with all messages after it.",
-}
-TOO_MANY: Final = {
-    "description": "The limit of concurrent viewers, in total or from one address, is reached. See Retry-After."
-}
-COMPLETE: Final = {"description": "`Last-Event-ID` is that of the final message: there is nothing more to send."}
-
 _STARTING = threading.Lock()
 S = TypeVar("S", bound=Stream[Any])
-
-
-def message_schema(*names: str) -> dict[str, Any]:
-    """Return the schema of a stream's messages, for the OpenAPI document."""
-    return {
-        "type": "object",
-        "properties": {
-            "event": {"type": "string", "enum": list(names)},
-            "id": {"type": "string"},
-            "data": {"type": "string", "contentMediaType": "application/json", "description": "a JSON object"},
-            "retry": {"type": "integer", "description": "milliseconds to wait before reconnecting"},
-        },
-    }
 
 
 class StreamRegistry:
@@ -66,9 +43,9 @@ class StreamRegistry:
                 target=change_notifier.listen, args=arguments, name="change-notifications", daemon=True
             ).start()
 
-    def get(self, kind: type[S], make: Callable[[Database, StreamConnections], S]) -> S:
+    def get(self, kind: type[S], *arguments: Any) -> S:
         if kind.__name__ not in self._streams:
-            self._streams[kind.__name__] = make(self.database, self._connections)
+            self._streams[kind.__name__] = kind(self.database, self._connections, *arguments)
         return cast(S, self._streams[kind.__name__])
 
     def wake(self) -> None:
@@ -83,15 +60,13 @@ class StreamRegistry:
         self._connections.stop()
 
 
-def get_stream(kind: type[S], make: Callable[[Database, StreamConnections], S]) -> S:
-    """Return the stream of this kind in this process; create it with ``make`` on first use."""
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
-    settings: Settings = app.config["SETTINGS"]
+def _get_stream(kind: type[S], *arguments: Any) -> S:
+    name, redis_url = "referee.stream_registry", current_app.config["SETTINGS"].redis_url
     with _STARTING:
-        registry: StreamRegistry | None = app.extensions.get("referee.stream_registry")
+        registry: StreamRegistry | None = current_app.extensions.get(name)
         if registry is None or registry.database is not database():
-            registry = app.extensions["referee.stream_registry"] = StreamRegistry(database(), settings.redis_url)
-        return registry.get(kind, make)
+            registry = current_app.extensions[name] = StreamRegistry(database(), redis_url)
+        return registry.get(kind, *arguments)
 
 
 def close(app: Flask) -> None:
@@ -101,16 +76,19 @@ def close(app: Flask) -> None:
         registry.close()
 
 
-def follow(get: Callable[[], Stream[Any]], id: str, after: int | None = None) -> Response:
-    """Return the response that follows subject ``id``, from ``Last-Event-ID`` on, or else from ``after``."""
+def follow(kind: type[Stream[Any]], id: str, after: int | None = None, *arguments: Any) -> Response:
+    """Return the response that follows subject ``id``, from ``Last-Event-ID`` on, or else from ``after``.
+
+    The stream of this ``kind`` in this process is created with ``arguments`` on first use.
+    """
     last_id, ended = _last_event_id()
     after = after if last_id is None else last_id
     if request.method == "HEAD":
         return _response([])
     sock = _connection()
-    release = _connection_limit(None if sock is None else "taken over").acquire(limits.address())
+    release = _connection_limit(None if sock is None else "taken over").acquire(limits.caller_address())
     try:
-        stream = get()
+        stream = _get_stream(kind, *arguments)
         feed = stream.open(id)
     except BaseException:
         release()
@@ -219,9 +197,5 @@ def _connection() -> socket.socket | None:
 def _connection_limit(kind: str | None) -> ConnectionLimit:
     settings: Settings = current_app.config["SETTINGS"]
     most = settings.streams if kind else min(BLOCKED_THREADS, settings.streams)
-    name = f"referee.streams {kind}"
-    with _STARTING:
-        if name not in current_app.extensions:
-            each = settings.streams_per_address
-            current_app.extensions[name] = ConnectionLimit("viewers", most, each, RETRY_AFTER_S)
-        return cast(ConnectionLimit, current_app.extensions[name])
+    make = partial(ConnectionLimit, "viewers", most, settings.streams_per_address, RETRY_AFTER_S)
+    return get_shared(f"referee.streams {kind}", make)

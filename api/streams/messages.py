@@ -5,12 +5,12 @@ from datetime import datetime
 from api.fields import UtcDateTime
 
 
-def message(name: str, id: str | int | None, data: bytes) -> bytes:
+def encode_message(name: str, id: str | int | None, data: bytes) -> bytes:
     """Return a stream message. Without an ``id``, the client's last id stays as it is."""
     numbered = b"" if id is None else b"id: %s\n" % str(id).encode()
     return b"event: %s\n%sdata: %s\n\n" % (name.encode(), numbered, data)
 
 
-def instant(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Return ``moment`` as the API writes times: RFC 3339 in UTC."""
     return str(UtcDateTime()._serialize(moment, None, None))

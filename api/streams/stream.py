@@ -91,10 +91,11 @@ F = TypeVar("F", bound=Feed)
 class Stream(Generic[F]):
     """All subjects of one kind that have viewers in this process.
 
-    A subclass says how a feed begins (``_new_feed``), how it is brought up to date (``_poll``), and what a new viewer
-    is sent first (``catch_up``).
+    A subclass names the class of its feeds, says how they are brought up to date (``_poll``), and what a new viewer is
+    sent first (``catch_up``).
     """
 
+    feed_type: type[F]
     poll_s = POLL_S
     rest_factor = 0  # the next poll waits for this many times the duration of the last
     keep_s = KEEP_S
@@ -127,7 +128,7 @@ class Stream(Generic[F]):
     # -- for subclasses --
 
     def _new_feed(self, id: str) -> F:
-        raise NotImplementedError
+        return self.feed_type(id)
 
     def _poll(self, feeds: dict[str, F]) -> None:
         """Read what changed in these feeds, send it to their viewers, and make the feeds ``ready``."""
@@ -141,8 +142,8 @@ class Stream(Generic[F]):
         raise NotImplementedError
 
     def is_complete(self, feed: F, after: int) -> bool:
-        """Return whether the feed has ended and has no messages after id ``after``."""
-        raise NotImplementedError
+        """Return whether the feed has ended and has no messages after id ``after``. Some streams never end."""
+        return False
 
     # -- for a viewer --
 

@@ -2,21 +2,19 @@
 
 from typing import Any
 
-from api.pairings import bracket
+from api.auth import anyone
+from api.tournaments.pairings import visible_bracket
 from api.tournaments.round_schemas import BracketView
-from api.views import Resource, record
+from api.views import Resource, current_session
 from referee.tournaments import tournaments
 
 resource = Resource("brackets", "/api/v1/tournaments", "Brackets of knockouts.")
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/bracket')
-@resource.anyone
-@resource.reads
-@resource.response(BracketView)
+@resource.get('/<id("trn"):tournament_id>/bracket', anyone, BracketView)
 def show(tournament_id: str) -> Any:
     """Get the bracket of a knockout: rounds played, in progress and to come
 
     Entrants of the round in progress are shown or hidden as when that round is read by itself. 409 for other formats.
     """
-    return bracket(tournaments.get_tournament(record(), tournament_id))
+    return visible_bracket(tournaments.get_tournament(current_session(), tournament_id))

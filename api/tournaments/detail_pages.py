@@ -3,25 +3,25 @@
 from collections.abc import Callable
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
-from api import pairings, standings_cache
 from api.caching import CacheEntry
 from api.errors import not_found
-from api.pages.charts import bracket as bracket_drawing
+from api.extended import Extended
+from api.matches.presentation import match_views
 from api.pages.charts import crosstable as heat
 from api.pages.formatting import size
-from api.pages.page import page, page_view
+from api.pages.page import Pages, page
 from api.pages.paging import numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.presentation import Extended, match_views, visible_entry
-from api.queries import takes
+from api.tournaments import bracket_chart, pairings, standings_cache
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import LINES, TOURNAMENT, Json, entry_page, head
+from api.tournaments.pages import LINES, TOURNAMENT, Json, entry_page, tournament_context
+from api.tournaments.presentation import visible_entry
 from api.tournaments.round_schemas import TableView
 from api.tournaments.standings_schemas import LuckRow
-from api.views import record
+from api.views import current_session
 from referee.bots import bots
 from referee.errors import Conflict, NotFound
 from referee.matches import matches
@@ -32,7 +32,7 @@ from referee.tournaments.rounds import newest
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
 
-pages = Blueprint("tournament_details", __name__)
+pages = Pages("tournament_details", __name__)
 
 MATCHES: Final = 50  # on a page
 ROUNDS: Final = 50
@@ -41,53 +41,47 @@ CROSSTABLE_ROWS: Final = 30
 MOST_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
 
 
-@pages.get(f"{TOURNAMENT}/rounds")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/rounds", "page")
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
     tournament = _get_tournament_with_rounds(tournament_id)
-    numbered = numbered_page(requested_number(), ROUNDS, newest(record(), tournament.id))
-    found = round_lists.list_rounds(record(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
-    return page("tournaments/rounds.html", **head(tournament), rounds=found.items, numbered=numbered)
+    numbered = numbered_page(requested_number(), ROUNDS, newest(current_session(), tournament.id))
+    found = round_lists.list_rounds(current_session(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
+    return page("tournaments/rounds.html", **tournament_context(tournament), rounds=found.items, numbered=numbered)
 
 
-@pages.get(f"{TOURNAMENT}/rounds/{pairings.ROUND}")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/rounds/{pairings.ROUND}", "page")
 def show_round(tournament_id: str, tournament_round: int) -> Response:
     """Show a round with its tables."""
     tournament = _get_tournament_with_rounds(tournament_id)
-    summary = round_lists.get_round_summary(record(), tournament.id, tournament_round)
+    summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
     numbered = numbered_page(requested_number(), TABLES, summary.tables)
     found = round_lists.get_round_page(
-        record(), tournament.id, summary, first=numbered.first, limit=TABLES, most_byes=TABLES
+        current_session(), tournament.id, summary, first=numbered.first, limit=TABLES, most_byes=TABLES
     )
     return page(
         "tournaments/round.html",
-        **head(tournament),
+        **tournament_context(tournament),
         round=summary,
-        newest=newest(record(), tournament.id),
-        tables=TableView(many=True).dump(pairings.table(tournament, found, number) for number in found.tables),
-        byes=_byes(found) if summary.state == "over" or pairings.tells_all(tournament) else [],
+        newest=newest(current_session(), tournament.id),
+        tables=TableView(many=True).dump(pairings.visible_table(tournament, found, number) for number in found.tables),
+        byes=_byes(found) if summary.state == "over" or pairings.may_show_entrants(tournament) else [],
         numbered=numbered,
     )
 
 
-@pages.get(f"{TOURNAMENT}/matches")
-@takes("cursor", "status")
-@page_view
+@pages.view(f"{TOURNAMENT}/matches", "cursor", "status")
 def list_matches(tournament_id: str) -> Response:
     """Show all matches of a tournament, newest first."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
     chosen = choice("status", MATCH_STATES)
     query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
     found = matches.list_matches(
-        record(), tournament_id=tournament.id, status=chosen, limit=MATCHES, cursor=read_cursor(query)
+        current_session(), tournament_id=tournament.id, status=chosen, limit=MATCHES, cursor=read_cursor(query)
     )
     return page(
         "tournaments/matches.html",
-        **head(tournament),
+        **tournament_context(tournament),
         matches=match_views(found.items),
         chosen=chosen,
         states=MATCH_STATES,
@@ -96,61 +90,58 @@ def list_matches(tournament_id: str) -> Response:
     )
 
 
-@pages.get(f"{TOURNAMENT}/entries")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/entries", "page")
 def list_entries(tournament_id: str) -> Response:
     """Show the entries, including withdrawn ones."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
     numbered, found = entry_page(tournament)
     items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found)
-    substitutes = bots.names_of(record(), [entry["substitute"] for entry in items if entry["substitute"]])
-    return page("tournaments/entries.html", **head(tournament), items=items, substitutes=substitutes, numbered=numbered)
+    substitutes = bots.names_of(current_session(), [entry["substitute"] for entry in items if entry["substitute"]])
+    context = tournament_context(tournament)
+    return page("tournaments/entries.html", **context, items=items, substitutes=substitutes, numbered=numbered)
 
 
-@pages.get(f"{TOURNAMENT}/crosstable")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/crosstable", "page")
 def show_crosstable(tournament_id: str) -> Response:
     """Show the crosstable; with many entrants, for each page of the standings by itself."""
     return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
 
 
-@pages.get(f"{TOURNAMENT}/luck")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/luck", "page")
 def show_luck(tournament_id: str) -> Response:
     """Show the scores adjusted for the luck of the cards."""
     return _from_results("tournaments/luck.html", tournament_id, _luck)
 
 
-@pages.get(f"{TOURNAMENT}/bracket")
-@page_view
+@pages.view(f"{TOURNAMENT}/bracket")
 def show_bracket(tournament_id: str) -> Response:
     """Show a knockout as a tree and round by round."""
     tournament = _get_started_tournament(tournament_id)
     if tournament.format != "knockout":
         raise NotFound("bracket", tournament.id)
-    bracket = pairings.bracket(tournament)
+    bracket = pairings.visible_bracket(tournament)
     return page(
         "tournaments/bracket.html",
-        **head(tournament),
-        drawing=bracket_drawing.tree(bracket, tournament.name),
+        **tournament_context(tournament),
+        drawing=bracket_chart.bracket_tree(bracket, tournament.name),
         rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["rounds"]],
         to_come=bracket["to_come"],
         most=MOST_LISTED,
     )
 
 
-@pages.get(f"{TOURNAMENT}/downloads")
-@page_view
+@pages.view(f"{TOURNAMENT}/downloads")
 def list_downloads(tournament_id: str) -> Response:
     """Show the downloads of a tournament."""
     tournament = _get_started_tournament(tournament_id)
-    extent = bulk.extent(record(), tournament.id, bulk.DownloadCursor())
-    stored = bulk.stored_size(record(), tournament.id)
+    extent = bulk.extent(current_session(), tournament.id, bulk.DownloadCursor())
+    stored = bulk.stored_size(current_session(), tournament.id)
     return page(
-        "tournaments/downloads.html", **head(tournament), extent=extent, size=size(stored.size_bytes), rows=stored.rows
+        "tournaments/downloads.html",
+        **tournament_context(tournament),
+        extent=extent,
+        size=size(stored.size_bytes),
+        rows=stored.rows,
     )
 
 
@@ -168,22 +159,22 @@ def _from_results(
     try:
         kept = standings_cache.tournament_entry(tournament.id)
     except Conflict as error:
-        return page(template, **head(tournament), refusal=str(error))
-    return page(template, **head(tournament), **context(tournament.id, kept, number))
+        return page(template, **tournament_context(tournament), refusal=str(error))
+    return page(template, **tournament_context(tournament), **context(tournament.id, kept, number))
 
 
 def _crosstable(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
-    table = standings_cache.table(kept)
+    table = standings_cache.ranked_entrants(kept)
     numbered = numbered_page(number, CROSSTABLE_ROWS, len(table))
     rows = numbered.rows(table)
-    names = standings_cache.names(tournament_id, [str(row.entrant) for row in rows])
+    names = standings_cache.load_names(tournament_id, [str(row.entrant) for row in rows])
     lines = [(row.place, str(row.entrant), names[str(row.entrant)]) for row in rows]
-    grid = heat.grid(lines, standings_cache.results_by_opponent(kept))
+    grid = heat.crosstable_grid(lines, standings_cache.results_by_opponent(kept))
     return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
 
 
 def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
-    table, adjusted = standings_cache.table(kept), standings_cache.luck_adjusted_scores(kept)
+    table, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
     found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
     compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
     numbered = numbered_page(number, LINES, len(compared))
@@ -197,13 +188,13 @@ def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Js
     if len(bracket_round["tables"]) > MOST_LISTED:
         return []
     numbers = [table["table"] for table in bracket_round["tables"]]
-    played = round_lists.matches_at(record(), tournament.id, bracket_round["tournament_round"], numbers)
+    played = round_lists.matches_at(current_session(), tournament.id, bracket_round["tournament_round"], numbers)
     return [{**table, "matches": match_views(played.get(table["table"], []))} for table in bracket_round["tables"]]
 
 
 def _get_started_tournament(tournament_id: str) -> Tournament:
     """Return a tournament that has started. Raise a 404 otherwise: these pages do not exist before the start."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
     if tournament.started_at is None:
         raise not_found()
     return tournament

@@ -1,16 +1,18 @@
-"""Downloads of tournaments and ladders; ``api.bulk`` generates the files."""
+"""Downloads of tournaments and ladders; ``download_files`` generates the files."""
 
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from functools import partial
+from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
-from api import bulk, limits
-from api.fields import Id, Query
+from api import limits
+from api.auth import anyone
+from api.fields import Id, Query, describe
 from api.requests import LOG_POLICY
 from api.streams.connection_limits import ConnectionLimit
-from api.views import Resource, database
+from api.tournaments import download_files
+from api.views import Resource, database, get_shared
 from referee.ladders import ratings
 from referee.tournaments import bulk as stored
 from referee.tournaments import tournaments, watching
@@ -27,8 +29,6 @@ COUNT_HEADERS: Final = {
 }
 BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 
-_STARTING = threading.Lock()
-
 
 class AfterQuery(Query):
     """Where to resume a download."""
@@ -36,14 +36,17 @@ class AfterQuery(Query):
     after = Id(
         "mat",
         load_default=None,
-        metadata={"description": "The match of the last complete log received. Only the logs after it are sent."},
+        metadata=describe("The match of the last complete log received. Only the logs after it are sent."),
     )
 
 
-@resource.route("GET", '/tournaments/<id("trn"):tournament_id>/logs')
-@resource.anyone
-@resource.documents(responses={200: {"headers": COUNT_HEADERS}, **BUSY})
-@resource.query(AfterQuery)
+@resource.get(
+    '/tournaments/<id("trn"):tournament_id>/logs',
+    anyone,
+    documents={"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}},
+    query=AfterQuery,
+    transaction=None,
+)
 @resource.file_response("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
 def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
     """Download all logs of a tournament as one gzip file
@@ -56,15 +59,18 @@ def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
     return _file(
         "application/gzip",
         f"{tournament_id}.ndjson.gz",
-        lambda: bulk.packed_logs(database(), tournament_id, cursor, extent),
+        lambda: download_files.gzip_logs(database(), tournament_id, cursor, extent),
         _counts(extent),
     )
 
 
-@resource.route("GET", '/tournaments/<id("trn"):tournament_id>/logs.zip')
-@resource.anyone
-@resource.documents(responses={200: {"headers": COUNT_HEADERS}, **BUSY})
-@resource.query(AfterQuery)
+@resource.get(
+    '/tournaments/<id("trn"):tournament_id>/logs.zip',
+    anyone,
+    documents={"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}},
+    query=AfterQuery,
+    transaction=None,
+)
 @resource.file_response("application/zip", "One file per log, and index.csv.")
 def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
     """Download all logs of a tournament as a zip
@@ -76,14 +82,14 @@ def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
     return _file(
         "application/zip",
         f"{tournament_id}.zip",
-        lambda: bulk.zipped_logs(database(), tournament_id, cursor, extent),
-        _counts(extent, bulk.MOST_IN_ZIP),
+        lambda: download_files.zip_logs(database(), tournament_id, cursor, extent),
+        _counts(extent, download_files.MOST_IN_ZIP),
     )
 
 
-@resource.route("GET", '/tournaments/<id("trn"):tournament_id>/results.csv')
-@resource.anyone
-@resource.documents(responses=BUSY)
+@resource.get(
+    '/tournaments/<id("trn"):tournament_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None
+)
 @resource.file_response("text/csv", "One row per seat.")
 def results(tournament_id: str) -> Response:
     """Download the results of a tournament, for spreadsheets
@@ -95,12 +101,10 @@ def results(tournament_id: str) -> Response:
         tournaments.get_tournament(session, tournament_id)
         until = watching.last_seq(session)
     which = stored.of_event(tournament_id)
-    return _file("text/csv", f"{tournament_id}.csv", lambda: bulk.results(database(), which, until))
+    return _file("text/csv", f"{tournament_id}.csv", lambda: download_files.results_csv(database(), which, until))
 
 
-@resource.route("GET", '/ladders/<id("lad"):ladder_id>/results.csv')
-@resource.anyone
-@resource.documents(responses=BUSY)
+@resource.get('/ladders/<id("lad"):ladder_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None)
 @resource.file_response("text/csv", "The ledger, in order.")
 def ladder_results(ladder_id: str) -> Response:
     """Download the ledger of a ladder, for spreadsheets
@@ -112,7 +116,7 @@ def ladder_results(ladder_id: str) -> Response:
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
         until = ratings.last_seq(session, ladder_id)
-    return _file("text/csv", f"{ladder_id}.csv", lambda: bulk.ledger(database(), ladder_id, until))
+    return _file("text/csv", f"{ladder_id}.csv", lambda: download_files.ledger_csv(database(), ladder_id, until))
 
 
 class _FileBody:
@@ -136,7 +140,8 @@ def _file(
 ) -> Response:
     body: Any = []
     if request.method != "HEAD":
-        release = _download_limit().acquire(limits.address())
+        make = partial(ConnectionLimit, "downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
+        release = get_shared("referee.downloads", make).acquire(limits.caller_address())
         body = _FileBody(pieces(), release)
     response = Response(body, content_type=media_type, direct_passthrough=True)
     if media_type == "text/csv":
@@ -159,11 +164,3 @@ def _extent(tournament_id: str, after: str | None) -> tuple[stored.DownloadCurso
 def _counts(extent: stored.DownloadExtent, most: int | None = None) -> dict[str, str]:
     sent = extent.logs if most is None else min(extent.logs, most)
     return {"Referee-Logs": str(sent), "Referee-Left-Out": str(extent.closed + extent.logs - sent)}
-
-
-def _download_limit() -> ConnectionLimit:
-    with _STARTING:
-        if "referee.downloads" not in current_app.extensions:
-            limit = ConnectionLimit("downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
-            current_app.extensions["referee.downloads"] = limit
-        return cast(ConnectionLimit, current_app.extensions["referee.downloads"])

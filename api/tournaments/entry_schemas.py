@@ -1,8 +1,8 @@
-"""Entries of a tournament: who takes part, and how its bot did before the start."""
+"""Entries of a tournament, with the results of preflight calls."""
 
 from marshmallow import fields, validate
 
-from api.fields import Id, Strict, StrictInt, UtcDateTime
+from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe
 from api.pagination import PageQuery
 from referee.tournaments.entries import LARGEST_SEED
 from referee.tournaments.tables import PREFLIGHTS
@@ -11,7 +11,9 @@ from referee.tournaments.tables import PREFLIGHTS
 class NewEntry(Strict):
     bot = Id("bot", required=True)
     seed = StrictInt(
-        low=1, high=LARGEST_SEED, metadata={"description": "set by hand, 1 is the strongest; for its organiser"}
+        low=1,
+        high=LARGEST_SEED,
+        metadata=describe("1 is the strongest; only the organiser of the tournament may set it."),
     )
 
 
@@ -25,42 +27,39 @@ class Seeds(Strict):
         values=StrictInt(low=1, high=LARGEST_SEED, allow_none=True),
         required=True,
         validate=validate.Length(min=1),
-        metadata={"description": "by bot: 1 is the strongest, null leaves it to the rating; others keep theirs"},
+        metadata=describe("Seeds by bot: 1 is the strongest, null seeds by rating. Other entries keep their seeds."),
     )
 
 
 class EntryQuery(PageQuery):
     preflight = fields.String(
-        validate=validate.OneOf(PREFLIGHTS), metadata={"description": "only those of this preflight"}
+        validate=validate.OneOf(PREFLIGHTS), metadata=describe("Only entries with this preflight result.")
     )
 
 
-class EntryView(Strict):
-    number = fields.Integer(required=True, metadata={"description": "in the order of entry, from 0"})
-    bot = fields.String(attribute="bot_id", required=True)
-    name = fields.String(attribute="bot.name", required=True)
-    owner = fields.String(attribute="bot.owner_id", required=True)
-    seed = fields.Integer(required=True, allow_none=True, metadata={"description": "set by hand"})
-    first_round = fields.Integer(required=True, metadata={"description": "the first round it may play in"})
+class EntryView(View):
+    number = fields.Integer(metadata=describe("In order of entry, from 0."))
+    bot = fields.String(attribute="bot_id")
+    name = fields.String(attribute="bot.name")
+    owner = fields.String(attribute="bot.owner_id")
+    seed = fields.Integer(allow_none=True, metadata=describe("Set by an organiser."))
+    first_round = fields.Integer(metadata=describe("the first round it may play in"))
     preflight = fields.String(
-        required=True,
         validate=validate.OneOf(PREFLIGHTS),
-        metadata={"description": "how its bot did when it was called before the start; none: it was not called yet"},
+        metadata=describe("Result of the preflight call before the start; `none` if it has not been called."),
     )
     preflight_reason = fields.String(
         attribute="told_reason",
-        required=True,
         allow_none=True,
-        metadata={"description": "why it is absent; told to its owner and to organisers"},
+        metadata=describe("Why it is absent; visible to its owner and to organisers."),
     )
     substitute = fields.String(
         attribute="substitute_id",
-        required=True,
         allow_none=True,
-        metadata={"description": "id of the house bot that plays its seats now"},
+        metadata=describe("Id of the house bot that plays in its place now."),
     )
-    version = fields.String(required=True, allow_none=True, metadata={"description": "of the bot at its start here"})
-    version_changed_at = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "when another version of it was seen first"}
+    version = fields.String(
+        allow_none=True, metadata=describe("Version of the bot when it started in this tournament.")
     )
-    withdrawn_at = UtcDateTime(required=True, allow_none=True)
+    version_changed_at = UtcDateTime(allow_none=True, metadata=describe("When a different version was first seen."))
+    withdrawn_at = UtcDateTime(allow_none=True)

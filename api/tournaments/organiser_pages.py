@@ -5,18 +5,18 @@ The pages contain only public data; their scripts call the API with the token of
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from api import etags
 from api.games.schemas import GameView
 from api.matches.schemas import DEFAULTS, MOST_SEATS
-from api.pages.page import page, page_view
-from api.presentation import attach_progress
-from api.queries import takes
+from api.pages.page import Pages, page
+from api.queries import query_parameters
 from api.tournaments import terms
-from api.tournaments.pages import TOURNAMENT, entry_page, head
+from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
+from api.tournaments.presentation import attach_progress
 from api.tournaments.schemas import TournamentView, WholeTournamentView
-from api.views import record
+from api.views import current_session
 from referee.games import catalogue
 from referee.house.strategies import players
 from referee.pairing.formats import formats
@@ -24,7 +24,7 @@ from referee.tournaments import tournaments
 from referee.tournaments.terms import MAX_CYCLES, most_entries
 from referee.workflows.voiding import MOST_REASON
 
-pages = Blueprint("organise", __name__)
+pages = Pages("organise", __name__)
 
 Json = dict[str, Any]
 DEFAULT_TERMS: Final[Json] = {  # of a new tournament
@@ -54,20 +54,18 @@ def draft() -> Response:
     return page("organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None)
 
 
-@pages.get(f"{TOURNAMENT}/organise")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/organise", "page")
 def manage(tournament_id: str) -> Response:
     """Show the page that runs a tournament: its terms while it is a draft, its entries and seeds."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
     numbered, items = entry_page(tournament)
     return page(
         "organise/tournament.html",
-        **head(tournament),
+        **tournament_context(tournament),
         **_choices(),
         values=TournamentView().dump(tournament),
         fixed_game=tournament.game,
-        etag=etags.validator(WholeTournamentView, attach_progress(tournament))
+        etag=etags.compute_etag(WholeTournamentView, attach_progress(tournament))
         if tournament.status == "draft"
         else None,
         items=items,
@@ -76,7 +74,7 @@ def manage(tournament_id: str) -> Response:
 
 
 @pages.get("/organise/void")
-@takes("match")
+@query_parameters("match")
 def void() -> Response:
     """Show the page that voids a match; its script reads the match that the parameter ``match`` names."""
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)
@@ -97,7 +95,7 @@ def _choices() -> Json:
             for name, tournament_format in formats().items()
         ],
         "deal_kinds": [
-            ("", "default: common if rated, otherwise each match its own"),
+            ("", "default: common if rated, otherwise separate for each match"),
             *((kind, label) for kind, (label, _) in terms.DEALS.items()),
         ],
         "seedings": list(terms.SEEDINGS.items()),

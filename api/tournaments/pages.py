@@ -4,20 +4,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
-from api import standings_cache
 from api.caching import CacheEntry
-from api.pages.page import page, page_view
+from api.matches.presentation import match_views
+from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.presentation import match_views
-from api.queries import takes
-from api.tournaments import terms
+from api.tournaments import standings_cache, terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
-from api.views import record
+from api.views import current_session
 from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.errors import Conflict
@@ -29,7 +27,7 @@ from referee.tournaments import tournaments, watching
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import TOURNAMENT_STATES, Tournament, TournamentEntry
 
-pages = Blueprint("tournaments", __name__)
+pages = Pages("tournaments", __name__)
 
 Json = dict[str, Any]
 TOURNAMENT: Final = '/tournaments/<id("trn"):tournament_id>'
@@ -38,20 +36,22 @@ LINES: Final = 50  # rows of the standings on a page, and in a message of the st
 NEWEST: Final = 8  # matches on the front page
 
 
-@pages.get("/tournaments")
-@takes("cursor", "game", "status")
-@page_view
+@pages.view("/tournaments", "cursor", "game", "status")
 def contents() -> Response:
     """Show tournaments in progress, open for entries and finished; or those of one state, or one game."""
     status, game = choice("status", TOURNAMENT_STATES), choice("game", sorted(catalogue()))
     query = {"limit": LISTED, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
     rest = status or ("finished", "cancelled")
-    found = tournaments.list_tournaments(record(), status=rest, game=game, limit=LISTED, cursor=read_cursor(query))
+    found = tournaments.list_tournaments(
+        current_session(), status=rest, game=game, limit=LISTED, cursor=read_cursor(query)
+    )
     groups = {"rest": found.items}
     if first and not status:
         for group, states in (("running", ("running", "paused")), ("open", ("open",))):
-            groups[group] = tournaments.list_tournaments(record(), status=states, game=game, limit=LISTED).items
+            groups[group] = tournaments.list_tournaments(
+                current_session(), status=states, game=game, limit=LISTED
+            ).items
     return page(
         "tournaments/contents.html",
         groups=groups,
@@ -65,38 +65,39 @@ def contents() -> Response:
     )
 
 
-@pages.get(TOURNAMENT)
-@page_view
+@pages.view(TOURNAMENT)
 def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
     return page(
         "tournaments/show.html",
-        **head(tournament),
-        table=table(tournament, 1),
-        newest=newest(tournament),
-        lines=list(terms.lines(tournament)),
+        **tournament_context(tournament),
+        table=standings_context(tournament, 1),
+        newest=newest_matches(tournament),
+        lines=list(terms.describe_terms(tournament)),
     )
 
 
-@pages.get(f"{TOURNAMENT}/standings")
-@takes("page")
-@page_view
+@pages.view(f"{TOURNAMENT}/standings", "page")
 def standings(tournament_id: str) -> Response:
     """Show the standings, page by page."""
-    tournament = tournaments.get_tournament(record(), tournament_id)
-    return page("tournaments/standings.html", **head(tournament), table=table(tournament, requested_number()))
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    return page(
+        "tournaments/standings.html",
+        **tournament_context(tournament),
+        table=standings_context(tournament, requested_number()),
+    )
 
 
-def head(tournament: Tournament) -> Json:
+def tournament_context(tournament: Tournament) -> Json:
     """Return the context that every page of a tournament needs for its heading."""
-    found = progresses.progress(record(), tournament.id)
-    entries = asdict(entering.counts(record(), tournament.id))
+    found = progresses.progress(current_session(), tournament.id)
+    entries = asdict(entering.counts(current_session(), tournament.id))
     # The script compares messages of the stream with this; the estimated end changes too often to be compared.
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "tournament": tournament,
-        "organiser": accounts.get_account(record(), tournament.created_by).name,
+        "organiser": accounts.get_account(current_session(), tournament.created_by).name,
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
@@ -107,16 +108,16 @@ def head(tournament: Tournament) -> Json:
     }
 
 
-def table(tournament: Tournament, number: int) -> Json | None:
+def standings_context(tournament: Tournament, number: int) -> Json | None:
     """Return a page of the standings, None before the start."""
     if tournament.started_at is None:
         return None
-    columns = terms.columns(TIE_BREAKS[tournament.format], tournament.seats)
+    columns = terms.standings_columns(TIE_BREAKS[tournament.format], tournament.seats)
     try:
         kept = standings_cache.tournament_entry(tournament.id)
     except Conflict as error:
         return {"refusal": str(error), "columns": columns}
-    rows = standings_cache.table(kept)
+    rows = standings_cache.ranked_entrants(kept)
     numbered = numbered_page(number, LINES, len(rows))
     digits = terms.digits("points", tournament.seats)
     return {
@@ -135,20 +136,20 @@ def table(tournament: Tournament, number: int) -> Json | None:
     }
 
 
-def newest(tournament: Tournament) -> list[Json]:
+def newest_matches(tournament: Tournament) -> list[Json]:
     """Return the matches that ended last."""
-    return match_views(watching.newest_ended(record(), tournament.id, limit=NEWEST))
+    return match_views(watching.newest_ended(current_session(), tournament.id, limit=NEWEST))
 
 
 def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
     """Return the requested page of entries, including withdrawn ones."""
-    numbered = numbered_page(requested_number(), LINES, entering.count_entries(record(), tournament.id))
-    return numbered, entering.list_entries(record(), tournament.id, limit=LINES, cursor=numbered.cursor).items
+    numbered = numbered_page(requested_number(), LINES, entering.count_entries(current_session(), tournament.id))
+    return numbered, entering.list_entries(current_session(), tournament.id, limit=LINES, cursor=numbered.cursor).items
 
 
 def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
-    substitutes = entering.substitute_names(record(), tournament_id, ids)
+    substitutes = entering.substitute_names(current_session(), tournament_id, ids)
     views = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
     return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
@@ -173,12 +174,12 @@ def _blank_row(columns: Sequence[Json]) -> Json:
 def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
     """Return, by tournament, the number of entered bots, and the progress while it is running or paused."""
     ids = [tournament.id for tournament in events]
-    entered = entering.count_entered(record(), ids)
+    entered = entering.count_entered(current_session(), ids)
     active = {tournament.id for tournament in events if tournament.status in ("running", "paused")}
     return {
         id: {
             "entered": entered.get(id, 0),
-            "progress": progresses.progress(record(), id) if id in active else None,
+            "progress": progresses.progress(current_session(), id) if id in active else None,
         }
         for id in ids
     }

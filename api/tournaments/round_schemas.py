@@ -2,7 +2,7 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Strict, UtcDateTime
+from api.fields import UtcDateTime, View, describe
 from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.tables import MATCH_STATES
 
@@ -10,113 +10,104 @@ ROUND_STATES = ("decided", "playing", "over")
 HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` tournament, until the table is over"
 
 
-class RoundView(Strict):
-    tournament_round = fields.Integer(attribute="number", required=True, metadata={"description": "from 1"})
-    label = fields.String(required=True, metadata={"description": "such as semi_final; often empty"})
-    state = fields.String(
-        required=True,
-        validate=validate.OneOf(ROUND_STATES),
-        metadata={"description": "decided: no match is arranged yet"},
-    )
-    tables = fields.Integer(required=True)
-    arranged = fields.Integer(required=True, metadata={"description": "tables whose first matches there are"})
-    matches = fields.Integer(required=True, metadata={"description": "arranged so far"})
-    done = fields.Integer(required=True, metadata={"description": "matches that are over"})
-    byes = fields.Integer(required=True)
-    created_at = UtcDateTime(required=True)
-    ended_at = UtcDateTime(required=True, allow_none=True)
+class RoundView(View):
+    round = fields.Integer(attribute="number", metadata=describe("Number, from 1."))
+    label = fields.String(metadata=describe("Such as semi_final; often empty."))
+    state = fields.String(validate=validate.OneOf(ROUND_STATES), metadata=describe("decided: no match is arranged yet"))
+    tables = fields.Integer()
+    arranged = fields.Integer(metadata=describe("Tables whose first matches have been created."))
+    matches = fields.Integer(metadata=describe("Matches created so far."))
+    done = fields.Integer(metadata=describe("Matches that are over."))
+    byes = fields.Integer()
+    created_at = UtcDateTime()
+    ended_at = UtcDateTime(allow_none=True)
 
 
-class PlaceView(Strict):
-    bot = fields.String(required=True, allow_none=True, metadata={"description": HIDDEN})
-    name = fields.String(required=True, allow_none=True)
+class PlaceView(View):
+    bot = fields.String(allow_none=True, metadata=describe(HIDDEN))
+    name = fields.String(allow_none=True)
 
 
 class ByeView(PlaceView):
     reason = fields.String(
-        required=True,
         validate=validate.OneOf(["odd", "walkover"]),
-        metadata={"description": "odd: no table was left; walkover: no opponent was left"},
+        metadata=describe("odd: the number of entrants was odd; walkover: there was no opponent."),
     )
 
 
-class TableMatchView(Strict):
-    id = fields.String(required=True)
-    leg = fields.Integer(required=True, metadata={"description": "from 1; in duplicate deals one for each order"})
-    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
-    reason = fields.String(required=True, allow_none=True, metadata={"description": "why it does not count"})
-    rated = fields.Boolean(required=True)
+class TableMatchView(View):
+    id = fields.String()
+    leg = fields.Integer(metadata=describe("Number, from 1; in duplicate deals, one for each order of seats."))
+    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    reason = fields.String(allow_none=True, metadata=describe("Why it does not count."))
+    rated = fields.Boolean()
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
-    rematch_of = fields.String(required=True, allow_none=True)
-    group_id = fields.String(required=True, metadata={"description": "its deal group"})
-    seats = fields.List(fields.Nested(SeatView), required=True)
+    rematch_of = fields.String(allow_none=True)
+    group_id = fields.String(metadata=describe("Its deal group."))
+    seats = fields.List(fields.Nested(SeatView))
 
 
-class TableView(Strict):
-    table = fields.Integer(required=True, metadata={"description": "from 1"})
-    label = fields.String(required=True, metadata={"description": "such as final, third_place; often empty"})
-    over = fields.Boolean(required=True, metadata={"description": "whether all its matches so far are"})
-    legs = fields.Integer(required=True, metadata={"description": "matches (with each order) arranged at first"})
+class TableView(View):
+    table = fields.Integer(metadata=describe("Number, from 1."))
+    label = fields.String(metadata=describe("Such as final or third_place; often empty."))
+    over = fields.Boolean(metadata=describe("Whether all its matches so far are over."))
+    legs = fields.Integer(metadata=describe("Matches planned at first, for each order of seats."))
     unrated_reason = UnratedReason("why its matches are unrated, as far as known when the table is paired")
-    entrants = fields.List(
-        fields.Nested(PlaceView), required=True, metadata={"description": "by seat of the first leg"}
-    )
-    matches = fields.List(fields.Nested(TableMatchView), required=True, metadata={"description": "by leg"})
+    entrants = fields.List(fields.Nested(PlaceView), metadata=describe("In the seating order of the first leg."))
+    matches = fields.List(fields.Nested(TableMatchView), metadata=describe("In order of legs."))
 
 
 class WholeRoundView(RoundView):
-    resting = fields.List(
-        fields.Nested(ByeView), required=True, metadata={"description": "the byes; told when the tables are"}
-    )
-    items = fields.List(fields.Nested(TableView), required=True, metadata={"description": "tables, in their order"})
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+    resting = fields.List(fields.Nested(ByeView), metadata=describe("the byes; told when the tables are"))
+    items = fields.List(fields.Nested(TableView), metadata=describe("Tables in order of their numbers."))
+    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
 
 
-class OriginView(Strict):
-    tournament_round = fields.Integer(required=True)
-    table = fields.Integer(required=True, allow_none=True, metadata={"description": "null: a bye"})
+class OriginView(View):
+    round = fields.Integer()
+    table = fields.Integer(allow_none=True, metadata=describe("Null for a bye."))
 
 
 class BracketPlaceView(PlaceView):
-    seed = fields.Integer(required=True, allow_none=True, metadata={"description": "place in the drawing, from 1"})
+    seed = fields.Integer(allow_none=True, metadata=describe("Seed, from 1."))
     origin = fields.Nested(
-        OriginView, required=True, allow_none=True, metadata={"description": "where it came from; null at first"}
+        OriginView, allow_none=True, metadata=describe("The table or bye it came from; null in the first round.")
     )
 
 
 class BracketEntrantView(BracketPlaceView):
     points = fields.Float(
-        required=True, allow_none=True, metadata={"description": "rivals left behind over all legs, a tie a half"}
+        allow_none=True, metadata=describe("Points of all legs: one for each opponent beaten, half for a tie.")
     )
     advanced = fields.Boolean(
-        required=True, allow_none=True, metadata={"description": "null while it is played; of the final: who won"}
+        allow_none=True, metadata=describe("Null while the table is in progress; in the final, true for the winner.")
     )
 
 
 class BracketByeView(BracketPlaceView):
-    reason = fields.String(required=True)
+    reason = fields.String()
 
 
-class BracketTableView(Strict):
-    table = fields.Integer(required=True)
-    label = fields.String(required=True)
-    legs = fields.Integer(required=True)
-    entrants = fields.List(fields.Nested(BracketEntrantView), required=True, metadata={"description": "best first"})
+class BracketTableView(View):
+    table = fields.Integer()
+    label = fields.String()
+    legs = fields.Integer()
+    entrants = fields.List(fields.Nested(BracketEntrantView), metadata=describe("Best first."))
 
 
-class BracketRoundView(Strict):
-    tournament_round = fields.Integer(required=True)
-    label = fields.String(required=True)
-    state = fields.String(required=True, validate=validate.OneOf(["playing", "over"]))
-    tables = fields.List(fields.Nested(BracketTableView), required=True)
-    byes = fields.List(fields.Nested(BracketByeView), required=True)
+class BracketRoundView(View):
+    round = fields.Integer()
+    label = fields.String()
+    state = fields.String(validate=validate.OneOf(["playing", "over"]))
+    tables = fields.List(fields.Nested(BracketTableView))
+    byes = fields.List(fields.Nested(BracketByeView))
 
 
-class ToComeView(Strict):
-    label = fields.String(required=True)
-    tables = fields.Integer(required=True)
+class ToComeView(View):
+    label = fields.String()
+    tables = fields.Integer()
 
 
-class BracketView(Strict):
-    rounds = fields.List(fields.Nested(BracketRoundView), required=True)
-    to_come = fields.List(fields.Nested(ToComeView), required=True, metadata={"description": "rounds not paired yet"})
+class BracketView(View):
+    rounds = fields.List(fields.Nested(BracketRoundView))
+    to_come = fields.List(fields.Nested(ToComeView), metadata=describe("rounds not decided yet"))

@@ -15,6 +15,8 @@ from api.fields import (
     StrictInt,
     UtcDateTime,
     UtcDateTimeInput,
+    View,
+    describe,
 )
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MOST_SEATS, TimeView
@@ -35,7 +37,7 @@ TERMS = {
     "nobody meets a deal twice. duplicate: the same bots play the same cards in every order of seats. common where the "
     "event is rated, else own, unless given",
     "orders": "of seats in duplicate deals: each bot once on every seat (cyclic, unless given), or all orders",
-    "trusted": "rate duplicate deals all the same, though a bot that remembers knows the cards; false unless given",
+    "trusted": "rate duplicate deals although a bot with a memory could recognise the cards; false unless given",
     "anonymous": "hide who plays a rated match, from its opponents too, until it is over; true unless given",
     "late_entry": "take entries after the start, which play from the next round on; false unless given",
     "frozen_version": "a bot that changes its version loses its seats; false unless given",
@@ -46,33 +48,35 @@ TERMS = {
 
 
 class TermsBody(Strict):
-    """The terms of an event as they are asked for."""
+    """The terms of a tournament in a request."""
 
     name = Name()
-    seats = StrictInt(low=1, high=MOST_SEATS, metadata={"description": "of each table"})
-    options = fields.Dict(keys=fields.String(), metadata={"description": "of the game, see GET /games"})
-    format = fields.String(validate=validate.OneOf(FORMATS), metadata={"description": TERMS["format"]})
-    format_options = fields.Dict(keys=fields.String(), metadata={"description": TERMS["format_options"]})
-    cycles = StrictInt(low=1, high=MAX_CYCLES, metadata={"description": TERMS["cycles"]})
-    rated = StrictBool(metadata={"description": TERMS["rated"]})
-    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata={"description": TERMS["deal_sharing"]})
-    orders = fields.String(validate=validate.OneOf(ORDERS), metadata={"description": TERMS["orders"]})
-    trusted = StrictBool(metadata={"description": TERMS["trusted"]})
-    anonymous = StrictBool(metadata={"description": TERMS["anonymous"]})
-    late_entry = StrictBool(metadata={"description": TERMS["late_entry"]})
-    frozen_version = StrictBool(metadata={"description": TERMS["frozen_version"]})
+    seats = StrictInt(low=1, high=MOST_SEATS, metadata=describe("Seats at each table."))
+    options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
+    format = fields.String(validate=validate.OneOf(FORMATS), metadata=describe(TERMS["format"]))
+    format_options = fields.Dict(keys=fields.String(), metadata=describe(TERMS["format_options"]))
+    cycles = StrictInt(low=1, high=MAX_CYCLES, metadata=describe(TERMS["cycles"]))
+    rated = StrictBool(metadata=describe(TERMS["rated"]))
+    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata=describe(TERMS["deal_sharing"]))
+    orders = fields.String(validate=validate.OneOf(ORDERS), metadata=describe(TERMS["orders"]))
+    trusted = StrictBool(metadata=describe(TERMS["trusted"]))
+    anonymous = StrictBool(metadata=describe(TERMS["anonymous"]))
+    late_entry = StrictBool(metadata=describe(TERMS["late_entry"]))
+    frozen_version = StrictBool(metadata=describe(TERMS["frozen_version"]))
     substitute = fields.String(
-        allow_none=True, validate=validate.OneOf(list(players())), metadata={"description": TERMS["substitute"]}
+        allow_none=True, validate=validate.OneOf(list(players())), metadata=describe(TERMS["substitute"])
     )
-    starts_at = UtcDateTimeInput(allow_none=True, metadata={"description": TERMS["starts_at"]})
+    starts_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["starts_at"]))
     time = fields.Nested(TimeView)
 
 
 class NewTournament(TermsBody):
     name = Name(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    seats = StrictInt(low=1, high=MOST_SEATS, required=True, metadata={"description": "of each table"})
-    options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
+    seats = StrictInt(low=1, high=MOST_SEATS, required=True, metadata=describe("Seats at each table."))
+    options = fields.Dict(
+        keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
+    )
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -84,11 +88,11 @@ class TournamentChanges(TermsBody):
     @validates_schema
     def holds_something(self, changes: dict[str, object], **_: object) -> None:
         if not changes:
-            raise ValidationError("give at least one field to change")
+            raise ValidationError("Give at least one field to change.")
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(MOST_REASON, load_default=None, metadata={"description": "for everybody: `status_reason`"})
+    reason = PlainText(MOST_REASON, load_default=None, metadata=describe("Shown to everyone as `status_reason`."))
 
 
 class TournamentQuery(PageQuery):
@@ -96,77 +100,65 @@ class TournamentQuery(PageQuery):
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
-class ProgressView(Strict):
-    done = fields.Integer(required=True, metadata={"description": "matches that are over"})
-    total = fields.Integer(required=True, metadata={"description": "matches in all, those foreseen among them"})
-    by_status = fields.Dict(
-        keys=fields.String(), values=fields.Integer(), required=True, metadata={"description": "matches by status"}
+class ProgressView(View):
+    done = fields.Integer(metadata=describe("Matches that are over."))
+    total = fields.Integer(metadata=describe("All matches, including those not created yet."))
+    by_status = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Matches by status."))
+    round = fields.Integer(
+        allow_none=True, metadata=describe("the earliest that is not over; 0 before the first; null in a ladder")
     )
-    tournament_round = fields.Integer(
-        required=True,
-        allow_none=True,
-        metadata={"description": "number of the earliest round that is not over; 0 before the first; null in a ladder"},
-    )
-    rounds = fields.Integer(required=True, metadata={"description": "number of rounds paired so far"})
+    rounds = fields.Integer(metadata=describe("decided so far"))
     estimated_end = NextMinute(
-        required=True,
         allow_none=True,
-        metadata={"description": "by the pace of the last matches, to the minute; null where nobody can tell"},
+        metadata=describe("Estimated from the last matches, to the minute; null if it cannot be estimated."),
     )
 
 
-class EntriesView(Strict):
-    entered = fields.Integer(required=True, metadata={"description": "bots that have not withdrawn"})
-    withdrawn = fields.Integer(required=True)
-    asked = fields.Integer(required=True, metadata={"description": "called before the start, not answered yet"})
-    ready = fields.Integer(required=True, metadata={"description": "answered"})
-    absent = fields.Integer(required=True, metadata={"description": "could not be called"})
-    substitutes = fields.Integer(required=True, metadata={"description": "whose seats a house player has now"})
+class EntriesView(View):
+    entered = fields.Integer(metadata=describe("Bots that have not been withdrawn."))
+    withdrawn = fields.Integer()
+    asked = fields.Integer(metadata=describe("Bots called before the start that have not answered yet."))
+    ready = fields.Integer(metadata=describe("Bots that answered the preflight."))
+    absent = fields.Integer(metadata=describe("Bots that could not be reached."))
+    substitutes = fields.Integer(metadata=describe("Entries whose seats are played by a substitute now."))
 
 
-class TournamentView(Strict):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    game = fields.String(required=True)
-    options = fields.Dict(required=True)
-    seats = fields.Integer(required=True)
-    format = fields.String(required=True, validate=validate.OneOf(FORMATS))
-    format_options = fields.Dict(required=True)
-    cycles = fields.Integer(required=True)
-    rated = fields.Boolean(required=True)
-    deal_sharing = fields.String(required=True, validate=validate.OneOf(GROUP_KINDS))
-    orders = fields.String(required=True, validate=validate.OneOf(ORDERS))
-    trusted = fields.Boolean(required=True)
-    anonymous = fields.Boolean(required=True)
-    late_entry = fields.Boolean(required=True)
-    frozen_version = fields.Boolean(required=True)
-    substitute = fields.String(required=True, allow_none=True)
-    starts_at = UtcDateTime(required=True, allow_none=True)
-    time = Part(TimeView, required=True)
-    status = fields.String(required=True, validate=validate.OneOf(TOURNAMENT_STATES))
-    status_reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "why it was cancelled, or could not start"}
-    )
-    organiser = fields.String(attribute="created_by", required=True)
-    created_at = UtcDateTime(required=True)
-    started_at = UtcDateTime(required=True, allow_none=True)
-    finished_at = UtcDateTime(required=True, allow_none=True)
+class TournamentView(View):
+    id = fields.String()
+    name = fields.String()
+    game = fields.String()
+    options = fields.Dict()
+    seats = fields.Integer()
+    format = fields.String(validate=validate.OneOf(FORMATS))
+    format_options = fields.Dict()
+    cycles = fields.Integer()
+    rated = fields.Boolean()
+    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS))
+    orders = fields.String(validate=validate.OneOf(ORDERS))
+    trusted = fields.Boolean()
+    anonymous = fields.Boolean()
+    late_entry = fields.Boolean()
+    frozen_version = fields.Boolean()
+    substitute = fields.String(allow_none=True)
+    starts_at = UtcDateTime(allow_none=True)
+    time = Part(TimeView)
+    status = fields.String(validate=validate.OneOf(TOURNAMENT_STATES))
+    status_reason = fields.String(allow_none=True, metadata=describe("Why it was cancelled or could not start."))
+    organiser = fields.String(attribute="created_by")
+    created_at = UtcDateTime()
+    started_at = UtcDateTime(allow_none=True)
+    finished_at = UtcDateTime(allow_none=True)
 
 
 class WholeTournamentView(TournamentView):
-    entries = fields.Nested(EntriesView, required=True, metadata={"description": "how many; see /entries"})
+    entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries; see /entries for the list."))
     preflight_until = UtcDateTime(
-        required=True,
-        allow_none=True,
-        metadata={"description": "while bots are called before the first round: how long it waits for them"},
+        allow_none=True, metadata=describe("while bots are called before the first round: how long it waits for them")
     )
-    progress = fields.Nested(ProgressView, required=True)
-    tie_breaks = fields.List(
-        fields.String(), required=True, metadata={"description": "what decides places, in this order"}
-    )
+    progress = fields.Nested(ProgressView)
+    tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))
     draw = fields.String(
         attribute="told_draw",
-        required=True,
         allow_none=True,
-        metadata={"description": "32 bytes in hex that decided every lot; null until the event is over"},
+        metadata=describe("The seed of all random decisions, 32 bytes in hex; null until the tournament is over."),
     )

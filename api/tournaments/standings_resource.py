@@ -1,35 +1,45 @@
 """Standings, crosstable, opponents, luck-adjusted scores and strengths of a tournament over HTTP."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
-from api import standings_cache
-from api.pagination import PageQuery
-from api.presentation import Extended
+from marshmallow import Schema
+
+from api.auth import anyone
+from api.caching import CacheEntry
+from api.extended import Extended
+from api.ladders.schemas import StrengthsPage
+from api.ladders.strengths import attach_ranks
+from api.pagination import PageQuery, list_of, page_in_memory
+from api.tournaments import standings_cache
 from api.tournaments.standings_schemas import (
-    CrosstablePage,
-    LuckPage,
-    MeetingsPage,
+    CrosstableRow,
+    LuckRow,
+    MeetingsRow,
     OwnStandingView,
+    SnapshotView,
     StandingsPage,
-    StrengthsPage,
 )
-from api.views import Resource
+from api.views import Decorator, Resource
 from referee.errors import NotFound
 from referee.standings import LuckAdjusted, RankedEntrant, count_opponents
+from referee.tournaments.standings import TournamentResults
 
 resource = Resource(
     "standings", "/api/v1/tournaments", "Standings of tournaments, and other figures from their results."
 )
 
 Json = dict[str, Any]
+TOURNAMENT: Final = '/<id("trn"):tournament_id>'
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/standings')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(StandingsPage)
+def endpoint(path: str, response: type[Schema]) -> Decorator:
+    """Register a view of a page computed from the cached results, which it reads in transactions of its own."""
+    return resource.get(f"{TOURNAMENT}/{path}", anyone, response, query=PageQuery, transaction=None)
+
+
+@endpoint("standings", StandingsPage)
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first
 
@@ -38,35 +48,27 @@ def show(query: Json, tournament_id: str) -> Any:
     included yet.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    page = standings_cache.page_of(
-        standings_cache.table(kept), query, lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows)
+    page = page_in_memory(
+        standings_cache.ranked_entrants(kept),
+        query,
+        lambda rows: standings_cache.attach_error_bars(kept, tournament_id, rows),
     )
     return {**standings_cache.snapshot(kept), "samples": standings_cache.samples_of(kept.made), **page}
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/standings/<id("bot"):bot_id>')
-@resource.anyone
-@resource.response(OwnStandingView)
+@resource.get(f'{TOURNAMENT}/standings/<id("bot"):bot_id>', anyone, OwnStandingView, transaction=None)
 def show_own(tournament_id: str, bot_id: str) -> Any:
     """Get the row of a bot in the standings"""
     kept = standings_cache.tournament_entry(tournament_id)
     index = standings_cache.row_indexes(kept).get(bot_id)
     if index is None:
         raise NotFound("entry", bot_id)
-    table = standings_cache.table(kept)
-    (row,) = standings_cache.attach_error_bars(kept, tournament_id, [table[index]])
-    return {
-        **standings_cache.snapshot(kept),
-        "samples": standings_cache.samples_of(kept.made),
-        "of": len(table),
-        "row": row,
-    }
+    ranked, samples = standings_cache.ranked_entrants(kept), standings_cache.samples_of(kept.made)
+    (row,) = standings_cache.attach_error_bars(kept, tournament_id, [ranked[index]])
+    return {**standings_cache.snapshot(kept), "samples": samples, "of": len(ranked), "row": row}
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/crosstable')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(CrosstablePage)
+@endpoint("crosstable", list_of(CrosstableRow, SnapshotView))
 def show_crosstable(query: Json, tournament_id: str) -> Any:
     """Get the crosstable: each bot's score against each opponent
 
@@ -76,47 +78,32 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     kept = standings_cache.tournament_entry(tournament_id)
     met = standings_cache.results_by_opponent(kept)
 
-    def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
-        named = standings_cache.attach_people(tournament_id, rows)
-        return [
-            Extended(row, rivals=[Extended(against, bot=other) for other, against in met[row.entrant].items()])
-            for row in named
-        ]
+    def attach(row: RankedEntrant) -> Json:
+        return {"rivals": [Extended(against, bot=other) for other, against in met[row.entrant].items()]}
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(standings_cache.table(kept), query, view)}
+    return page_of_rows(kept, standings_cache.ranked_entrants(kept), query, tournament_id, attach)
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/opponents')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(MeetingsPage)
+@endpoint("opponents", list_of(MeetingsRow, SnapshotView))
 def show_meetings(query: Json, tournament_id: str) -> Any:
     """Count the matches of each bot by seat and by opponent, and its byes
 
     Matches by seat and by opponent, and byes, in the order of the standings.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    made, table = kept.made, standings_cache.table(kept)
+    made, ranked = kept.made, standings_cache.ranked_entrants(kept)
     byes = [bot_id for _, bot_id, _ in made.byes]
-    met = kept.part("meetings", lambda: count_opponents([row.entrant for row in table], made.outcomes, byes))
+    met = kept.part("opponents", lambda: count_opponents([row.entrant for row in ranked], made.outcomes, byes))
 
-    def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
-        return [
-            Extended(
-                row,
-                met=met[row.entrant],
-                opponents=[{"bot": bot, "matches": often} for bot, often in met[row.entrant].opponents.items()],
-            )
-            for row in standings_cache.attach_people(tournament_id, rows)
-        ]
+    def attach(row: RankedEntrant) -> Json:
+        counted = met[row.entrant]
+        opponents = [{"bot": bot, "matches": number} for bot, number in counted.opponents.items()]
+        return {"met": counted, "opponents": opponents}
 
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(table, query, view)}
+    return page_of_rows(kept, ranked, query, tournament_id, attach)
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/luck')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(LuckPage)
+@endpoint("luck", list_of(LuckRow, SnapshotView))
 def show_luck(query: Json, tournament_id: str) -> Any:
     """Get the scores adjusted for the luck of the cards
 
@@ -124,20 +111,12 @@ def show_luck(query: Json, tournament_id: str) -> Any:
     only be compared if deals are shared.
     """
     kept = standings_cache.tournament_entry(tournament_id)
-    table, adjusted = standings_cache.table(kept), standings_cache.luck_adjusted_scores(kept)
-    ranked = kept.part("by luck", lambda: sorted(table, key=lambda row: _by_luck(adjusted[str(row.entrant)])))
-
-    def view(rows: Sequence[RankedEntrant]) -> list[Extended]:
-        named = standings_cache.attach_people(tournament_id, rows)
-        return [Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named]
-
-    return {**standings_cache.snapshot(kept), **standings_cache.page_of(ranked, query, view)}
+    ranked, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
+    by_luck = kept.part("by luck", lambda: sorted(ranked, key=lambda row: _luck_key(adjusted[str(row.entrant)])))
+    return page_of_rows(kept, by_luck, query, tournament_id, lambda row: {"adjusted": adjusted[str(row.entrant)]})
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/strengths')
-@resource.anyone
-@resource.query(PageQuery)
-@resource.response(StrengthsPage)
+@endpoint("strengths", StrengthsPage)
 def show_strengths(query: Json, tournament_id: str) -> Any:
     """Get the estimated strengths of the bots, with confidence intervals
 
@@ -146,21 +125,29 @@ def show_strengths(query: Json, tournament_id: str) -> Any:
     """
     kept = standings_cache.tournament_entry(tournament_id)
     fitted = standings_cache.tournament_fit(kept)
-    page = standings_cache.page_of(
+    page = page_in_memory(
         fitted.rows,
         query,
-        lambda rows: standings_cache.attach_ranks(
-            fitted, rows, standings_cache.names(tournament_id, [row.id for row in rows])
-        ),
+        lambda rows: attach_ranks(fitted, rows, standings_cache.load_names(tournament_id, [row.id for row in rows])),
     )
-    return {
-        **standings_cache.snapshot(kept),
-        "left_out": 0,
-        "converged": fitted.converged,
-        "exact": fitted.exact,
-        **page,
-    }
+    counted = {**standings_cache.snapshot(kept), "left_out": 0}
+    return {**counted, "converged": fitted.converged, "exact": fitted.exact, **page}
 
 
-def _by_luck(found: LuckAdjusted | None) -> tuple[bool, Fraction]:
+def page_of_rows(
+    kept: CacheEntry[TournamentResults],
+    rows: Sequence[RankedEntrant],
+    query: Json,
+    tournament_id: str,
+    attach: Callable[[Any], Json],
+) -> Json:
+    """Return the requested page of ``rows``, each with its bot and with what ``attach`` returns for it."""
+
+    def extend(found: Sequence[RankedEntrant]) -> list[Extended]:
+        return [Extended(row, **attach(row)) for row in standings_cache.attach_people(tournament_id, found)]
+
+    return {**standings_cache.snapshot(kept), **page_in_memory(rows, query, extend)}
+
+
+def _luck_key(found: LuckAdjusted | None) -> tuple[bool, Fraction]:
     return found is None, Fraction(0) if found is None else -found.points.value

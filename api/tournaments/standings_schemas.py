@@ -1,122 +1,104 @@
-"""Tables of an event: standings, who met whom, scores less the luck of the cards, strengths."""
+"""Tables of a tournament: standings, results by opponent, scores adjusted for luck."""
 
 from marshmallow import fields
 
-from api.fields import Exact, Rounded, Strict
+from api.fields import Exact, View, describe
 
 AS_OF = "the last result that counts here: results are numbered in the order in which matches end; 0: none yet"
-EXACT = {"description": "as a fraction", "example": "13/2"}
+EXACT = {"description": "As a fraction.", "example": "13/2"}
 
 
-class TieBreakView(Strict):
-    name = fields.String(required=True, metadata={"example": "buchholz"})
-    value = fields.Float(required=True, allow_none=True, metadata={"description": "null: it does not apply"})
-    exact = Exact("value", required=True, allow_none=True, metadata=EXACT)
+class TieBreakView(View):
+    name = fields.String(metadata={"example": "buchholz"})
+    value = fields.Float(allow_none=True, metadata=describe("Null if it does not apply."))
+    exact = Exact("value", allow_none=True, metadata=EXACT)
 
 
-class ErrorBarView(Strict):
-    low = fields.Float(required=True, allow_none=True, metadata={"description": "of 95 % confidence; null: too little"})
-    high = fields.Float(required=True, allow_none=True)
-    groups = fields.Integer(
-        required=True, metadata={"description": "deal groups it rests on; with fewer than eight it is rough"}
+class ErrorBarView(View):
+    low = fields.Float(
+        allow_none=True, metadata=describe("Lower end of the 95 % interval; null if there are too few results.")
     )
+    high = fields.Float(allow_none=True)
+    groups = fields.Integer(metadata=describe("Deal groups used; with fewer than eight, the interval is rough."))
 
 
-class EntrantView(Strict):
-    place = fields.Integer(required=True, metadata={"description": "shared by those whom no tie-break parts"})
-    bot = fields.String(attribute="entrant", required=True)
-    name = fields.String(attribute="person.name", required=True)
+class EntrantView(View):
+    place = fields.Integer(metadata=describe("Rank in the standings, shared by entrants that no tie-break separates."))
+    bot = fields.String(attribute="entrant")
+    name = fields.String(attribute="person.name")
 
 
 class StandingsRow(EntrantView):
-    owner = fields.String(attribute="person.owner", required=True)
-    withdrawn = fields.Boolean(attribute="person.withdrawn", required=True)
+    owner = fields.String(attribute="person.owner")
+    withdrawn = fields.Boolean(attribute="person.withdrawn")
     version_changed = fields.Boolean(
-        attribute="person.version_changed",
-        required=True,
-        metadata={"description": "it is not the version that started"},
+        attribute="person.version_changed", metadata=describe("The bot's version has changed since the start.")
     )
-    matches = fields.Integer(required=True)
-    byes = fields.Integer(required=True)
-    points = fields.Float(required=True, metadata={"description": "a match gives at most 1, a tie its half"})
-    points_exact = Exact("points", required=True, metadata=EXACT)
+    matches = fields.Integer()
+    byes = fields.Integer()
+    points = fields.Float(metadata=describe("A match is worth at most one point; a tie is worth half."))
+    points_exact = Exact("points", metadata=EXACT)
     points_per_match = fields.Float(
         attribute="error_bar.points_per_match",
-        required=True,
         allow_none=True,
-        metadata={"description": "without byes; null without a match"},
+        metadata=describe("Without byes; null if no match was played."),
     )
-    error_bar = fields.Nested(ErrorBarView, required=True, metadata={"description": "of the points per match"})
-    wins = fields.Integer(required=True, metadata={"description": "matches won alone"})
-    returns = fields.Integer(required=True, metadata={"description": "gained over all matches"})
+    error_bar = fields.Nested(ErrorBarView, metadata=describe("Confidence interval of the points per match."))
+    wins = fields.Integer(metadata=describe("Matches won outright."))
+    returns = fields.Integer(metadata=describe("Total returns of all matches."))
     tie_breaks = fields.List(
         fields.Nested(TieBreakView),
-        required=True,
-        metadata={"description": "the columns of the format, in the order in which they decide"},
+        metadata=describe("The tie-breaks of the format, in the order in which they apply."),
     )
 
 
-class SnapshotView(Strict):
-    as_of_seq = fields.Integer(required=True, metadata={"description": AS_OF})
-    results = fields.Integer(required=True, metadata={"description": "how many count; of a ladder the newest 100,000"})
+class SnapshotView(View):
+    as_of_seq = fields.Integer(metadata=describe(AS_OF))
+    results = fields.Integer(
+        metadata=describe("Number of results that count; in a ladder tournament, at most the newest 100,000.")
+    )
 
 
 class StandingsPage(SnapshotView):
-    samples = fields.Integer(required=True, metadata={"description": "that each error bar rests on"})
-    items = fields.List(fields.Nested(StandingsRow), required=True)
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
+    samples = fields.Integer(metadata=describe("Bootstrap samples of each error bar."))
+    items = fields.List(fields.Nested(StandingsRow))
+    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
 
 
 class OwnStandingView(SnapshotView):
-    samples = fields.Integer(required=True, metadata={"description": "that the error bar rests on"})
-    of = fields.Integer(required=True, metadata={"description": "how many are in the table"})
-    row = fields.Nested(StandingsRow, required=True)
+    samples = fields.Integer(metadata=describe("Bootstrap samples of the error bar."))
+    of = fields.Integer(metadata=describe("Number of rows in the standings."))
+    row = fields.Nested(StandingsRow)
 
 
-class RivalView(Strict):
-    bot = fields.String(required=True)
-    matches = fields.Integer(required=True, metadata={"description": "at one table"})
-    points = fields.Float(required=True, metadata={"description": "1 for each match placed before it, level a half"})
-    lead = fields.Integer(required=True, metadata={"description": "matches placed before it less those behind"})
+class RivalView(View):
+    bot = fields.String()
+    matches = fields.Integer(metadata=describe("Matches against this opponent."))
+    points = fields.Float(metadata=describe("One for each match finished ahead of it, half for a tie."))
+    lead = fields.Integer(metadata=describe("Matches finished ahead of it minus matches finished behind it."))
 
 
 class CrosstableRow(EntrantView):
     rivals = fields.List(
-        fields.Nested(RivalView), required=True, metadata={"description": "whom it met, in the order of the table"}
+        fields.Nested(RivalView), metadata=describe("Opponents it has played, in order of the standings.")
     )
 
 
-class CrosstablePage(SnapshotView):
-    items = fields.List(fields.Nested(CrosstableRow), required=True)
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
-
-
-class OpponentView(Strict):
-    bot = fields.String(required=True)
-    matches = fields.Integer(required=True)
+class OpponentView(View):
+    bot = fields.String()
+    matches = fields.Integer()
 
 
 class MeetingsRow(EntrantView):
-    seats = fields.List(
-        fields.Integer(), attribute="met.seats", required=True, metadata={"description": "matches by seat"}
-    )
-    opponents = fields.List(
-        fields.Nested(OpponentView), required=True, metadata={"description": "the most frequent first"}
-    )
-    byes = fields.Integer(attribute="met.byes", required=True)
+    seats = fields.List(fields.Integer(), attribute="met.seats", metadata=describe("Matches by seat."))
+    opponents = fields.List(fields.Nested(OpponentView), metadata=describe("Most frequent first."))
+    byes = fields.Integer(attribute="met.byes")
 
 
-class MeetingsPage(SnapshotView):
-    items = fields.List(fields.Nested(MeetingsRow), required=True)
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
-
-
-class MeanView(Strict):
-    value = fields.Float(required=True)
-    exact = Exact("value", required=True, metadata=EXACT)
-    error = fields.Float(
-        required=True, allow_none=True, metadata={"description": "standard error; null with one deal group"}
-    )
+class MeanView(View):
+    value = fields.Float()
+    exact = Exact("value", metadata=EXACT)
+    error = fields.Float(allow_none=True, metadata=describe("Standard error; null with only one deal group."))
 
 
 class LuckRow(EntrantView):
@@ -124,56 +106,19 @@ class LuckRow(EntrantView):
         MeanView,
         attribute="adjusted.points",
         dump_default=None,
-        required=True,
         allow_none=True,
-        metadata={"description": "a match, above all that held the same cards; null: nobody did"},
+        metadata=describe("Per match, relative to all who held the same cards; null if nobody did."),
     )
     returns = fields.Nested(
         MeanView,
         attribute="adjusted.returns",
         dump_default=None,
-        required=True,
         allow_none=True,
-        metadata={"description": "likewise"},
+        metadata=describe("The same for returns."),
     )
     matches = fields.Integer(
-        attribute="adjusted.matches", dump_default=0, required=True, metadata={"description": "that could be compared"}
+        attribute="adjusted.matches", dump_default=0, metadata=describe("Matches that could be compared.")
     )
     groups = fields.Integer(
-        attribute="adjusted.groups", dump_default=0, required=True, metadata={"description": "deal groups of these"}
+        attribute="adjusted.groups", dump_default=0, metadata=describe("Deal groups of these matches.")
     )
-
-
-class LuckPage(SnapshotView):
-    items = fields.List(fields.Nested(LuckRow), required=True)
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})
-
-
-class StrengthRow(Strict):
-    rank = fields.Integer(required=True)
-    bot = fields.String(attribute="id", required=True)
-    name = fields.String(required=True)
-    points = Rounded(
-        2, required=True, metadata={"description": "1500 is the mean; 400 more win ten times as often as they lose"}
-    )
-    low = Rounded(2, required=True, metadata={"description": "of the 95 % interval"})
-    high = Rounded(2, required=True)
-    se = Rounded(2, required=True, metadata={"description": "standard error"})
-    matches = fields.Integer(required=True)
-    superior_to_next = fields.Float(
-        required=True,
-        allow_none=True,
-        metadata={"description": "probability that it is stronger than the next; null: it is the last"},
-    )
-    best_rank = fields.Integer(required=True, metadata={"description": "that the intervals of all leave open"})
-    worst_rank = fields.Integer(required=True)
-
-
-class StrengthsPage(Strict):
-    as_of_seq = fields.Integer(required=True, metadata={"description": "the last result, of a ladder the last act"})
-    results = fields.Integer(required=True, metadata={"description": "fitted"})
-    left_out = fields.Integer(required=True, metadata={"description": "older results of a ladder"})
-    converged = fields.Boolean(required=True, metadata={"description": "to a hundredth of a point"})
-    exact = fields.Boolean(required=True, metadata={"description": "false: so many bots that errors are approximate"})
-    items = fields.List(fields.Nested(StrengthRow), required=True, metadata={"description": "the strongest first"})
-    next = fields.String(required=True, allow_none=True, metadata={"description": "cursor of the next page"})

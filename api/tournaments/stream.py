@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 from sqlalchemy.orm import Session
 
-from api.streams.messages import instant, message
+from api.streams.messages import encode_message, format_time
 from api.streams.stream import RECONNECT, REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
@@ -67,13 +67,12 @@ class Views:
 class TournamentStream(Stream[TournamentFeed]):
     """The tournaments with viewers in this process."""
 
+    feed_type = TournamentFeed
+
     def __init__(self, database: Database, connections: StreamConnections, views: Views) -> None:
         self._views = views
         self._sent_seq: int | None = None
         super().__init__(database, connections)
-
-    def _new_feed(self, id: str) -> TournamentFeed:
-        return TournamentFeed(id)
 
     def is_complete(self, feed: TournamentFeed, after: int) -> bool:
         with self._changed:
@@ -97,7 +96,7 @@ class TournamentStream(Stream[TournamentFeed]):
                 yield b"".join(map(match_message, page))
 
     def _snapshot(self, feed: TournamentFeed, seq: int) -> bytes:
-        parts = [message("progress", seq, feed.progress), message("standings", seq, feed.standings)]
+        parts = [encode_message("progress", seq, feed.progress), encode_message("standings", seq, feed.standings)]
         if feed.over:
             parts.append(self._end(feed, seq))
         return b"".join(parts)
@@ -105,7 +104,7 @@ class TournamentStream(Stream[TournamentFeed]):
     def _end(self, feed: TournamentFeed, seq: int) -> bytes:
         status, reason = feed.state or ("", None)
         data = orjson.dumps({"status": status, "reason": reason, "as_of_seq": feed.last_match})
-        return b"retry: 60000\n" + message("end", f"{seq}.end", data)
+        return b"retry: 60000\n" + encode_message("end", f"{seq}.end", data)
 
     # -- in the polling thread --
 
@@ -167,7 +166,7 @@ class TournamentStream(Stream[TournamentFeed]):
             feed.check_at = moment + max(CHECK_S, REST_FACTOR * (moment - began))
             if data != feed.progress:
                 feed.progress = data
-                self._send(feed, message("progress", self._sent_seq or 0, data))
+                self._send(feed, encode_message("progress", self._sent_seq or 0, data))
 
     def _publish_changes(self, feed: TournamentFeed) -> None:
         """Send the standings if they have changed, then the end once everything before it has been sent.
@@ -201,7 +200,7 @@ class TournamentStream(Stream[TournamentFeed]):
             feed.standings_at = moment + max(STANDINGS_S, REST_FACTOR * (moment - began), writing_s)
             if data != feed.standings:
                 feed.standings = data
-                self._send(feed, message("standings", self._sent_seq or 0, data))
+                self._send(feed, encode_message("standings", self._sent_seq or 0, data))
 
     def _last_counting(self, feed: TournamentFeed) -> int:
         with self.database.read() as session:
@@ -217,18 +216,8 @@ class TournamentStream(Stream[TournamentFeed]):
 
 
 def match_message(ended: watching.EndedMatch) -> bytes:
-    data = {
-        "id": ended.match_id,
-        "seq": ended.seq,
-        "tournament_round": ended.tournament_round,
-        "table": ended.table,
-        "leg": ended.leg,
-        "status": ended.status,
-        "reason": ended.reason,
-        "entrants": ended.entrants,
-        "bots": ended.bots,
-        "placements": ended.placements,
-        "returns": ended.returns,
-        "finished_at": instant(ended.finished_at),
-    }
-    return message("match", ended.seq, orjson.dumps(data))
+    data = asdict(ended)
+    del data["tournament_id"]
+    data |= {"id": data.pop("match_id"), "tournament_round": data.pop("tournament_round")}
+    data["finished_at"] = format_time(ended.finished_at)
+    return encode_message("match", ended.seq, orjson.dumps(data))

@@ -1,35 +1,28 @@
 """The stream of a tournament over HTTP; ``api.tournaments.stream`` decides what its messages contain."""
 
+from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, current_app
+from flask import Response
 
-from api import standings_cache
 from api.streams import connections
-from api.streams.schemas import FollowQuery
-from api.streams.stream_writer import StreamConnections
+from api.streams.endpoints import StreamResource
+from api.tournaments import standings_cache
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.tournaments.stream import LINES, TournamentStream, Views
-from api.views import Resource, database
-from referee.db.engine import Database
+from api.views import current_application, database
 from referee.tournaments import tournaments
 
-resource = Resource("events", "/api/v1/tournaments", "Live streams of tournaments.")
+resource = StreamResource("events", "/api/v1/tournaments", "Live streams of tournaments.")
 
 Json = dict[str, Any]
 
 
-@resource.route("GET", '/<id("trn"):tournament_id>/stream')
-@resource.anyone
-@resource.query(FollowQuery)
-@resource.documents(
-    parameters=[connections.LAST_EVENT_ID], responses={204: connections.COMPLETE, 503: connections.TOO_MANY}
-)
-@resource.file_response(
-    connections.MEDIA_TYPE,
+@resource.stream(
+    '/<id("trn"):tournament_id>/stream',
     "Messages until the tournament has ended.",
-    connections.message_schema("match", "progress", "standings", "end"),
+    *("match", "progress", "standings", "end"),
 )
 def follow(query: Json, tournament_id: str) -> Response:
     """Follow a tournament (server-sent events)
@@ -45,20 +38,19 @@ def follow(query: Json, tournament_id: str) -> Response:
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
-    return connections.follow(_tournament_stream, tournament_id, query.get("after"))
+    views = Views(ProgressView().dump, _render_standings())
+    return connections.follow(TournamentStream, tournament_id, query.get("after"), views)
 
 
-def _tournament_stream() -> TournamentStream:
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy of werkzeug's
+def _render_standings() -> Callable[[str], Json]:
+    """Return the function that renders the first rows of the standings of a tournament, outside of requests."""
+    app = current_application()
 
-    def table(tournament_id: str) -> Json:
+    def render(tournament_id: str) -> Json:
         with app.app_context():
             kept = standings_cache.tournament_entry(tournament_id)
-            rows = standings_cache.table(kept)[:LINES]
+            rows = standings_cache.ranked_entrants(kept)[:LINES]
             shown = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=False)
             return {**standings_cache.snapshot(kept), "items": StandingsRow(many=True).dump(shown)}
 
-    def create_stream(database: Database, connections: StreamConnections) -> TournamentStream:
-        return TournamentStream(database, connections, Views(ProgressView().dump, table))
-
-    return connections.get_stream(TournamentStream, create_stream)
+    return render

@@ -17,7 +17,7 @@ FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, description
     "ladder": ("Ladder", "Bots with similar ratings play each other until the organiser ends the tournament."),
 }
 DEALS: Final[Mapping[str, tuple[str, str]]] = {
-    "own": ("each match its own", "No two matches share their cards."),
+    "own": ("separate for each match", "No two matches share their cards."),
     "common": ("common to a round", "All tables of a round play the same cards. No bot plays a deal twice."),
     "duplicate": ("duplicate", "The same bots play the same cards again in other seats."),
 }
@@ -47,12 +47,6 @@ PREFLIGHTS: Final[Mapping[str, str]] = {
 }
 SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "manually", "draw": "at random"}
 ONE_OWNER_TWICE: Final = "A match with two bots of one owner counts in the standings, but is not rated."
-MATCH_REASONS: Final[Mapping[str, str]] = {
-    "tournament_cancelled": "the tournament was cancelled",
-    "ladder_ended": "the ladder was ended",
-    "bot_withdrawn": "a bot was withdrawn",
-    "bot_paused": "a bot in it was paused",
-}
 
 
 def round_name(number: int, label: str) -> str:
@@ -66,7 +60,7 @@ def table_name(number: int | None, label: str = "") -> str:
     return ROUNDS[label] if label in ("final", "third_place") else f"Table {number}"
 
 
-def lines(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
+def describe_terms(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     """Yield the terms, each with its name, its value and an explanation, which may be empty."""
     name, means = FORMATS[tournament.format]
     yield "Format", ", ".join([name, *_format_options(tournament)]), means
@@ -113,7 +107,7 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     yield "Rated", "yes" if tournament.rated else "no", counts
     if tournament.trusted and tournament.deal_sharing == "duplicate":
         yield "Trusted", "yes", "Duplicate deals are rated, although a bot with a memory could recognise the cards."
-    yield "Who sits where", f"shown {shown}", ""
+    yield "Pairings", f"shown {shown}", ""
     if tournament.substitute:
         yield "Substitute", f"house player {tournament.substitute}", "Plays, unrated, for bots that cannot be reached."
     else:
@@ -124,7 +118,7 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Versions", "frozen", "A bot that changes its version loses its seats until it returns to the old one."
 
 
-def columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
+def standings_columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
     """Return the columns of the standings that decide ranks, in order."""
     return [
         {
@@ -145,8 +139,3 @@ def digits(column: str, seats: int) -> int:
     if column == "points_per_match":
         return 3
     return 1 if seats == 2 and column != "sonneborn_berger" else 2
-
-
-def reason(text: str | None) -> str:
-    """Return why a match does not count: a label for codes of the service, else the text that a person wrote."""
-    return MATCH_REASONS.get(text, text) if text else ""

@@ -1,22 +1,22 @@
-"""Webhooks: what their owners set and see, and what was sent to them. Nobody else sees any of it."""
+"""Webhooks and their deliveries, which only their owners see."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8
+from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe
 from referee.webhooks.outbox import EVENTS
 from referee.webhooks.tables import DELIVERY_STATES, WEBHOOK_STATES
 from referee.webhooks.webhooks import CHOICE
 
 
 class Choice(fields.List[str]):
-    """The events an owner wants to be told."""
+    """The types of notifications that a webhook receives."""
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
             fields.String(validate=validate.OneOf(CHOICE)),
             required=required,
             validate=validate.Length(1, len(CHOICE)),
-            metadata={"description": "what it is told; pings come besides, when asked for"},
+            metadata=describe("Types of notifications to send; pings are sent only on request."),
         )
 
 
@@ -26,46 +26,49 @@ class NewWebhook(Strict):
 
 
 class WebhookChanges(Strict):
-    url = Address(metadata={"description": "another address is told nothing but a ping until it has answered that"})
+    url = Address(metadata=describe("With a new URL, the webhook receives only a ping until it has answered that."))
     events = Choice()
-    enabled = StrictBool(metadata={"description": "false disables it; true sends a ping, whose answer makes it active"})
+    enabled = StrictBool(
+        metadata=describe("False disables the webhook; true sends a ping, whose success activates it.")
+    )
 
     @validates_schema
     def holds_something(self, changes: dict[str, object], **_: object) -> None:
         if not changes:
-            raise ValidationError("give at least one field to change")
+            raise ValidationError("Give at least one field to change.")
 
 
-class WebhookView(Strict):
-    id = fields.String(required=True)
-    url = fields.String(required=True)
-    events = fields.List(fields.String(validate=validate.OneOf(CHOICE)), required=True)
-    status = fields.String(required=True, validate=validate.OneOf(WEBHOOK_STATES))
-    status_reason = fields.String(required=True, allow_none=True)
+class WebhookView(View):
+    id = fields.String()
+    url = fields.String()
+    events = fields.List(fields.String(validate=validate.OneOf(CHOICE)))
+    status = fields.String(validate=validate.OneOf(WEBHOOK_STATES))
+    status_reason = fields.String(allow_none=True)
     failing_since = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "after a day of failing it is disabled"}
+        allow_none=True,
+        metadata=describe("Since when deliveries have been failing; after a day the webhook is disabled."),
     )
     previous_secret_until = UtcDateTime(
-        required=True, allow_none=True, metadata={"description": "until then both secrets sign"}
+        allow_none=True, metadata=describe("Until then, requests are signed with both secrets.")
     )
-    created_at = UtcDateTime(required=True)
+    created_at = UtcDateTime()
 
 
 class SecretWebhookView(WebhookView):
-    secret = fields.String(required=True, metadata={"description": "whsec_…: signs every message; shown this once"})
+    secret = fields.String(metadata=describe("`whsec_…`, which signs every message; returned only in this response."))
 
 
-class DeliveryView(Strict):
-    id = fields.String(required=True, metadata={"description": "sent as webhook-id, the same at each attempt"})
-    webhook = fields.String(attribute="webhook_id", required=True)
-    event = fields.String(required=True, validate=validate.OneOf(EVENTS))
-    status = fields.String(required=True, validate=validate.OneOf(DELIVERY_STATES))
-    attempts = fields.Integer(required=True)
+class DeliveryView(View):
+    id = fields.String(metadata=describe("Sent as `webhook-id`, the same for each attempt."))
+    webhook = fields.String(attribute="webhook_id")
+    event = fields.String(validate=validate.OneOf(EVENTS))
+    status = fields.String(validate=validate.OneOf(DELIVERY_STATES))
+    attempts = fields.Integer()
     response_status = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "HTTP status of the last answer, null without one"}
+        allow_none=True, metadata=describe("HTTP status of the last response; null if there was none.")
     )
-    last_error = fields.String(required=True, allow_none=True, metadata={"description": "why the last attempt failed"})
-    next_attempt_at = UtcDateTime(required=True, allow_none=True)
-    created_at = UtcDateTime(required=True)
-    delivered_at = UtcDateTime(required=True, allow_none=True)
-    body = Utf8(required=True, metadata={"description": "the exact body, at most 16 KiB"})
+    last_error = fields.String(allow_none=True, metadata=describe("Why the last attempt failed."))
+    next_attempt_at = UtcDateTime(allow_none=True)
+    created_at = UtcDateTime()
+    delivered_at = UtcDateTime(allow_none=True)
+    body = Utf8(metadata=describe("The exact body, at most 16 KiB."))

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from api import bulk as files
+from api.tournaments import download_files as files
 from referee import schema
 from referee.cli import main
 from referee.db.ids import new_id
@@ -337,9 +337,9 @@ def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypat
 
     tracemalloc.start()
     try:
-        peak(files.results(world.database, bulk.of_event(event), 20))  # what is kept for good is there now
-        packed, packed_peak = peak(files.packed_logs(world.database, event, place, extent))
-        table, table_peak = peak(files.results(world.database, bulk.of_event(event), extent.until))
+        peak(files.results_csv(world.database, bulk.of_event(event), 20))  # what is kept for good is there now
+        packed, packed_peak = peak(files.gzip_logs(world.database, event, place, extent))
+        table, table_peak = peak(files.results_csv(world.database, bulk.of_event(event), extent.until))
     finally:
         tracemalloc.stop()
 

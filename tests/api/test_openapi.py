@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from api import openapi
-from api import pages as site
+from api import openapi, site
 from api.pages.static_files import FOLDER
 from tests.api.conftest import API, Service
 

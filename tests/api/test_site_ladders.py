@@ -190,7 +190,7 @@ def test_intervals_are_shown_where_they_take_no_time(service: Service, monkeypat
     quick = text_of(client, f"/ladders/{ladder}")
     monkeypatch.setattr(page_of_ladders, "QUICK_BOTS", 2)
     kept = text_of(client, f"/ladders/{ladder}")
-    monkeypatch.setattr("api.standings_cache.LADDERS.peek", lambda key: None)
+    monkeypatch.setattr("api.ladders.strengths.LADDERS.peek", lambda key: None)
     unknown = text_of(client, f"/ladders/{ladder}")
 
     assert quick.count('class="interval"') == kept.count('class="interval"') == 3

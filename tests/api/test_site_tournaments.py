@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.pages.charts import bracket, crosstable
-from api.tournaments import terms
+from api.pages.charts import crosstable
+from api.tournaments import bracket_chart, terms
 from referee.bots.tables import Bot
 from tests.api.conftest import Person, Service
 from tests.api.tournaments import drafted, entered, play, started
@@ -161,7 +161,7 @@ def test_the_terms_of_every_format_are_told_in_words(
     [(0, "l3"), (0.16, "l3"), (0.17, "l2"), (0.4, "l1"), (0.5, "even"), (0.6, "w1"), (0.8, "w2"), (1, "w3")],
 )
 def test_colours_of_the_crosstable_are_by_sixths_of_the_points(share: float, level: str) -> None:
-    assert crosstable.level(share) == level
+    assert crosstable.score_level(share) == level
 
 
 def tie(number: int, level: int, *names: str | None, label: str = "", origins: Any = None) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def test_tables_of_a_bracket_stand_beside_those_they_meet_next() -> None:
         {"tournament_round": 2, "label": "semi_final", "tables": second, "byes": []},
     ]
 
-    drawn = str(bracket.tree({"rounds": rounds, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
+    drawn = str(bracket_chart.bracket_tree({"rounds": rounds, "to_come": [{"label": "final", "tables": 1}]}, "Cup <1>"))
 
     heights = {name: float(found) for found, name in re.findall(r'y="([\d.]+)"[^>]*><text[^>]*><title>([A-H])<', drawn)}
     assert heights["A"] < heights["C"] < heights["D"]
@@ -204,7 +204,7 @@ def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
     hidden = tie(1, 1, None, None)
 
     drawn = str(
-        bracket.tree(
+        bracket_chart.bracket_tree(
             {"rounds": [{"tournament_round": 1, "label": "", "tables": [hidden], "byes": []}], "to_come": []}, "x"
         )
     )

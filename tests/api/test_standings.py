@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from api import standings_cache
+from api.ladders import strengths
 from tests.api.conftest import API, Person, Service
 from tests.api.tournaments import drafted, play, started
 
@@ -100,7 +100,7 @@ def test_what_is_not_there_has_no_table(service: Service, owner: Person, organis
 def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     service.played(owner, service.person())
     ladder = shown(owner, "/ladders")["items"][0]["id"]
-    monkeypatch.setattr(standings_cache, "MOST_FITTED_BOTS", 1)
+    monkeypatch.setattr(strengths, "MOST_FITTED_BOTS", 1)
 
     refused = owner.get(f"/ladders/{ladder}/strengths")
     monkeypatch.undo()

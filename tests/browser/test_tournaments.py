@@ -127,7 +127,7 @@ def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, 
     led(page, "Open for entries…", "open for entries")
     for name in NAMES[:3]:
         page.get_by_label("or the id of any bot").fill(filled.bots[name])
-        page.get_by_role("button", name="Enter it").click()
+        page.get_by_role("button", name="Enter", exact=True).click()
         expect(page.locator("[data-seeds]").get_by_role("link", name=name, exact=True)).to_be_visible()
     page.get_by_label(f"Seed of {NAMES[2]}").fill("1")
     page.get_by_role("button", name="Save the seeds").click()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, insert, select, update
 
-from api import bulk
+from api.tournaments import download_files
 from referee.bots.tables import Bot
 from referee.db.ids import new_id
 from referee.ladders import ledger, ledger_entries, ratings, repairs
@@ -85,7 +85,7 @@ def refolded(rows: list[Row]) -> Iterator[tuple[list[Row], Folded, Folded]]:
 def file_of(world: World, ladder_id: str) -> bytes:
     with world.database.read() as session:
         until = ratings.last_seq(session, ladder_id)
-    return b"".join(bulk.ledger(world.database, ladder_id, until))
+    return b"".join(download_files.ledger_csv(world.database, ladder_id, until))
 
 
 def rows_of(world: World, ladder_id: str) -> list[Row]:
@@ -233,7 +233,7 @@ def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World) -> None:
 
 def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger_entries, "CHANGES", 100)
-    monkeypatch.setattr(bulk, "ROWS_A_PIECE", 50)
+    monkeypatch.setattr(download_files, "ROWS_A_PIECE", 50)
     first = world.play(world.bots(2))
     make_void(world, first)
     ladder = str(first.ladder_id)
@@ -253,7 +253,7 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
     def peak() -> tuple[int, int]:
         tracemalloc.start()
         try:
-            size = sum(len(piece) for piece in bulk.ledger(world.database, ladder, until))
+            size = sum(len(piece) for piece in download_files.ledger_csv(world.database, ladder, until))
             return size, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -11,7 +11,9 @@ Json = dict[str, Any]
 LEVELS: Final = ("l3", "l2", "l1", "even", "w1", "w2", "w3")
 
 
-def grid(entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, HeadToHead]]) -> list[Json]:
+def crosstable_grid(
+    entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, HeadToHead]]
+) -> list[Json]:
     """Return a row for each entrant (rank, id, name), with a cell for each opponent; None against itself."""
     return [
         {
@@ -24,7 +26,7 @@ def grid(entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any
     ]
 
 
-def level(share: float) -> str:
+def score_level(share: float) -> str:
     """Return the class of a share of the points, from 0 to 1; only exactly half is ``even``."""
     if share == 0.5:
         return "even"
@@ -38,4 +40,4 @@ def _cell(found: HeadToHead | None) -> Json | None:
     if found is None:
         return {"matches": 0, "level": "unmet"}
     points = float(found.points)
-    return {"matches": found.matches, "points": points, "level": level(points / found.matches)}
+    return {"matches": found.matches, "points": points, "level": score_level(points / found.matches)}

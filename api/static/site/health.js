@@ -23,7 +23,7 @@ export async function showHealth(path) {
 function drawLatency(item) {
   const bins = (item.histogram ?? []).map(({ from_ms: from, decisions }) => ({ name: from < 1000 ? String(from) : `${from / 1000} s`, number: decisions }));
   if (!bins.length) return;
-  const title = `Answers by time, version ${item.version ?? "unknown"}: ${item.decisions} answers`;
+  const title = `Response times, version ${item.version ?? "unknown"}: ${item.decisions} responses`;
   const figures = table(title, [{ name: "From, ms" }, { name: "Answers", number: true }], item.histogram.map((bin) => [String(bin.from_ms), String(bin.decisions)]));
   byId("health-drawn").replaceChildren(
     element("figure", { class: "chart" }, element("figcaption", {}, title), histogram(bins, title), element("details", {}, element("summary", {}, "Figures"), figures)),

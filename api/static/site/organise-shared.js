@@ -32,7 +32,7 @@ export function instantOf(input) {
 
 /** Return the text of an error, including its fields. */
 export function inWords(refused) {
-  if (!(refused instanceof Refused)) return "This page failed. Reload it to see the present state.";
+  if (!(refused instanceof Refused)) return "A script of this page failed. Reload the page to see the present state.";
   const fields = Object.entries(refused.fields).map(([field, message]) => `${field}: ${message}`);
   return [refused.message, ...fields].join(" ");
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from api.streams.messages import message
+from api.streams.messages import encode_message
 from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
@@ -28,21 +28,16 @@ class OverviewFeed(Feed):
 class OverviewStream(Stream[OverviewFeed]):
     """A stream with a single subject, ``NOW``; ``render`` returns its overview as JSON."""
 
+    feed_type = OverviewFeed
     keep_s = 5.0
 
     def __init__(self, database: Database, connections: StreamConnections, render: Callable[[], bytes]) -> None:
         self._render = render
         super().__init__(database, connections)
 
-    def _new_feed(self, id: str) -> OverviewFeed:
-        return OverviewFeed(id)
-
-    def is_complete(self, feed: OverviewFeed, after: int) -> bool:
-        return False
-
     def catch_up(self, feed: OverviewFeed, after: int | None, accept: Accept) -> Iterator[bytes]:
         with self._changed:
-            accept(message(NOW, None, feed.data), False)
+            accept(encode_message(NOW, None, feed.data), False)
         yield from ()
 
     def _poll(self, feeds: dict[str, OverviewFeed]) -> None:
@@ -55,5 +50,5 @@ class OverviewStream(Stream[OverviewFeed]):
             feed.not_before = moment + max(PACE_S, REST_FACTOR * (moment - began))
             changed, feed.data, feed.ready = data != feed.data, data, True
             if changed:
-                self._send(feed, message(NOW, None, data))
+                self._send(feed, encode_message(NOW, None, data))
             self._changed.notify_all()

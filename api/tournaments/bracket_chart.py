@@ -48,7 +48,7 @@ class BracketNode:
         return self.column * (NODE + BETWEEN)
 
 
-def tree(bracket: Json, name: str) -> Markup:
+def bracket_tree(bracket: Json, name: str) -> Markup:
     """Return the drawing of a bracket as the API shows it. Early rounds with too many tables are left out."""
     rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MOST_TABLES]
     columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])

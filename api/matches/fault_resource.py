@@ -2,25 +2,24 @@
 
 from typing import Any
 
-from api.auth import asker, organises
-from api.bots import fault_reports
-from api.bots.fault_schemas import EvidenceView
+from api.auth import account, current_account, may_organise
 from api.fields import MAX_INT
-from api.views import Resource, record
+from api.matches import fault_reports
+from api.matches.fault_schemas import EvidenceView
+from api.views import Resource, current_session
 from referee.matches import fault_reports as faults
 
 resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 
 
-@resource.route("GET", f"/<int(max={MAX_INT}):fault_id>")
-@resource.owner
-@resource.reads
-@resource.response(EvidenceView)
+@resource.get(f"/<int(max={MAX_INT}):fault_id>", account, EvidenceView)
 def show(fault_id: int) -> Any:
     """Get a fault report
 
     The question as it was sent, the reply, the latency breakdown, the action played instead, and what to do. For the
     owner of the bot; for organisers once the deal group of the match is over.
     """
-    judges = organises()
-    return fault_reports.attach_remedy(faults.get_fault(record(), fault_id, asker().id, judges=judges))
+    judges = may_organise()
+    return fault_reports.attach_remedy(
+        faults.get_fault(current_session(), fault_id, current_account().id, judges=judges)
+    )

@@ -30,9 +30,7 @@ Cells = Sequence[Any]  # a row of a table
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip, so that the same logs give the same bytes
 
 
-def packed_logs(
-    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
-) -> Iterator[bytes]:
+def gzip_logs(database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent) -> Iterator[bytes]:
     """Yield gzip members: for each log those stored, then, if its match does not count, a line that says so."""
     for named in _list_logs(database, tournament_id, place, extent):
         with database.read() as session:
@@ -41,9 +39,7 @@ def packed_logs(
         yield (packed or b"") + (b"" if counts else _status_line(named, damaged=packed is None))
 
 
-def zipped_logs(
-    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
-) -> Iterator[bytes]:
+def zip_logs(database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent) -> Iterator[bytes]:
     """Yield a zip with a file for each log, and ``index.csv``."""
     sink, index = _Sink(), io.StringIO(newline="")
     rows = csv.writer(index)
@@ -64,13 +60,13 @@ def zipped_logs(
     yield sink.take_bytes()
 
 
-def results(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
+def results_csv(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
     """Yield a table for spreadsheets with a row for each seat. Names that look like formulas get an apostrophe."""
     return _table(COLUMNS, _result_pieces(database, which, until))
 
 
-def ledger(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
-    """Yield the ledger of a ladder up to entry ``until`` as a table: its own columns around those of ``results``."""
+def ledger_csv(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
+    """Yield the ledger of a ladder up to entry ``until`` as a table: its own columns around those of results."""
     rows = map(_ledger_row, ledger_rows(database, ladder_id, until))
     return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
 

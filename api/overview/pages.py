@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, current_app
+from flask import Response, current_app
 
 from api.ladders.schemas import points
-from api.pages.page import page, page_view
-from api.presentation import match_views
-from api.views import record
+from api.matches.presentation import match_views
+from api.pages.page import Pages, page
+from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders import ratings
@@ -18,7 +18,7 @@ from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, overview
 from referee.tournaments.tables import Tournament
 
-pages = Blueprint("home", __name__)
+pages = Pages("home", __name__)
 
 MOST_OPEN = 6  # tournaments open for entries
 MOST_RESULTS = 8
@@ -34,26 +34,25 @@ class Top:
     lines: list[ratings.LadderStanding]
 
 
-@pages.get("/")
-@page_view
+@pages.view("/")
 def home() -> Response:
-    now = overview(record())
-    results = match_views(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)
+    now = overview(current_session())
+    results = match_views(matches.list_matches(current_session(), status="finished", limit=MOST_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),
         tournaments=now.events + open_tournaments(),
         counts=now.counts,
-        known=comparable(now),
-        tops=tops(),
+        known=compared_values(now),
+        tops=load_top_rows(),
         results=results,
-        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(record()),
+        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(current_session()),
         url=current_app.config["SETTINGS"].public_url,
         points=points,
     )
 
 
-def comparable(now: Overview) -> list[Any]:
+def compared_values(now: Overview) -> list[Any]:
     """Return the values that home.js compares with messages of the stream; if they differ, it reloads the page."""
     running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.events]
     return [running, now.counts["open"], now.counts["results"]]
@@ -61,13 +60,13 @@ def comparable(now: Overview) -> list[Any]:
 
 def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
     """Return tournaments open for entries with their progress, newest first."""
-    found = tournaments.list_tournaments(record(), status="open", limit=MOST_OPEN).items
-    return [(tournament, progress.progress(record(), tournament.id)) for tournament in found]
+    found = tournaments.list_tournaments(current_session(), status="open", limit=MOST_OPEN).items
+    return [(tournament, progress.progress(current_session(), tournament.id)) for tournament in found]
 
 
-def tops() -> list[Top]:
+def load_top_rows() -> list[Top]:
     """Return, for each game, the first rows of the ladder with the newest ledger entry."""
-    session = record()
+    session = current_session()
     ladders = ratings.list_ladders(session, limit=MOST_LADDERS).items
     last = {ladder.id: ratings.last_seq(session, ladder.id) for ladder in ladders}
     most_active: dict[str, Ladder] = {}

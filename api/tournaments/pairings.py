@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from api.auth import organises
+from api.auth import may_organise
+from api.matches.presentation import visible_matches
 from api.matches.schemas import LAST_ROUND
-from api.presentation import visible_matches
-from api.views import record
+from api.views import current_session
 from referee.bots import bots
 from referee.errors import Conflict
 from referee.matches.deal_groups import ENDED
@@ -21,17 +21,18 @@ Json = dict[str, Any]
 ROUND: Final = f"<int(min=1, max={LAST_ROUND}):tournament_round>"  # the path parameter of a round
 
 
-def tells_all(tournament: Tournament) -> bool:
+def may_show_entrants(tournament: Tournament) -> bool:
     """Return whether the caller may see who plays whom even at tables that are not over."""
-    return not tournament.rated or not tournament.anonymous or tournament.status == "cancelled" or organises()
+    return not tournament.rated or not tournament.anonymous or tournament.status == "cancelled" or may_organise()
 
 
-def table(tournament: Tournament, page: RoundPage, number: int) -> Json:
+def visible_table(tournament: Tournament, page: RoundPage, number: int) -> Json:
     """Return table ``number`` of ``page`` with the matches played at it."""
-    tournament_round = page.tournament_round
-    stored, played = tournament_round.tables[number - 1], page.matches.get(number, [])
-    over = tournament_round.ended_at is not None or (bool(played) and all(match.status in ENDED for match in played))
-    visible = over or tells_all(tournament)
+    stored, played = page.tournament_round.tables[number - 1], page.matches.get(number, [])
+    over = page.tournament_round.ended_at is not None or (
+        bool(played) and all(match.status in ENDED for match in played)
+    )
+    visible = over or may_show_entrants(tournament)
     return {
         "table": number,
         "label": stored["label"],
@@ -50,17 +51,17 @@ def bot_reference(bot_id: str | None, names: Mapping[str, str]) -> Json:
     return {"bot": bot_id, "name": None if bot_id is None else names.get(bot_id)}
 
 
-def bracket(tournament: Tournament) -> Json:
+def visible_bracket(tournament: Tournament) -> Json:
     """Return the bracket as the caller may see it. Raise ``Conflict`` for other formats."""
     if tournament.format != "knockout":
         raise Conflict(f"A tournament with the format {tournament.format} has no bracket; only a knockout has one.")
-    course, running = rounds.course_of(record(), tournament)
+    course, running = rounds.course_of(current_session(), tournament)
     tree = knockout.render_bracket(course, running)
     number = len(course.played) + 1 if running else None
-    if number is not None and not tells_all(tournament):
-        _hide_entrants(tree["rounds"][-1], round_lists.tables_over(record(), tournament.id, number))
+    if number is not None and not may_show_entrants(tournament):
+        _hide_entrants(tree["rounds"][-1], round_lists.tables_over(current_session(), tournament.id, number))
     entrants = [entrant for bracket_round in tree["rounds"] for entrant in _list_entrants(bracket_round)]
-    names = bots.names_of(record(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
+    names = bots.names_of(current_session(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
     for bracket_round in tree["rounds"]:
         bracket_round["tournament_round"] = bracket_round.pop("number")
         bracket_round["state"] = "playing" if bracket_round["tournament_round"] == number else "over"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from api.auth import viewer_id
-from api.bots.fault_schemas import is_cut
 from api.caching import Cache
-from api.presentation import Extended
-from api.views import record
+from api.extended import Extended
+from api.matches.fault_schemas import is_cut
+from api.views import current_session
 from referee.botclient import curl
 from referee.conformance.report import percentiles
 from referee.matches import fault_reports, response_stats
@@ -28,16 +28,20 @@ TIMED_MATCHES: Final = Cache[Sequence[response_stats.TimedMatch]](
 def attach_remedy(told: ReportedFault) -> Extended:
     """Return a fault with the action played instead and, for the bot's owner, a command that repeats the question."""
     curl = _curl_command(told) if told.owner_id == viewer_id() else None
-    return Extended(told, played=fault_reports.played_instead(record(), told.fault), curl=curl)
+    return Extended(told, played=fault_reports.played_instead(current_session(), told.fault), curl=curl)
 
 
-def health(bot_id: str, *, by_day: bool) -> Json:
+def response_statistics(bot_id: str, *, by_day: bool) -> Json:
     """Return the response statistics of a bot from its last matches, by version or by day."""
 
     def make(
         before: Sequence[response_stats.TimedMatch] | None, *, patient: bool
     ) -> Sequence[response_stats.TimedMatch]:
-        return before if patient and before is not None else response_stats.last_matches(record(), bot_id, before or ())
+        return (
+            before
+            if patient and before is not None
+            else response_stats.last_matches(current_session(), bot_id, before or ())
+        )
 
     played = TIMED_MATCHES.get(bot_id, make).made
     stretches = response_stats.stretches(played, by_day=by_day)

@@ -1,0 +1,127 @@
+"""Faults, in lists and as reports, and the response statistics of a bot."""
+
+import base64
+from typing import Any
+
+from marshmallow import fields, validate
+
+from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8, describe
+from api.pagination import PageQuery
+from referee.match.match import FAULTS
+from referee.matches.recording import MAX_KEPT_BYTES
+from referee.protocol.fault_advice import ADVICE
+
+CODES = list(FAULTS)
+LONGEST_VERSION = 128
+
+
+class MatchFaultQuery(PageQuery):
+    code = fields.String(validate=validate.OneOf(CODES))
+    version = fields.String(validate=validate.Length(1, LONGEST_VERSION), metadata=describe("Version of the bot."))
+
+
+class FaultQuery(MatchFaultQuery):
+    match = Id("mat", attribute="match_id")
+
+
+class Advice(Derived, fields.String):
+    """What to do about a fault, by its code."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str:
+        return ADVICE[value].remedy
+
+
+class Base64(Derived, fields.String):
+    """Bytes that are not UTF-8; null for those that are."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None or decode_utf8(value) is not None else base64.b64encode(value).decode()
+
+
+class IsCut(Derived, fields.Boolean):
+    """True for bytes of which there may have been more than are kept."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> bool:
+        return is_cut(value)
+
+
+def is_cut(body: bytes | None) -> bool:
+    """Return whether there may have been more of ``body`` than is kept."""
+    return body is not None and len(body) >= MAX_KEPT_BYTES
+
+
+class FaultView(View):
+    id = fields.Integer(attribute="fault.id", metadata=describe("`GET /faults/{id}` returns the whole report."))
+    match = fields.String(attribute="fault.match_id")
+    n = fields.Integer(attribute="fault.n", metadata=describe("Number of the decision point in the match."))
+    seat = fields.Integer(attribute="fault.seat")
+    bot = fields.String(attribute="fault.bot_id")
+    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
+    code = fields.String(
+        attribute="fault.code", validate=validate.OneOf(CODES), metadata=describe("One of a closed list.")
+    )
+    detail = fields.String(attribute="fault.detail", metadata=describe("What exactly was wrong."))
+    advice = Advice("fault.code", metadata=describe("What to do about it."))
+    timing = fields.Dict(
+        attribute="fault.timing", allow_none=True, metadata=describe("Latency breakdown in milliseconds.")
+    )
+    created_at = UtcDateTime(attribute="fault.created_at")
+
+
+class EvidenceView(FaultView):
+    request = Utf8(attribute="fault.request", allow_none=True, metadata=describe("The exact body that was sent."))
+    request_cut = IsCut("fault.request", metadata=describe("The request was longer than what is stored."))
+    reply = Utf8(
+        attribute="fault.reply",
+        allow_none=True,
+        metadata=describe("The response body if it is UTF-8. It is untrusted: display it as text only."),
+    )
+    reply_base64 = Base64("fault.reply", allow_none=True, metadata=describe("The response body if it is not UTF-8."))
+    reply_cut = IsCut("fault.reply", metadata=describe("The reply may have been longer than what is stored."))
+    played = fields.Dict(
+        allow_none=True, metadata=describe("The action played instead; null while opponents have not acted yet.")
+    )
+    curl = fields.String(
+        allow_none=True,
+        metadata=describe("For the owner: a command that repeats the question, signed with $REFEREE_BOT_SECRET."),
+    )
+
+
+class PaceQuery(Query):
+    by = fields.String(
+        load_default="version",
+        validate=validate.OneOf(["version", "day"]),
+        metadata=describe("One item per version, or one per version and day (UTC)."),
+    )
+
+
+class LatencyView(View):
+    p50 = fields.Integer()
+    p90 = fields.Integer()
+    p99 = fields.Integer()
+    max = fields.Integer()
+
+
+class BarView(View):
+    from_ms = fields.Integer(metadata=describe("Lower edge of the bin; it ends where the next begins."))
+    decisions = fields.Integer()
+
+
+class StretchView(View):
+    version = fields.String(allow_none=True)
+    day = fields.Date(allow_none=True)
+    first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
+    last_at = UtcDateTime()
+    matches = fields.Integer()
+    decisions = fields.Integer(metadata=describe("Questions sent to the bot."))
+    ms = fields.Nested(LatencyView, metadata=describe("Response times as charged to the bot's clock."))
+    histogram = fields.List(
+        fields.Nested(BarView), metadata=describe("The same times as a histogram with bins from 1, 2, 5, 10 … ms.")
+    )
+    faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
+
+
+class PaceView(View):
+    bot = fields.String()
+    matches = fields.Integer(metadata=describe("Number of matches counted, at most the last 200 that are over."))
+    items = fields.List(fields.Nested(StretchView), metadata=describe("Latest first."))

@@ -1,0 +1,54 @@
+"""Matches extended by their seats and deal groups, as several endpoints and pages show them to the caller.
+
+What the caller may not see is removed here; schemas decide the format of the rest.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from api.auth import may_organise
+from api.extended import Extended
+from api.matches.schemas import MatchView
+from api.views import current_session, master_key
+from referee.matches import deal_groups, matches
+from referee.matches.tables import Match
+from referee.workflows import unrated, visibility
+
+Json = dict[str, Any]
+
+HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))
+
+
+def visible_matches(found: Sequence[Match]) -> list[Extended]:
+    """Return these matches with their seats. Hide bots that the caller may not see yet."""
+    named = {match.id for match in found} if may_organise() else visibility.seats_told(current_session(), found)
+    return attach_seats(current_session(), found, named)
+
+
+def attach_seats(session: Session, found: Sequence[Match], named: Collection[str]) -> list[Extended]:
+    """Return these matches with their seats. Show the bots in the seats only for matches in ``named``."""
+    seats = matches.seats_of(session, [match.id for match in found])
+    reasons = unrated.unrated_reasons(session, found)
+    return [
+        Extended(
+            match,
+            seats=[seat if match.id in named else Extended(seat, **HIDDEN_SEAT) for seat in seats[match.id]],
+            unrated_reason=reasons.get(match.id),
+        )
+        for match in found
+    ]
+
+
+def attach_group(match: Match) -> Extended:
+    """Return a match with its seats, as the caller may see them, and its deal group, revealed once that is over."""
+    (visible,) = visible_matches([match])
+    group = deal_groups.get_group(current_session(), match.group_id)
+    return Extended(visible, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
+
+
+def match_views(found: Sequence[Match]) -> list[Json]:
+    """Return these matches as the API shows them to the caller."""
+    views: list[Json] = MatchView(many=True).dump(visible_matches(found))
+    return views

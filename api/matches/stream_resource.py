@@ -1,0 +1,73 @@
+"""Live data of matches over HTTP: visible rows, streams; decisions and verification once the log is open."""
+
+from typing import Any
+
+from flask import Response
+
+from api.auth import anyone
+from api.extended import Extended
+from api.matches import log_replay
+from api.matches.match_feed import MatchFeedCache
+from api.matches.stream import MatchStream
+from api.matches.stream_schemas import DecisionView, RowsQuery, RowsView, VerificationView
+from api.streams.connections import follow
+from api.streams.endpoints import live as resource
+from api.views import current_session, database, get_shared, master_key
+from referee.matches import matches
+from referee.workflows import visibility
+
+Json = dict[str, Any]
+
+
+@resource.get('/matches/<id("mat"):match_id>/rows', anyone, RowsView, query=RowsQuery)
+def list_rows(query: Json, match_id: str) -> Any:
+    """List the visible rows of a match: numbers and masked game events
+
+    Rows are visible immediately, except in rated matches that are not over: there the rows of a round are visible when
+    the next round begins, and rows that are a minute old in steps of ten seconds. While other matches play the same
+    cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
+    not show how long a seat thought or which bot plays in it.
+    """
+    standing, items = get_shared("referee.match_feeds", MatchFeedCache).read_feed(current_session(), match_id)
+    start = query["after"] + 1 if "after" in query else 0
+    page = items[start : start + query["limit"]]
+    return Extended(
+        standing,
+        rows=len(items),
+        placements=visibility.placements(current_session(), match_id) if standing.ended else None,
+        items=page,
+        next_after=page[-1]["row"] if page else query.get("after"),
+    )
+
+
+@resource.stream('/matches/<id("mat"):match_id>/stream', "Messages until the log is open.", "rows", "state", "end")
+def follow_match(query: Json, match_id: str) -> Response:
+    """Follow a match (server-sent events)
+
+    The stream begins with everything that is visible so far. `rows`: `items` as in GET …/rows. `state`: `status`,
+    `reason`, `open`, `held_back`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is
+    over and everyone may read the whole log. The id of a message is the number of the last row sent: reconnect with it
+    in `Last-Event-ID` to receive every row exactly once. Rows become visible as described for GET …/rows.
+    """
+    with database().read() as session:
+        matches.get_match(session, match_id)
+    return follow(MatchStream, match_id, query.get("after"))
+
+
+@resource.get('/matches/<id("mat"):match_id>/decisions/<int:row>', anyone, DecisionView)
+def show_decision(match_id: str, row: int) -> Any:
+    """Get a decision, with the question that was sent to the bot
+
+    Available once the log is open; before that 409 `log_not_ready`. The question is rebuilt from the log.
+    """
+    return log_replay.decision(current_session(), matches.get_match(current_session(), match_id), row, master_key())
+
+
+@resource.get('/matches/<id("mat"):match_id>/verification', anyone, VerificationView)
+def verify(match_id: str) -> Any:
+    """Verify the log of a match: hash links, rules, legality, deals, result
+
+    Available once the log is open; before that 409 `log_not_ready`. The log is replayed on the first request; 503
+    while too many other logs are being replayed.
+    """
+    return log_replay.report(current_session(), matches.get_match(current_session(), match_id))

@@ -1,0 +1,71 @@
+"""Visible rows of a match, its decisions, and the verification of its log."""
+
+from typing import get_args
+
+from marshmallow import fields, validate
+
+from api.fields import Query, QueryInt, View, describe
+from referee.matches.tables import MATCH_STATES
+from referee.workflows.visibility import Pace
+
+LAST = 999_999_999
+MOST_ROWS = 1_000
+
+
+class RowsQuery(Query):
+    after = QueryInt(
+        low=0, high=LAST, metadata=describe("Only rows after this one, the `next_after` of the previous page.")
+    )
+    limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata=describe("The maximum number of rows."))
+
+
+class RowView(View):
+    row = fields.Integer()
+    events = fields.List(fields.Dict(), metadata=describe("Masked for the public: hidden cards are `??`."))
+
+
+class RowsView(View):
+    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    reason = fields.String(allow_none=True)
+    open = fields.Boolean(metadata=describe("The whole log can be read with GET …/log."))
+    held_back = fields.Boolean(
+        metadata=describe("Rows become visible in groups, not immediately: the match is rated and not over.")
+    )
+    pace = fields.String(
+        validate=validate.OneOf(get_args(Pace)),
+        metadata=describe(
+            "When rows become visible. `at_once`: immediately; `rounds`: at the end of a round, or when they are a "
+            "minute old; `all_tables`: when all matches with the same cards have played them."
+        ),
+    )
+    rows = fields.Integer(metadata=describe("Rows visible so far."))
+    placements = fields.List(
+        fields.Integer(), allow_none=True, metadata=describe("Placements by seat; null before the end.")
+    )
+    items = fields.List(fields.Nested(RowView))
+    next_after = fields.Integer(
+        allow_none=True, metadata=describe("The last row returned so far; pass it as `after` in the next request.")
+    )
+
+
+class DecisionView(View):
+    row = fields.Integer()
+    n = fields.Integer(metadata=describe("Number of the decision point."))
+    seat = fields.Integer()
+    question = fields.Dict(
+        allow_none=True,
+        metadata=describe("The body as sent to the bot; null for a forced move, where no bot is asked."),
+    )
+    decision = fields.Dict(metadata=describe("The row of the log."))
+
+
+class VerificationView(View):
+    ok = fields.Boolean()
+    rows = fields.Integer()
+    match = fields.String()
+    game = fields.String()
+    row = fields.Integer(allow_none=True, metadata=describe("The first invalid row."))
+    reason = fields.String(metadata=describe("Why the row is invalid."))
+    revealed = fields.Boolean(metadata=describe("The deals follow from the revealed seed."))
+    placements = fields.List(fields.Integer())
+    digest = fields.String(metadata=describe("SHA-256 of the last row before the reveal."))

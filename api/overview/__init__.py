@@ -1,0 +1,1 @@
+"""The whole service at a glance: the home page, the overview and its stream."""

@@ -1,0 +1,53 @@
+"""Register the web pages, their static files, and the documentation of the API. Nothing is loaded from other sites.
+
+The ``pages`` modules of the areas have the views. Pages contain public data; their scripts read and change everything
+that needs a token through the API.
+"""
+
+from flask import Flask, Response, current_app, json, send_from_directory
+
+from api.accounts import pages as account
+from api.bots import pages as bots
+from api.bots import register_page
+from api.games import pages as games
+from api.ladders import pages as ladders
+from api.matches import pages as matches
+from api.overview import pages as overview
+from api.pages import guides, page, static_files
+from api.requests import DOCS_POLICY
+from api.tournaments import detail_pages as tournament_details
+from api.tournaments import organiser_pages as organise
+from api.tournaments import pages as tournaments
+
+GROUPS = (
+    overview,
+    games,
+    guides,
+    ladders,
+    bots,
+    matches,
+    register_page,
+    account,
+    tournaments,
+    tournament_details,
+    organise,
+)
+
+
+def install(app: Flask) -> None:
+    """Register the pages in ``app``."""
+    static_files.install(app)
+    page.install(app)
+    for group in GROUPS:
+        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # resources have the same names
+
+    @app.get("/docs")
+    def docs() -> Response:
+        response = send_from_directory(static_files.FOLDER, "docs.html", mimetype="text/html")
+        response.headers["Content-Security-Policy"] = DOCS_POLICY
+        return response
+
+    @app.get("/api/v1/openapi.json")
+    def openapi() -> Response:
+        document = json.dumps(current_app.extensions["referee.spec"].to_dict(), sort_keys=False)
+        return Response(document, mimetype="application/json")
