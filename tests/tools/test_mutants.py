@@ -9,6 +9,7 @@ import pytest
 
 from tools.mutants.campaign import GAMES, Target, select_faults, table, try_faults
 from tools.mutants.copies import ROOT, Copy
+from tools.mutants.explained import EXPLAINED, Spot
 from tools.mutants.faults import PlantedFault, faults_of, sample_faults
 
 SLICE = ("payer", "seat", "forgotten", "min/max", "condition")  # kinds that change what is played
@@ -83,6 +84,13 @@ def test_the_same_seed_chooses_the_same_faults_spread_over_functions_and_kinds()
     assert len({fault.line for fault in one}) == len(one) == 60
     assert max(Counter(fault.function for fault in one).values()) <= 4
     assert max(Counter(fault.kind for fault in one).values()) <= 12
+
+
+@pytest.mark.parametrize("spot", EXPLAINED, ids=lambda spot: f"{Path(spot.path).stem} {spot.function}")
+def test_an_explained_fault_can_still_be_planted(spot: Spot) -> None:
+    faults = faults_of(spot.path, (ROOT / spot.path).read_text())
+
+    assert spot in {Spot(own.path, own.function, own.before.strip(), own.after.strip()) for own in faults}
 
 
 def test_in_every_game_at_least_forty_faults_can_be_planted(copy: Copy) -> None:
