@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from referee.accounts import accounts
-from referee.bots import handshakes, house_bots
+from referee.bots import checks, handshakes, house_bots
 from referee.protocol.messages import Manifest
-from referee.workflows import handshake_results
+from referee.workflows import check_claims, handshake_results
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 from tests.database.world import manifest_of
@@ -73,6 +73,11 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     page.get_by_role("button", name="Check it now").click()
     answer_handshake(filled, page, PASSED, manifest_of("1.0", ["saint-poker"], 8))
     expect(page.locator("#report")).to_contain_text("chess")
+    with filled.database.write() as session:
+        (claimed,) = check_claims.claim_due(session, 1)
+        checks.tell(session, claimed, 3, 60, "robustness")
+    expect(page.locator("#report")).to_contain_text("Conformance check in progress robustness")
+    expect(page.locator("#report")).to_contain_text("3 of 60")
     page.get_by_role("button", name="Play a practice match").click()
     match = page.get_by_role("link", name="Watch Saint Poker")
     expect(match).to_have_attribute("href", re.compile("^/matches/mat_"))
