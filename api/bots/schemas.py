@@ -122,7 +122,9 @@ class ReasonView(View):
     text = fields.String(metadata=describe("An explanation for people."))
     ahead = fields.Integer(allow_none=True, metadata=describe("Matches ahead of it in the queue."))
     seat = fields.Integer(allow_none=True, metadata=describe("Seat of the opponent that has no free capacity."))
-    round = fields.Integer(allow_none=True, metadata=describe("to which the reason refers"))
+    tournament_round = fields.Integer(
+        allow_none=True, metadata=describe("Number of the round that the reason refers to.")
+    )
 
 
 class OpenMatchView(View):

@@ -148,10 +148,10 @@ class GroupView(View):
     entries = fields.List(
         fields.String(),
         allow_none=True,
-        attribute="told_entries",
-        metadata=describe("Bots in the order of their nonces; null until the group is over."),
+        attribute="revealed_entries",
+        metadata=describe("Bots in the order of their nonces; null until the group is revealed."),
     )
-    reveal = fields.Nested(RevealView, allow_none=True, metadata=describe("Null until the group is over."))
+    reveal = fields.Nested(RevealView, allow_none=True, metadata=describe("Null until the group is revealed."))
 
 
 class MatchView(View):

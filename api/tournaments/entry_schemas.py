@@ -43,7 +43,7 @@ class EntryView(View):
     name = fields.String(attribute="bot.name")
     owner = fields.String(attribute="bot.owner_id")
     seed = fields.Integer(allow_none=True, metadata=describe("Set by an organiser."))
-    first_round = fields.Integer(metadata=describe("the first round it may play in"))
+    first_round = fields.Integer(metadata=describe("Number of the first round it may play in."))
     preflight = fields.String(
         validate=validate.OneOf(PREFLIGHTS),
         metadata=describe("Result of the preflight call before the start; `none` if it has not been called."),

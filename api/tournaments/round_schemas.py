@@ -11,7 +11,7 @@ HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` 
 
 
 class RoundView(View):
-    round = fields.Integer(attribute="number", metadata=describe("Number, from 1."))
+    tournament_round = fields.Integer(attribute="number", metadata=describe("Number, from 1."))
     label = fields.String(metadata=describe("Such as semi_final; often empty."))
     state = fields.String(validate=validate.OneOf(ROUND_STATES), metadata=describe("decided: no match is arranged yet"))
     tables = fields.Integer()
@@ -64,7 +64,7 @@ class WholeRoundView(RoundView):
 
 
 class OriginView(View):
-    round = fields.Integer()
+    tournament_round = fields.Integer()
     table = fields.Integer(allow_none=True, metadata=describe("Null for a bye."))
 
 
@@ -96,7 +96,7 @@ class BracketTableView(View):
 
 
 class BracketRoundView(View):
-    round = fields.Integer()
+    tournament_round = fields.Integer()
     label = fields.String()
     state = fields.String(validate=validate.OneOf(["playing", "over"]))
     tables = fields.List(fields.Nested(BracketTableView))

@@ -104,10 +104,10 @@ class ProgressView(View):
     done = fields.Integer(metadata=describe("Matches that are over."))
     total = fields.Integer(metadata=describe("All matches, including those not created yet."))
     by_status = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Matches by status."))
-    round = fields.Integer(
+    tournament_round = fields.Integer(
         allow_none=True, metadata=describe("the earliest that is not over; 0 before the first; null in a ladder")
     )
-    rounds = fields.Integer(metadata=describe("decided so far"))
+    rounds = fields.Integer(metadata=describe("Number of rounds paired so far."))
     estimated_end = NextMinute(
         allow_none=True,
         metadata=describe("Estimated from the last matches, to the minute; null if it cannot be estimated."),
