@@ -90,7 +90,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     """Void a finished match, so that it no longer counts
 
     For the organiser who created the match or runs its tournament. The log and placements stay readable, with the
-    reason. A new ledger entry changes the ladder to what it would be without the match. With `replay` the match is
+    reason. A new ledger entry changes the ladder to what it would be without the match. With `rematch` the match is
     played again, as long as its tournament is running.
     """
     if not may_void(matches.get_match(current_session(), match_id)):

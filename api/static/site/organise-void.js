@@ -56,7 +56,7 @@ function offer() {
   });
   document.getElementById("take-title").textContent = voiding ? "Void the match" : "Cancel the match";
   form.querySelector("[data-submit]").textContent = voiding ? "Void the match…" : "Cancel the match…";
-  form.querySelector("[data-replay]").hidden = !voiding || !match.tournament;
+  form.querySelector("[data-rematch]").hidden = !voiding || !match.tournament;
   form.elements.whole_group.checked = match.group.kind === "duplicate";
   form.hidden = false;
 }
