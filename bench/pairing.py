@@ -4,7 +4,7 @@ import statistics
 from random import Random
 
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
-from referee.pairing import Entrant, Leg, PairingRound, PlayedRound, TournamentState, formats
+from referee.pairing import Entrant, Leg, PairingInput, PairingRound, PlayedRound, formats
 from referee.pairing.history import read_history
 from referee.ratings.elo import START
 
@@ -46,7 +46,7 @@ def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
     return {"CPU ms": rounded(cpu_ms), "repeat meetings": repeats, "most minus fewest of a seat": uneven}
 
 
-def played_event(size: int, seats: int) -> TournamentState:
+def played_event(size: int, seats: int) -> PairingInput:
     """An event of entrants with strengths of their own, before its fifth stage; a fifth of them have siblings."""
     dice = Random(size)
     swiss = formats()["swiss"]
@@ -56,14 +56,12 @@ def played_event(size: int, seats: int) -> TournamentState:
         Entrant(f"entry_{at:05}", owners.get(at, ""), START + int(strengths[at] * 200_000_000)) for at in range(size)
     )
     number = {entrant.id: at for at, entrant in enumerate(entrants)}
-    event = TournamentState(seats, swiss.options({"stages": 5}, seats), 1, entrants, (), b"draw" * 8)
+    event = PairingInput(seats, swiss.options({"stages": 5}, seats), 1, entrants, (), b"draw" * 8)
     for _ in range(BEFORE):
         stage = swiss.next_round(event)
         assert stage is not None
         form = [[strengths[number[one]] + dice.gauss(0, 1) for one in table.entrants] for table in stage.tables]
-        event = TournamentState(
-            seats, event.options, 1, entrants, (*event.played, results(stage, form)), event.draw_key
-        )
+        event = PairingInput(seats, event.options, 1, entrants, (*event.played, results(stage, form)), event.draw_key)
     return event
 
 

@@ -76,7 +76,7 @@ class PlayedRound:
 
 
 @dataclass(frozen=True, slots=True)
-class TournamentState:
+class PairingInput:
     """Everything that a pairing may depend on.
 
     ``entrants`` are in order of entry, ``played`` are the rounds so far, all finished. ``draw_key`` determines all
@@ -106,14 +106,14 @@ class Format(Protocol):
         """Raise ``BadOption`` when this number of entrants cannot play such a tournament."""
         ...
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         """Return the number of matches of the whole tournament, as far as it can be predicted."""
         ...
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the round after the played ones, or None when the tournament is over."""
         ...
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         """Return how many more matches a table needs after ``legs``; 0 when it is decided."""
         ...

@@ -159,7 +159,7 @@ def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[i
 
 
 def _extensions(
-    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.TournamentState
+    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.PairingInput
 ) -> list[MatchesToCreate]:
     tables = session.get_one(TournamentRound, (tournament.id, stage)).tables
     legs = legs_of(session, tournament, stage, decided)
@@ -226,7 +226,7 @@ def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundPro
     return Step("finished", _finish)
 
 
-def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> list[pairing.PairingRound]:
+def _decide_rounds(tournament: Tournament, event: pairing.PairingInput) -> list[pairing.PairingRound]:
     """Return the rounds that can be paired now: one, or several in a static format, which depends on no results."""
     format = format_of(tournament)
     decided: list[pairing.PairingRound] = []

@@ -42,7 +42,7 @@ def draw_of(tournament: Tournament) -> bytes:
     return tournament.draw_key or bytes(32)
 
 
-def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
+def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.PairingInput:
     """Return the state of the tournament: its current entrants, its rounds (below ``before``, or all), their results.
 
     Static formats, which do not depend on results, get none.
@@ -54,7 +54,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
         query = query.where(TournamentRound.number < before)
     rows = list(session.scalars(query))
     legs = {} if format_of(tournament).static else legs_of(session, tournament)
-    return pairing.TournamentState(
+    return pairing.PairingInput(
         seats=tournament.seats,
         options=tournament.format_options,
         cycles=tournament.cycles,
@@ -64,7 +64,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
     )
 
 
-def course_of(session: Session, tournament: Tournament) -> tuple[pairing.TournamentState, pairing.PairingRound | None]:
+def course_of(session: Session, tournament: Tournament) -> tuple[pairing.PairingInput, pairing.PairingRound | None]:
     """Return the state before the round in progress, and that round; None if the newest round has ended."""
     newest_first = (
         select(TournamentRound)
@@ -158,7 +158,7 @@ def newest(session: Session, tournament_id: str) -> int:
     )
 
 
-def following(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
+def following(event: pairing.PairingInput, stage: pairing.PairingRound) -> pairing.PairingInput:
     """Return the state with one more round, of which nothing is played yet."""
     played = pairing.PlayedRound(stage, tuple(() for _ in stage.tables))
     return replace(event, played=(*event.played, played))

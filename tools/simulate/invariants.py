@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations, pairwise
 
-from referee.pairing import PairingRound, PlayedRound, TournamentState
+from referee.pairing import PairingInput, PairingRound, PlayedRound
 from referee.pairing.gauntlet import champion_of
 from referee.pairing.knockout import rank_entrants, render_bracket
 from tools.simulate.simulation import History
@@ -23,7 +23,7 @@ def check(history: History) -> None:
 # -- of every format --
 
 
-def a_stage_seats_everybody_once(event: TournamentState, stage: PairingRound, number: int) -> None:
+def a_stage_seats_everybody_once(event: PairingInput, stage: PairingRound, number: int) -> None:
     there = {one.id for one in event.entrants if one.active and one.first_round <= number}
     sitting = [one for table in stage.tables for one in table.entrants]
     resting = [bye.entrant for bye in stage.byes]
@@ -157,7 +157,7 @@ def no_rematch_while_avoidable(
         assert not _pairable(frozenset(there - {one}), frozenset(met)), f"{again} meet again, and need not"
 
 
-def siblings_keep_apart(event: TournamentState, stage: PairingRound, met: Mapping[frozenset[str], int]) -> None:
+def siblings_keep_apart(event: PairingInput, stage: PairingRound, met: Mapping[frozenset[str], int]) -> None:
     owner = {one.id: one.owner or one.id for one in event.entrants}
     together = [table for table in stage.tables if owner[table.entrants[0]] == owner[table.entrants[1]]]
     if not together or any(met.get(frozenset(table.entrants)) for table in stage.tables):
@@ -231,7 +231,7 @@ def _fields_shrink(history: History) -> None:
         assert all(not stage.byes for _, stage in history.decided[1:]), "byes after the first stage"
 
 
-def _points_decide(end: TournamentState) -> None:
+def _points_decide(end: PairingInput) -> None:
     """Of a pair the one with more points is in the next stage, the other not, but for the third place."""
     for before, after in pairwise(end.played):
         on = {one for table in after.round.tables if table.label != "third_place" for one in table.entrants}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from referee.pairing import Entrant, Format, Leg, PairingRound, PlayedRound, Table, TournamentState
+from referee.pairing import Entrant, Format, Leg, PairingInput, PairingRound, PlayedRound, Table
 from referee.pairing.swiss import max_rounds
 from referee.ratings.elo import MICRO
 from tools.simulate.record import rebuilt
@@ -35,7 +35,7 @@ class Scenario:
     """An event to be: ``event`` before its first stage, and how it shall go."""
 
     format: Format
-    event: TournamentState
+    event: PairingInput
     mishaps: Mishaps
 
     def __str__(self) -> str:
@@ -51,8 +51,8 @@ class History:
     """How it went: each event as it was when its next stage was decided, that stage, and the event at the end."""
 
     scenario: Scenario
-    decided: list[tuple[TournamentState, PairingRound]] = field(default_factory=list)
-    end: TournamentState | None = None
+    decided: list[tuple[PairingInput, PairingRound]] = field(default_factory=list)
+    end: PairingInput | None = None
 
     @property
     def matches(self) -> int:
@@ -77,7 +77,7 @@ def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
         joins=0 if calm or not known.takes_late_entries else rng.choice((0.0, 0.3)),
         ties=rng.choice((0.0, 0.2)),
     )
-    return Scenario(known, TournamentState(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
+    return Scenario(known, PairingInput(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
 
 
 def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entrant:
@@ -117,7 +117,7 @@ def played_out(scenario: Scenario, rng: Random) -> History:
     return history
 
 
-def _after(scenario: Scenario, event: TournamentState, stage: PairingRound, rng: Random) -> TournamentState:
+def _after(scenario: Scenario, event: PairingInput, stage: PairingRound, rng: Random) -> PairingInput:
     mishaps = scenario.mishaps
     event = _left(event, mishaps.leaves_early, 0.0, rng)
     legs = tuple(
@@ -132,7 +132,7 @@ def _after(scenario: Scenario, event: TournamentState, stage: PairingRound, rng:
     return event
 
 
-def _left(event: TournamentState, leaves: float, returns: float, rng: Random) -> TournamentState:
+def _left(event: PairingInput, leaves: float, returns: float, rng: Random) -> PairingInput:
     if not leaves and not returns:
         return event
     return replace(
@@ -144,7 +144,7 @@ def _left(event: TournamentState, leaves: float, returns: float, rng: Random) ->
     )
 
 
-def _legs(scenario: Scenario, event: TournamentState, table: Table, rng: Random) -> tuple[Leg, ...]:
+def _legs(scenario: Scenario, event: PairingInput, table: Table, rng: Random) -> tuple[Leg, ...]:
     """All legs of a table, each in the order turned by one; while somebody is away a match may not count."""
     ratings = {one.id: one.rating for one in event.entrants}
     active = {one.id for one in event.entrants if one.active}
