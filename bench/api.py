@@ -15,10 +15,15 @@ from api import create_app
 from bench.measure import Benchmark, Json, cpu_seconds, per_cpu_second, rounded
 from bench.world import World, world
 from referee import schema
+from referee.accounts.roles import Role
+from referee.bots.states import BotState, CheckState
 from referee.db.ids import new_id
 from referee.ladders import ratings
 from referee.match.time_limits import Limits
+from referee.matches.states import DealGroupState, MatchState
+from referee.pairing.kinds import TournamentFormat
 from referee.ratings.elo import START
+from referee.tournaments.states import TournamentState
 
 GAME, SEATS = "saint-poker", 4
 MATCHES_A_BOT = 5
@@ -97,15 +102,16 @@ def enlisted(session: Session, count: int) -> list[str]:
     owner_ids = [new_id("acc") for _ in range(count)]
     bot_ids = [new_id("bot") for _ in range(count)]
     rows(session, schema.Account, (
-        {"id": owner, "name": f"Owner {number}", "normalized_name": f"owner {number}", "role": "organiser",
+        {"id": owner, "name": f"Owner {number}", "normalized_name": f"owner {number}", "role": Role.ORGANISER,
          "created_at": START_AT}
         for number, owner in enumerate(owner_ids)
     ))  # fmt: skip
     rows(session, schema.Bot, (
         {"id": bot, "owner_id": owner, "name": f"Bot {number}", "normalized_name": f"bot {number}",
          "url": "https://bots.example.org/", "verified_url": "https://bots.example.org/", "host": "bots.example.org",
-         "status": "verified", "games": [GAME], "max_concurrent_requests": 8, "secret_generation": 1, "revision": 1,
-         "created_at": START_AT + timedelta(seconds=number), "check_state": "idle", "epoch": 1, "checks_lost": 0}
+         "status": BotState.VERIFIED, "games": [GAME], "max_concurrent_requests": 8, "secret_generation": 1,
+         "created_at": START_AT + timedelta(seconds=number), "check_state": CheckState.IDLE, "epoch": 1,
+         "checks_lost": 0, "revision": 1}
         for number, (bot, owner) in enumerate(zip(bot_ids, owner_ids, strict=True))
     ))  # fmt: skip
     return bot_ids
@@ -131,8 +137,8 @@ def played(session: Session, bot_ids: list[str]) -> str:
     facts = {"game": GAME, "options": {}, "seats": SEATS, "rated": True, **limits}
     organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
     rows(session, schema.Tournament, [
-        {"id": tournament_id, "name": "Open", "format": "round_robin", "cycles": 1, "status": "running", **facts,
-         "created_by": organiser, "created_at": START_AT, "revision": 1}
+        {"id": tournament_id, "name": "Open", "format": TournamentFormat.ROUND_ROBIN, "cycles": 1, **facts,
+         "status": TournamentState.RUNNING, "created_by": organiser, "created_at": START_AT, "revision": 1}
     ])  # fmt: skip
     rows(session, schema.TournamentEntry, (
         {"tournament_id": tournament_id, "bot_id": bot, "number": number} for number, bot in enumerate(bot_ids)
@@ -141,14 +147,14 @@ def played(session: Session, bot_ids: list[str]) -> str:
     match_ids = [new_id("mat") for _ in tables]
     group_ids = [new_id("grp") for _ in tables]
     rows(session, schema.DealGroup, (
-        {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table,
+        {"id": group, "commitment": "0" * 64, "seed_sealed": b"", "state": DealGroupState.OVER, "entries": table,
          "tournament_id": tournament_id, "epoch": 1, "created_at": START_AT}
         for group, table in zip(group_ids, tables, strict=True)
     ))  # fmt: skip
     rows(session, schema.Match, (
-        {"id": match, "group_id": group, "rules_version": 1, "engine_version": "0", "status": "finished", "epoch": 1,
-         "lost_claims": 0, "claims_without_progress": 0, "tournament_id": tournament_id, "tournament_round": 0,
-         "table_no": place, "created_at": START_AT, **facts}
+        {"id": match, "group_id": group, "rules_version": 1, "engine_version": "0", "epoch": 1,
+         "status": MatchState.FINISHED, "lost_claims": 0, "claims_without_progress": 0, "created_at": START_AT,
+         "tournament_id": tournament_id, "tournament_round": 0, "table_no": place, **facts}
         for place, (match, group) in enumerate(zip(match_ids, group_ids, strict=True))
     ))  # fmt: skip
     rows(session, schema.Result, (

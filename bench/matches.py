@@ -26,6 +26,7 @@ from bench.world import World, world
 from referee import schema
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match
+from referee.matches.states import MatchState
 from workers import queues
 
 DELAY_MS: Final = 20
@@ -55,8 +56,8 @@ def of_worker(slots: int, window_s: float) -> Json:
     ):
         place.arrange(GAME, place.enlist(bots.url, SEATS), enough)
         with worker(place, redis_url) as process:
-            until(lambda: count(place, "running") == slots)
-            until(lambda: count(place, "finished") >= slots)
+            until(lambda: count(place, MatchState.RUNNING) == slots)
+            until(lambda: count(place, MatchState.FINISHED) >= slots)
             counted = steady(place, process.pid, bots, window_s)
     rate = counted["decisions per second"] / calls
     limit = slots * 1000 / (points * DELAY_MS)
@@ -89,7 +90,7 @@ def steady(place: World, worker_pid: int, bots: Bots, window_s: float) -> Json:
     start, calls, cpu, full = time.monotonic(), bots.decisions(), cpu_of(horse_pid), []
     while time.monotonic() < start + window_s:
         time.sleep(SAMPLE_S)
-        full.append(count(place, "running"))
+        full.append(count(place, MatchState.RUNNING))
     calls, cpu, elapsed_s = bots.decisions() - calls, cpu_of(horse_pid) - cpu, time.monotonic() - start
     memory = [memory_mib(pid) for pid in (worker_pid, horse_pid)]
     return {

@@ -6,6 +6,7 @@ from random import Random
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
 from referee.pairing import Entrant, Leg, PairingInput, PairingRound, PlayedRound, formats
 from referee.pairing.history import read_history
+from referee.pairing.kinds import TournamentFormat
 from referee.ratings.elo import START
 
 BEFORE = 4  # stages played before the one that is measured
@@ -26,7 +27,7 @@ def main() -> None:
 def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
     """Milliseconds, and how many of the stage's meetings are repeats and how uneven its seats are."""
     benchmark.note(f"{size} entrants at tables of {seats}")
-    swiss, event = formats()["swiss"], played_event(size, seats)
+    swiss, event = formats()[TournamentFormat.SWISS], played_event(size, seats)
     cpu_ms = 1000 * statistics.median(cpu_seconds(lambda: swiss.next_round(event)) for _ in range(benchmark.runs))
     stage = swiss.next_round(event)
     assert stage is not None
@@ -49,7 +50,7 @@ def measured(benchmark: Benchmark, size: int, seats: int) -> Json:
 def played_event(size: int, seats: int) -> PairingInput:
     """An event of entrants with strengths of their own, before its fifth stage; a fifth of them have siblings."""
     dice = Random(size)
-    swiss = formats()["swiss"]
+    swiss = formats()[TournamentFormat.SWISS]
     owners = {at: f"owner {at // 2}" for at in range(size // 5)}
     strengths = [dice.gauss(0, 1) for _ in range(size)]
     entrants = tuple(

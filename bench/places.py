@@ -18,12 +18,14 @@ from sqlalchemy.orm import Session
 from bench.measure import Benchmark, Json, rounded
 from bench.world import World, world
 from referee.accounts.tables import Account
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.ladders import ledger, ranks, ratings
 from referee.ladders.ledger import RatedResult
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating
+from referee.matches.states import DealGroupState, DealSharing, MatchState
 from referee.matches.tables import DealGroup, Match
 from referee.ratings.elo import MICRO, START
 
@@ -135,7 +137,12 @@ class Standings:
 
 
 def _bot(bot_id: str, owner: str) -> Json:
-    words = {"url": "http://127.0.0.1/", "host": "127.0.0.1", "status": "verified", "check_state": "idle"}
+    words = {
+        "url": "http://127.0.0.1/",
+        "host": "127.0.0.1",
+        "status": BotState.VERIFIED,
+        "check_state": CheckState.IDLE,
+    }
     numbers = dict.fromkeys(("secret_generation", "revision", "epoch", "checks_lost", "max_concurrent_requests"), 1)
     names = {"id": bot_id, "owner_id": owner, "name": bot_id, "normalized_name": bot_id}
     return {**names, **words, **numbers, "games": [], "created_at": MOMENT}
@@ -143,12 +150,19 @@ def _bot(bot_id: str, owner: str) -> Json:
 
 def _bare_match(session: Session, match_id: str) -> None:
     """What the act refers to; the same work for every size."""
-    group = {"id": match_id, "commitment": "", "seed_sealed": b"", "state": "over", "entries": [], "epoch": 0}
-    session.execute(insert(DealGroup), [{**group, "kind": "own", "created_at": MOMENT}])
+    group = {
+        "id": match_id,
+        "commitment": "",
+        "seed_sealed": b"",
+        "state": DealGroupState.OVER,
+        "entries": [],
+        "epoch": 0,
+    }
+    session.execute(insert(DealGroup), [{**group, "kind": DealSharing.OWN, "created_at": MOMENT}])
     numbers = dict.fromkeys(
         ("rules_version", "seats", "budget_ms", "bank_ms", "epoch", "lost_claims", "claims_without_progress", "rows"), 1
     )
-    words = {"game": "saint-poker", "engine_version": "1", "status": "finished", "options": {}, "rated": True}
+    words = {"game": "saint-poker", "engine_version": "1", "status": MatchState.FINISHED, "options": {}, "rated": True}
     match = {"id": match_id, "group_id": match_id, "created_at": MOMENT, **numbers, **words}
     session.execute(insert(Match), [match])
 

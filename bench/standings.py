@@ -6,6 +6,7 @@ from random import Random
 from statistics import NormalDist, median
 
 from bench.measure import Benchmark, Json, cpu_seconds, rounded
+from referee.pairing.kinds import TournamentFormat
 from referee.standings import (
     TIE_BREAKS,
     MatchOutcome,
@@ -47,7 +48,7 @@ def measured(benchmark: Benchmark, entrants: int, seats: int) -> Json:
     results = swiss(entrants, seats)
     byes = [ScoredBye(0, Fraction(1))]
     parts: dict[str, Callable[[], object]] = {
-        "table": lambda: table(everybody, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
+        "table": lambda: table(everybody, results, byes, tie_breaks=TIE_BREAKS[TournamentFormat.SWISS]),
         "crosstable": lambda: crosstable(everybody, results),
         "seats and opponents": lambda: count_opponents(everybody, results),
         f"error bars of {SAMPLES} samples": lambda: bootstrap(everybody, results, draw_key=DRAW, samples=SAMPLES),

@@ -22,6 +22,7 @@ from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, new_header
 from referee.match.time_limits import Limits
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.states import DealGroupState, MatchState
 from workers import queues
 
 BOTS: Final = 40
@@ -119,8 +120,14 @@ def event(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
 def ended(place: World, tournament_id: str, table: list[str]) -> int:
     match_id, group_id = new_id("mat"), new_id("grp")
     facts = {"game": GAME, "options": {}, "seats": SEATS, "rated": True, **asdict(Limits()), "created_at": START_AT}
-    group = {"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "over", "entries": table}
-    match = {"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0", "status": "finished"}
+    group = {"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": DealGroupState.OVER, "entries": table}
+    match = {
+        "id": match_id,
+        "group_id": group_id,
+        "rules_version": 1,
+        "engine_version": "0",
+        "status": MatchState.FINISHED,
+    }
     with place.database.write() as session:
         rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id, "created_at": START_AT}])
         rows(
@@ -171,10 +178,10 @@ def begun(place: World) -> tuple[Match, str]:
     facts = {"game": "pool-nap", "options": {}, "seats": SEATS, "rated": False, **asdict(Limits())}
     with place.database.write() as session:
         bots = enlisted(session, SEATS)
-        rows(session, schema.DealGroup, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "open",
-              "entries": bots, "created_at": START_AT}])  # fmt: skip
+        rows(session, schema.DealGroup, [{"id": group_id, "commitment": "0" * 64, "seed_sealed": b"",
+              "state": DealGroupState.OPEN, "entries": bots, "created_at": START_AT}])  # fmt: skip
         rows(session, schema.Match, [{"id": match_id, "group_id": group_id, "rules_version": 1, "engine_version": "0",
-              "status": "running", **facts, "created_at": START_AT}])  # fmt: skip
+              "status": MatchState.RUNNING, **facts, "created_at": START_AT}])  # fmt: skip
         session.execute(update(schema.Match).where(schema.Match.id == match_id).values(epoch=1))
     players = [{"bot": bot, "name": bot, "version": None} for bot in bots]
     group = {"id": group_id, "commitment": "0" * 64, "entries": bots}

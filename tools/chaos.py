@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import text
 
 from referee.errors import Unavailable
+from referee.matches.states import PLAYABLE, MatchState
 from tests.database import postgres
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import Process, gone, send
@@ -124,7 +125,7 @@ class Campaign:
 
     def _arrange(self) -> None:
         statuses = self.service.statuses()
-        for _ in range(AT_ONCE - statuses.get("due", 0) - statuses.get("running", 0)):
+        for _ in range(AT_ONCE - statuses.get(MatchState.DUE, 0) - statuses.get(MatchState.RUNNING, 0)):
             game = self.rng.choice(["pool-nap", "saint-poker"])
             seats = self.rng.sample(self.service.bot_ids, self.rng.randint(2, len(BOTS)))
             self.match_ids.append(self.service.arrange(game, seats, options={"rounds": self.rng.randint(1, 4)}))
@@ -132,7 +133,7 @@ class Campaign:
     def _all_over(self) -> bool:
         self._people()
         statuses = self.service.statuses()
-        return not any(statuses.get(status) for status in ("waiting", "due", "running"))
+        return not any(statuses.get(status) for status in PLAYABLE)
 
     def _look_at_rows(self) -> None:
         """What is recorded stays, and grows at its end alone."""

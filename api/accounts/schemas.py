@@ -1,9 +1,9 @@
 """Accounts and tokens."""
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
-from api.fields import Name, Strict, UtcDateTime
-from referee.accounts.tables import ROLES
+from api.fields import Name, Strict, UtcDateTime, member_of
+from referee.accounts.roles import Role
 
 
 class NewAccount(Strict):
@@ -17,7 +17,7 @@ class NewToken(Strict):
 class AccountView(Strict):
     id = fields.String(required=True)
     name = fields.String(required=True)
-    role = fields.String(required=True, validate=validate.OneOf(ROLES))
+    role = fields.String(required=True, validate=member_of(Role))
     created_at = UtcDateTime(required=True)
 
 

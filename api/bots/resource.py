@@ -22,6 +22,7 @@ from api.errors import Problem
 from api.pagination import PageQuery, envelope, list_of, read_cursor
 from api.presentation import Extended, certificate_of, visible_bot
 from api.views import Resource, master_key, record
+from referee.accounts.roles import Role
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
@@ -244,7 +245,7 @@ def show_waiting(bot_id: str) -> Any:
 
 def get_managed_bot(bot_id: str) -> Bot:
     """Return the bot. Raise ``NotFound`` unless the caller is its owner or the operator."""
-    return bots.get_bot(record(), bot_id, owner_id=None if asker().role == "admin" else asker().id)
+    return bots.get_bot(record(), bot_id, owner_id=None if asker().role == Role.ADMIN else asker().id)
 
 
 def get_own_bot(bot_id: str) -> Bot:

@@ -2,10 +2,9 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Id, Name, Strict, UtcDateTime
+from api.fields import Address, Id, Name, Strict, UtcDateTime, member_of
 from api.pagination import PageQuery
-from referee.bots.certificates import ENDS
-from referee.bots.tables import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
+from referee.bots.states import BotState, CertificateEnd, CheckState
 from referee.workflows.waiting_reasons import REASONS
 
 
@@ -26,14 +25,14 @@ class BotChanges(Strict):
 
 class BotQuery(PageQuery):
     owner = Id("acc", metadata={"description": "only the bots of this account"})
-    status = fields.String(validate=validate.OneOf(BOT_STATES))
+    status = fields.String(validate=member_of(BotState))
 
 
 class BotView(Strict):
     id = fields.String(required=True)
     name = fields.String(required=True)
     owner = fields.String(attribute="owner_id", required=True, metadata={"description": "id of the account"})
-    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
+    status = fields.String(required=True, validate=member_of(BotState))
     version = fields.String(required=True, allow_none=True, metadata={"description": "as the bot declares it"})
     games = fields.List(fields.String(), required=True, metadata={"description": "as the bot declares them"})
     max_concurrent_requests = fields.Integer(
@@ -70,13 +69,13 @@ class OwnBotView(BotView):
 
 
 class CheckView(Strict):
-    state = fields.String(attribute="check_state", required=True, validate=validate.OneOf(CHECK_STATES))
+    state = fields.String(attribute="check_state", required=True, validate=member_of(CheckState))
     checked_at = UtcDateTime(required=True, allow_none=True)
     report = fields.Dict(attribute="check_report", required=True, allow_none=True)
 
 
 class ExaminationView(Strict):
-    state = fields.String(required=True, validate=validate.OneOf(EXAMINATION_STATES))
+    state = fields.String(required=True, validate=member_of(CheckState))
     questions_sent = fields.Integer(required=True, metadata={"description": "updated about twice a second"})
     questions_total = fields.Integer(required=True)
     current_step = fields.String(required=True, metadata={"description": "the game or rule that is checked now"})
@@ -120,7 +119,7 @@ class CertificateView(Strict):
     ended_at = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "when a later examination of this version was over"}
     )
-    ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(ENDS))
+    ended_reason = fields.String(required=True, allow_none=True, validate=member_of(CertificateEnd))
 
 
 class SecretBotView(OwnBotView):

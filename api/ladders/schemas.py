@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, QueryInt, Strict, UtcDateTime
+from api.fields import Derived, Id, QueryInt, Strict, UtcDateTime, member_of
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
-from referee.bots.tables import BOT_STATES
-from referee.ladders.tables import ACTS
+from referee.bots.states import BotState
+from referee.ladders.kinds import EntryKind
 from referee.ratings.elo import MICRO
 
 LAST_ACT = 999_999_999
@@ -62,7 +62,7 @@ class LadderRow(Strict):
     bot = fields.String(attribute="bot_id", required=True)
     name = fields.String(required=True)
     owner = fields.String(attribute="owner_id", required=True)
-    status = fields.String(required=True, validate=validate.OneOf(BOT_STATES))
+    status = fields.String(required=True, validate=member_of(BotState))
     rating = Points("value", required=True, metadata={"description": "points, to one decimal"})
     rating_micro = Micro("value", required=True, metadata={"description": "exactly, in millionths of a point"})
     games = fields.Integer(required=True)
@@ -85,7 +85,7 @@ class PlaceOnLadderView(Strict):
     bot = fields.String(attribute="bot.id", required=True)
     name = fields.String(attribute="bot.name", required=True)
     owner = fields.String(attribute="bot.owner_id", required=True)
-    status = fields.String(attribute="bot.status", required=True, validate=validate.OneOf(BOT_STATES))
+    status = fields.String(attribute="bot.status", required=True, validate=member_of(BotState))
     rating = Points("value", required=True, metadata={"description": "points, to one decimal"})
     rating_micro = Micro("value", required=True, metadata={"description": "exactly, in millionths of a point"})
     games = fields.Integer(required=True)
@@ -98,7 +98,7 @@ class RatingChangeView(Strict):
     seq = fields.Integer(required=True, metadata={"description": "number of the act in the ledger"})
     kind = fields.String(
         required=True,
-        validate=validate.OneOf(ACTS),
+        validate=member_of(EntryKind),
         metadata={"description": "a result that counts from now on, one that counts no more, or a repair"},
     )
     match = fields.String(

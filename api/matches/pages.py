@@ -18,7 +18,8 @@ from referee.bots import bots
 from referee.errors import NotFound
 from referee.games import catalogue
 from referee.matches import deal_groups, friendlies, logs, matches, results
-from referee.matches.tables import MATCH_STATES, Match
+from referee.matches.states import ENDED, MatchState
+from referee.matches.tables import Match
 from referee.tournaments import tournaments
 from referee.workflows import unrated, visibility
 
@@ -26,7 +27,10 @@ pages = Blueprint("matches", __name__)
 
 Json = dict[str, Any]
 LISTED: Final = 30
-STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the most interesting first
+STATES: Final = (  # the most interesting first
+    *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
+    *(MatchState.CANCELLED, MatchState.VOID, MatchState.STUCK),
+)
 
 
 @pages.get("/matches")
@@ -37,7 +41,7 @@ def contents() -> Response:
     query: Json = {
         "limit": LISTED,
         "cursor": request.args.get("cursor"),
-        "status": choice("status", MATCH_STATES),
+        "status": choice("status", [*MatchState]),
         "game": choice("game", sorted(catalogue())),
         "bot": _id("bot", "bot"),
         "tournament": _id("tournament", "trn"),
@@ -74,14 +78,14 @@ def show(match_id: str) -> Response:
     (view,) = match_views([match])
     tournament = None if match.tournament_id is None else tournaments.get_tournament(record(), match.tournament_id)
     script_data = _script_data(match, view)
-    is_scored = script_data["open"] and match.status == "finished"
+    is_scored = script_data["open"] and match.status == MatchState.FINISHED
     return page(
         "matches/match.html",
         match=view,
         scores=results.result_of(record(), match_id).scores if is_scored else None,
         tournament=tournament,
         group=deal_groups.get_group(record(), match.group_id),
-        over=match.status in deal_groups.ENDED,
+        over=match.status in ENDED,
         reason=terms.reason(match.reason),
         why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
         script_data=script_data,
@@ -111,7 +115,7 @@ def _script_data(match: Match, view: Json) -> Json:
         "status": match.status,
         "rated": match.rated,
         "open": logs.is_open(record(), match),
-        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(record(), match)),
+        "owners": [] if match.status in ENDED else sorted(friendlies.owners_in(record(), match)),
         "header": header,
         "faults": viewer.advice(),
     }

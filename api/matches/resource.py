@@ -14,6 +14,7 @@ from api.pagination import envelope, list_of, read_cursor
 from api.presentation import attach_group, visible_matches
 from api.requests import LOG_POLICY
 from api.views import Resource, master_key, record
+from referee.accounts.roles import Role
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
@@ -233,7 +234,7 @@ def check_time(time: dict[str, int]) -> None:
 
 def may_void(match: Match) -> bool:
     """Return whether the caller created the match, runs its tournament, or is the operator."""
-    if asker().role == "admin":
+    if asker().role == Role.ADMIN:
         return True
     if match.tournament_id is not None:
         return tournaments.get_tournament(record(), match.tournament_id).created_by == asker().id
@@ -244,7 +245,7 @@ def may_cancel(match: Match) -> bool:
     """Return whether the caller may cancel the match."""
     return (
         may_void(match)
-        or (match.tournament_id is None and asker().role == "organiser")
+        or (match.tournament_id is None and asker().role == Role.ORGANISER)
         or asker().id in friendlies.owners_in(record(), match)
     )
 

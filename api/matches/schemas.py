@@ -4,12 +4,23 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Id, OptionalBody, Part, PlainText, QueryInt, Strict, StrictBool, StrictInt, UtcDateTime
+from api.fields import (
+    Id,
+    OptionalBody,
+    Part,
+    PlainText,
+    QueryInt,
+    Strict,
+    StrictBool,
+    StrictInt,
+    UtcDateTime,
+    member_of,
+)
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
 from referee.matches.quotas import LONGEST
-from referee.matches.tables import GROUP_KINDS, GROUP_STATES, MATCH_STATES
+from referee.matches.states import DealGroupState, DealSharing, MatchState
 from referee.workflows.unrated import UNRATED
 from referee.workflows.voiding import MOST_REASON
 
@@ -54,7 +65,7 @@ class NewMatch(Strict):
 
 
 class MatchQuery(PageQuery):
-    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(validate=member_of(MatchState))
     bot = Id("bot")
     tournament = Id("trn")
     tournament_round = QueryInt(low=1, high=LAST_STAGE, metadata={"description": "its number, from 1"})
@@ -141,12 +152,12 @@ class GroupView(Strict):
     id = fields.String(required=True)
     kind = fields.String(
         required=True,
-        validate=validate.OneOf(GROUP_KINDS),
+        validate=member_of(DealSharing),
         metadata={
             "description": "own: this match alone; common: tables of a stage; duplicate: the same bots, seats rotated"
         },
     )
-    state = fields.String(required=True, validate=validate.OneOf(GROUP_STATES))
+    state = fields.String(required=True, validate=member_of(DealGroupState))
     commitment = fields.String(
         required=True, metadata={"description": "SHA-256 of the seed and the group's id, given before the first draw"}
     )
@@ -171,7 +182,7 @@ class MatchView(Strict):
     time = Part(TimeView, required=True)
     rated = fields.Boolean(required=True)
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
-    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(required=True, validate=member_of(MatchState))
     reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or does not count"}
     )

@@ -14,8 +14,10 @@ from referee.games import catalogue
 from referee.ladders import ratings
 from referee.ladders.tables import Ladder
 from referee.matches import matches
+from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, overview
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 
 pages = Blueprint("home", __name__)
@@ -38,7 +40,7 @@ class Top:
 @page_view
 def home() -> Response:
     now = overview(record())
-    results = match_views(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)
+    results = match_views(matches.list_matches(record(), status=MatchState.FINISHED, limit=MOST_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),
@@ -61,7 +63,7 @@ def comparable(now: Overview) -> list[Any]:
 
 def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
     """Return tournaments open for entries with their progress, newest first."""
-    found = tournaments.list_tournaments(record(), status="open", limit=MOST_OPEN).items
+    found = tournaments.list_tournaments(record(), status=TournamentState.OPEN, limit=MOST_OPEN).items
     return [(tournament, progress.progress(record(), tournament.id)) for tournament in found]
 
 

@@ -4,10 +4,10 @@ from typing import get_args
 
 from marshmallow import fields, validate
 
-from api.fields import Query, QueryInt, Strict
+from api.fields import Query, QueryInt, Strict, member_of
 from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
-from referee.matches.tables import MATCH_STATES
+from referee.matches.states import MatchState
 from referee.workflows.visibility import Pace
 
 LAST = 999_999_999
@@ -37,7 +37,7 @@ class RowView(Strict):
 
 
 class RowsView(Strict):
-    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(required=True, validate=member_of(MatchState))
     reason = fields.String(required=True, allow_none=True)
     open = fields.Boolean(required=True, metadata={"description": "the whole log can be read: GET …/log"})
     held_back = fields.Boolean(

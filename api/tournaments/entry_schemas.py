@@ -2,10 +2,10 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Id, Strict, StrictInt, UtcDateTime
+from api.fields import Id, Strict, StrictInt, UtcDateTime, member_of
 from api.pagination import PageQuery
 from referee.tournaments.entries import LARGEST_SEED
-from referee.tournaments.tables import PREFLIGHTS
+from referee.tournaments.states import Preflight
 
 
 class NewEntry(Strict):
@@ -30,9 +30,7 @@ class Seeds(Strict):
 
 
 class EntryQuery(PageQuery):
-    preflight = fields.String(
-        validate=validate.OneOf(PREFLIGHTS), metadata={"description": "only those of this preflight"}
-    )
+    preflight = fields.String(validate=member_of(Preflight), metadata={"description": "only those of this preflight"})
 
 
 class EntryView(Strict):
@@ -44,7 +42,7 @@ class EntryView(Strict):
     first_round = fields.Integer(required=True, metadata={"description": "the first stage it may play in"})
     preflight = fields.String(
         required=True,
-        validate=validate.OneOf(PREFLIGHTS),
+        validate=member_of(Preflight),
         metadata={"description": "how its bot did when it was called before the start; none: it was not called yet"},
     )
     preflight_reason = fields.String(

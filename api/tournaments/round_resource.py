@@ -9,6 +9,7 @@ from api.tournaments.round_schemas import StageView, WholeStageView
 from api.views import Resource, record
 from referee.db.paging import Page, number_of
 from referee.tournaments import round_lists, tournaments
+from referee.tournaments.states import RoundState
 
 resource = Resource("stages", "/api/v1/tournaments", "Rounds of tournaments and their tables.")
 
@@ -49,7 +50,7 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
         [table(tournament, found, number) for number in found.tables],
         [found.tables[-1]] if found.tables and found.tables[-1] < line.tables else None,
     )
-    visible = line.state == "over" or tells_all(tournament)
+    visible = line.state == RoundState.OVER or tells_all(tournament)
     byes = [
         {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
         for bye in found.stage.byes

@@ -2,11 +2,11 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Strict, UtcDateTime
+from api.fields import Strict, UtcDateTime, member_of
 from api.matches.schemas import SeatView, UnratedReason
-from referee.matches.tables import MATCH_STATES
+from referee.matches.states import MatchState
+from referee.tournaments.states import RoundState
 
-STAGE_STATES = ("decided", "playing", "over")
 HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` tournament, until the table is over"
 
 
@@ -15,7 +15,7 @@ class StageView(Strict):
     label = fields.String(required=True, metadata={"description": "such as semi_final; often empty"})
     state = fields.String(
         required=True,
-        validate=validate.OneOf(STAGE_STATES),
+        validate=member_of(RoundState),
         metadata={"description": "decided: no match is arranged yet"},
     )
     tables = fields.Integer(required=True)
@@ -43,7 +43,7 @@ class ByeView(PlaceView):
 class TableMatchView(Strict):
     id = fields.String(required=True)
     leg = fields.Integer(required=True, metadata={"description": "from 1; in duplicate deals one for each order"})
-    status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(required=True, validate=member_of(MatchState))
     reason = fields.String(required=True, allow_none=True, metadata={"description": "why it does not count"})
     rated = fields.Boolean(required=True)
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
@@ -107,7 +107,7 @@ class BracketTableView(Strict):
 class BracketStageView(Strict):
     stage = fields.Integer(required=True)
     label = fields.String(required=True)
-    state = fields.String(required=True, validate=validate.OneOf(["playing", "over"]))
+    state = fields.String(required=True, validate=validate.OneOf([RoundState.PLAYING.value, RoundState.OVER.value]))
     tables = fields.List(fields.Nested(BracketTableView), required=True)
     byes = fields.List(fields.Nested(BracketByeView), required=True)
 

@@ -15,14 +15,16 @@ from api.fields import (
     StrictInt,
     UtcDateTime,
     UtcDateTimeInput,
+    member_of,
 )
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MOST_SEATS, TimeView
 from api.pagination import PageQuery
 from referee.house.strategies import players
-from referee.matches.tables import GROUP_KINDS
-from referee.tournaments.tables import TOURNAMENT_STATES
-from referee.tournaments.terms import FORMATS, MAX_CYCLES, ORDERS
+from referee.matches.states import DealSharing
+from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.tournaments.states import TournamentState
+from referee.tournaments.terms import MAX_CYCLES
 from referee.workflows.voiding import MOST_REASON
 
 TERMS = {
@@ -51,12 +53,12 @@ class TermsBody(Strict):
     name = Name()
     seats = StrictInt(low=1, high=MOST_SEATS, metadata={"description": "of each table"})
     options = fields.Dict(keys=fields.String(), metadata={"description": "of the game, see GET /games"})
-    format = fields.String(validate=validate.OneOf(FORMATS), metadata={"description": TERMS["format"]})
+    format = fields.String(validate=member_of(TournamentFormat), metadata={"description": TERMS["format"]})
     format_options = fields.Dict(keys=fields.String(), metadata={"description": TERMS["format_options"]})
     cycles = StrictInt(low=1, high=MAX_CYCLES, metadata={"description": TERMS["cycles"]})
     rated = StrictBool(metadata={"description": TERMS["rated"]})
-    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata={"description": TERMS["deal_sharing"]})
-    orders = fields.String(validate=validate.OneOf(ORDERS), metadata={"description": TERMS["orders"]})
+    deal_sharing = fields.String(validate=member_of(DealSharing), metadata={"description": TERMS["deal_sharing"]})
+    orders = fields.String(validate=member_of(SeatOrders), metadata={"description": TERMS["orders"]})
     trusted = StrictBool(metadata={"description": TERMS["trusted"]})
     anonymous = StrictBool(metadata={"description": TERMS["anonymous"]})
     late_entry = StrictBool(metadata={"description": TERMS["late_entry"]})
@@ -92,7 +94,7 @@ class CancelTournament(OptionalBody):
 
 
 class TournamentQuery(PageQuery):
-    status = fields.String(validate=validate.OneOf(TOURNAMENT_STATES))
+    status = fields.String(validate=member_of(TournamentState))
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
@@ -130,12 +132,12 @@ class TournamentView(Strict):
     game = fields.String(required=True)
     options = fields.Dict(required=True)
     seats = fields.Integer(required=True)
-    format = fields.String(required=True, validate=validate.OneOf(FORMATS))
+    format = fields.String(required=True, validate=member_of(TournamentFormat))
     format_options = fields.Dict(required=True)
     cycles = fields.Integer(required=True)
     rated = fields.Boolean(required=True)
-    deal_sharing = fields.String(required=True, validate=validate.OneOf(GROUP_KINDS))
-    orders = fields.String(required=True, validate=validate.OneOf(ORDERS))
+    deal_sharing = fields.String(required=True, validate=member_of(DealSharing))
+    orders = fields.String(required=True, validate=member_of(SeatOrders))
     trusted = fields.Boolean(required=True)
     anonymous = fields.Boolean(required=True)
     late_entry = fields.Boolean(required=True)
@@ -143,7 +145,7 @@ class TournamentView(Strict):
     substitute = fields.String(required=True, allow_none=True)
     starts_at = UtcDateTime(required=True, allow_none=True)
     time = Part(TimeView, required=True)
-    status = fields.String(required=True, validate=validate.OneOf(TOURNAMENT_STATES))
+    status = fields.String(required=True, validate=member_of(TournamentState))
     status_reason = fields.String(
         required=True, allow_none=True, metadata={"description": "why it was cancelled, or could not start"}
     )

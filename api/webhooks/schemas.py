@@ -2,9 +2,9 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8
+from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, member_of
 from referee.webhooks.outbox import EVENTS
-from referee.webhooks.tables import DELIVERY_STATES, WEBHOOK_STATES
+from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.webhooks import CHOICE
 
 
@@ -40,7 +40,7 @@ class WebhookView(Strict):
     id = fields.String(required=True)
     url = fields.String(required=True)
     events = fields.List(fields.String(validate=validate.OneOf(CHOICE)), required=True)
-    status = fields.String(required=True, validate=validate.OneOf(WEBHOOK_STATES))
+    status = fields.String(required=True, validate=member_of(WebhookState))
     status_reason = fields.String(required=True, allow_none=True)
     failing_since = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "after a day of failing it is disabled"}
@@ -59,7 +59,7 @@ class DeliveryView(Strict):
     id = fields.String(required=True, metadata={"description": "sent as webhook-id, the same at each attempt"})
     webhook = fields.String(attribute="webhook_id", required=True)
     event = fields.String(required=True, validate=validate.OneOf(EVENTS))
-    status = fields.String(required=True, validate=validate.OneOf(DELIVERY_STATES))
+    status = fields.String(required=True, validate=member_of(DeliveryState))
     attempts = fields.Integer(required=True)
     response_status = fields.Integer(
         required=True, allow_none=True, metadata={"description": "HTTP status of the last answer, null without one"}

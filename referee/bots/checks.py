@@ -12,6 +12,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates
+from referee.bots.states import PROVEN, CertificateEnd, CheckState
 from referee.bots.tables import Bot, Certificate, Examination
 from referee.db.engine import current_time
 from referee.db.leases import Leases
@@ -22,7 +23,6 @@ Json = dict[str, Any]
 
 YOUNG: Final = timedelta(days=30)  # age of a certificate below which only a request of the owner causes a check
 REPEATED_AFTER: Final = timedelta(hours=1)  # after a failed check, until a handshake causes another
-PROVEN: Final = ("verified", "paused")  # bots in other states only receive the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
 LEASES: Final = Leases(Examination, state="state", lost="lost_claims")
@@ -68,7 +68,7 @@ def find_examination(session: Session, bot_id: str) -> Examination:
     """How it stands with a bot; nothing is written."""
     return session.get(Examination, bot_id) or Examination(
         bot_id=bot_id,
-        state="idle",
+        state=CheckState.IDLE,
         requested_by_owner=False,
         epoch=0,
         lost_claims=0,
@@ -87,7 +87,7 @@ def want(session: Session, bot_id: str) -> None:
 def drop(session: Session, bot_id: str) -> None:
     """Whatever is due or under way counts for nothing any more."""
     one = get_or_create_examination(session, bot_id)
-    one.state, one.due_at, one.lost_claims = "idle", None, 0
+    one.state, one.due_at, one.lost_claims = CheckState.IDLE, None, 0
     one.revoke_claim()
 
 
@@ -101,14 +101,14 @@ def call_off(session: Session, bot_id: str) -> None:
 def is_pending(session: Session, bot_id: str) -> bool:
     """Return whether a check of the bot is due or running."""
     state = session.scalar(select(Examination.state).where(Examination.bot_id == bot_id))
-    return state not in (None, "idle")
+    return state not in (None, CheckState.IDLE)
 
 
 def follow_check(session: Session, bot: Bot, moment: datetime) -> None:
     """After a check that went well: the bot is due to be examined, unless it was lately."""
     one = get_or_create_examination(session, bot.id)
-    if one.state == "idle" and _is_needed(session, one, bot, moment):
-        one.state, one.due_at, one.lost_claims = "due", moment, 0
+    if one.state == CheckState.IDLE and _is_needed(session, one, bot, moment):
+        one.state, one.due_at, one.lost_claims = CheckState.DUE, moment, 0
         one.questions_sent = one.questions_total = 0
         one.current_step = ""
         one.revoke_claim()
@@ -150,7 +150,9 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: ExaminationOutcome)
     end_examination(examination, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
         return
-    certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
+    certificates.end_of_version(
+        session, bot.id, version, CertificateEnd.REPLACED if outcome.passed else CertificateEnd.FAILED
+    )
     if outcome.passed:
         certificates.issue(
             session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
@@ -191,6 +193,6 @@ def _is_needed(session: Session, last: Examination, bot: Bot, moment: datetime) 
 
 def end_examination(one: Examination, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
     """End an examination with its report; ``rules`` are the versions of the rules by game that were asked."""
-    one.state, one.due_at, one.requested_by_owner, one.lost_claims = "idle", None, False, 0
+    one.state, one.due_at, one.requested_by_owner, one.lost_claims = CheckState.IDLE, None, False, 0
     one.end_lease()
     one.version, one.rules, one.report, one.ended_at = version, rules, report, moment

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.bots.bots import signing_generations
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.leases import Leases
@@ -40,7 +41,7 @@ class ClaimedHandshake:
 
 def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[ClaimedHandshake]:
     """Claim handshakes that are due or whose lease expired. After three lost claims, end one as failed instead."""
-    query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.check_due_at, Bot.id).limit(limit)
+    query = select(Bot.id).where(Bot.status != BotState.RETIRED).order_by(Bot.check_due_at, Bot.id).limit(limit)
     moment = current_time(session)
     taken = []
     for bot in LEASES.claim(session, query):
@@ -55,7 +56,7 @@ def claim_due_checks(session: Session, limit: int = CHECKS_AT_ONCE) -> list[Clai
 def end_check(
     bot: Bot, report: dict[str, Any], manifest: Manifest | None, moment: datetime, *, forgiven: bool = False
 ) -> None:
-    bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = "idle", None, moment, 0
+    bot.check_state, bot.check_due_at, bot.checked_at, bot.checks_lost = CheckState.IDLE, None, moment, 0
     bot.end_lease()
     bot.check_report = report
     if manifest is not None:
@@ -63,7 +64,7 @@ def end_check(
         bot.version = printable(manifest.version)[:128]
         bot.games = [printable(game)[:40] for game in manifest.games]
         bot.max_concurrent_requests = manifest.max_concurrent_requests
-    if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
-        bot.status = "unverified" if manifest is None else "verified"
+    if bot.status in (BotState.UNVERIFIED, BotState.VERIFIED) and not (forgiven and bot.status == BotState.VERIFIED):
+        bot.status = BotState.UNVERIFIED if manifest is None else BotState.VERIFIED
         bot.status_reason = "the check failed" if manifest is None else None
     bot.revision += 1

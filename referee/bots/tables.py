@@ -6,12 +6,9 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, ShortString, one_of
+from referee.bots.states import BotState, CertificateEnd, CheckState
+from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
-
-BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
-CHECK_STATES = ("idle", "due", "running")
-EXAMINATION_STATES = CHECK_STATES
 
 
 class Bot(Leased, Base):
@@ -19,8 +16,8 @@ class Bot(Leased, Base):
 
     __tablename__ = "bots"
     __table_args__ = (
-        one_of("status", BOT_STATES),
-        one_of("check_state", CHECK_STATES),
+        one_of("status", BotState),
+        one_of("check_state", CheckState),
         Index(None, "check_state", "check_due_at"),
     )
 
@@ -31,7 +28,7 @@ class Bot(Leased, Base):
     url: Mapped[str] = mapped_column(String(2048))
     verified_url: Mapped[str | None] = mapped_column(String(2048))
     host: Mapped[str] = mapped_column(String(255), index=True)
-    status: Mapped[str] = mapped_column(ShortString)
+    status: Mapped[BotState] = mapped_column(StoredEnum(BotState))
     status_reason: Mapped[str | None] = mapped_column(Text)
     version: Mapped[str | None] = mapped_column(String(128))
     games: Mapped[list[Any]]
@@ -40,7 +37,7 @@ class Bot(Leased, Base):
     previous_secret_until: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(index=True)
-    check_state: Mapped[str] = mapped_column(ShortString)
+    check_state: Mapped[CheckState] = mapped_column(StoredEnum(CheckState))
     check_due_at: Mapped[datetime | None]
     epoch: Mapped[int] = mapped_column("check_epoch")  # claims on a bot are claims on its handshake
     checks_lost: Mapped[int]  # consecutive claims on this handshake whose lease expired
@@ -56,10 +53,10 @@ class Examination(Leased, Base):
     """
 
     __tablename__ = "examinations"
-    __table_args__ = (one_of("state", EXAMINATION_STATES), Index(None, "state", "due_at"))
+    __table_args__ = (one_of("state", CheckState), Index(None, "state", "due_at"))
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
-    state: Mapped[str] = mapped_column(ShortString)
+    state: Mapped[CheckState] = mapped_column(StoredEnum(CheckState))
     requested_by_owner: Mapped[bool]  # by its owner: it is examined whatever certificates it has, and before others
     due_at: Mapped[datetime | None]
     lost_claims: Mapped[int]  # claims in a row whose claimer died
@@ -75,7 +72,7 @@ class Examination(Leased, Base):
     @property
     def last_report(self) -> Json | None:
         """Return the report of the last check, None while the next is due or running."""
-        return self.report if self.state == "idle" else None
+        return self.report if self.state == CheckState.IDLE else None
 
 
 class Certificate(Base):
@@ -96,4 +93,4 @@ class Certificate(Base):
     warnings: Mapped[list[Any]]  # ids of rules that only warn
     issued_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    ended_reason: Mapped[str | None] = mapped_column(ShortString)
+    ended_reason: Mapped[CertificateEnd | None] = mapped_column(StoredEnum(CertificateEnd))

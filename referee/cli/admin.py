@@ -6,8 +6,9 @@ import click
 from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
+from referee.accounts.roles import Role
 from referee.bots import checks
-from referee.cli.options import data_option
+from referee.cli.options import choice_of, data_option
 from referee.db.revisions import newest
 from referee.errors import Conflict, NotFound
 from referee.runtime.installation import made_record_of, record_of, settings_of
@@ -26,8 +27,8 @@ def admin() -> None:
 @click.argument("name")
 @click.option(
     "--role",
-    type=click.Choice(["organiser", "owner", "admin"]),
-    default="organiser",
+    type=choice_of(Role),
+    default=Role.ORGANISER.value,
     show_default=True,
     help="Role of the account.",
 )

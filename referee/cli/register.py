@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from referee.bots.states import BotState, CheckState
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import one_line
 from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
@@ -73,7 +74,7 @@ def register(
         return
     bot = _wait_for_check(remote, bot)
     report = bot["check"]["report"]
-    if bot["status"] != "verified":
+    if bot["status"] != BotState.VERIFIED:
         remote.show(bot, format_report(bot))
         if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
             click.echo(CHOICES)
@@ -156,7 +157,7 @@ def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
     me = remote.api.get("/accounts/me")["id"]
     own = remote.api.items(f"/bots?owner={me}&limit=100")
     found = next((bot for bot in own if bot["name"].casefold() == name.casefold()), None)
-    if found is None or found["status"] == "retired":
+    if found is None or found["status"] == BotState.RETIRED:
         return None
     bot: Json = remote.api.get(f"/bots/{found['id']}")
     if bot["url"].rstrip("/") != address.rstrip("/"):
@@ -201,21 +202,21 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
     end = time.monotonic() + CHECKED_WITHIN_S
     noted = ""
     bot = remote.api.post(f"{path}/check")
-    begun_before = bot["check"]["state"] == "running"  # perhaps before the bot knew its secret
+    begun_before = bot["check"]["state"] == CheckState.RUNNING  # perhaps before the bot knew its secret
     while True:
         bot = remote.api.get(path)
-        if begun_before and bot["check"]["state"] == "idle":
+        if begun_before and bot["check"]["state"] == CheckState.IDLE:
             begun_before = False
             bot = bot if bot["check"]["report"]["ok"] else remote.api.post(f"{path}/check")
         examination = bot["examination"]
-        if bot["check"]["state"] == examination["state"] == "idle":
+        if bot["check"]["state"] == examination["state"] == CheckState.IDLE:
             return {**bot, "certificate": _certificate(remote, path)}
-        if examination["state"] == "running" and examination["current_step"] != noted:
+        if examination["state"] == CheckState.RUNNING and examination["current_step"] != noted:
             noted = examination["current_step"]
             sent, total = examination["questions_sent"], examination["questions_total"]
             note(f"the service examines the bot: {sent} of {total} questions, {noted}")
         if time.monotonic() > end:
-            due = "examined" if bot["check"]["state"] == "idle" else "checked"
+            due = "examined" if bot["check"]["state"] == CheckState.IDLE else "checked"
             raise RefereeError(f"The bot was not {due} within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
         time.sleep(POLLED_S)
 

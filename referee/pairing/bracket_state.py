@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from referee.pairing.history import half_points
+from referee.pairing.kinds import Seeding
 from referee.pairing.model import Entrant, Leg, PairingInput, PairingRound, PlayedRound
 from referee.pairing.seeded_random import shuffle
 
@@ -278,9 +279,9 @@ def by_strength(tournament: PairingInput) -> list[Entrant]:
     starters = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= 1]
     drawn = shuffle(starters, tournament.draw_key, "knockout|seeding")
     match tournament.options["seeding"]:
-        case "rating":
+        case Seeding.RATING:
             return sorted(drawn, key=lambda entrant: -entrant.rating)
-        case "hand":
+        case Seeding.HAND:
             return sorted(drawn, key=lambda entrant: (entrant.seed is None, entrant.seed or 0, -entrant.rating))
     return drawn
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee.errors import BadOption
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.model import Entrant, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
@@ -22,7 +23,7 @@ class Gauntlet:
     times. Late entries get all their tables, inactive entrants none. The gauntlet is over when the champion leaves.
     """
 
-    name = "gauntlet"
+    name = TournamentFormat.GAUNTLET
     takes_late_entries = True
     static = True
 

@@ -18,11 +18,11 @@ from referee.pairing.bracket_state import (
     serpentine,
     shape,
 )
+from referee.pairing.kinds import Seeding, TournamentFormat
 from referee.pairing.model import Bye, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 
-SEEDINGS = ("rating", "hand", "draw")
 MAX_LEGS, MAX_TIE_BREAKS = 15, 15
 MAX_TABLES_TRIED = 16  # for an entrant who should not meet a former opponent
 
@@ -48,16 +48,16 @@ class Knockout:
     counts (all cancelled) is not repeated: the better seed advances. If some legs count, the missing ones are played.
     """
 
-    name = "knockout"
+    name = TournamentFormat.KNOCKOUT
     takes_late_entries = False
     static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        complete: Json = {"seeding": "rating", "advance": 1, "best_of": 1, "tie_breaks": 0, "third_place": False}
+        complete: Json = {"seeding": Seeding.RATING, "advance": 1, "best_of": 1, "tie_breaks": 0, "third_place": False}
         refuse_unknown(given, *complete)
         complete.update(given)
-        if complete["seeding"] not in SEEDINGS:
-            raise BadOption("format_options.seeding", f"must be one of {', '.join(SEEDINGS)}")
+        if complete["seeding"] not in [*Seeding]:
+            raise BadOption("format_options.seeding", f"must be one of {', '.join(Seeding)}")
         for name, low, high in (
             ("advance", 1, seats - 1),
             ("best_of", 1, MAX_LEGS),

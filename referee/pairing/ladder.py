@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
 from referee.errors import BadOption
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.model import Entrant, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import read_int, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
@@ -40,7 +41,7 @@ class LadderFormat:
     points). A match is the only leg of its table.
     """
 
-    name = "ladder"
+    name = TournamentFormat.LADDER
     takes_late_entries = True
     static = False
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from referee.pairing.kinds import TournamentFormat
 from referee.ratings.elo import START
 
 Json = dict[str, Any]
@@ -94,7 +95,7 @@ class PairingInput:
 class Format(Protocol):
     """A tournament format. Its answers depend only on the state passed in, so asking twice gives the same answer."""
 
-    name: str
+    name: TournamentFormat
     takes_late_entries: bool
     static: bool  # its rounds do not depend on results
 

@@ -8,6 +8,7 @@ from math import comb
 from typing import Any, ClassVar, TypeVar
 
 from referee.errors import BadOption
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.model import Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seeded_random import shuffle
@@ -23,7 +24,7 @@ class RoundRobin:
     is inactive when its round comes is dropped: its other entrants have a bye, and the table is not played later.
     """
 
-    name = "round_robin"
+    name = TournamentFormat.ROUND_ROBIN
     takes_late_entries = False
     static = True
     turns: ClassVar = 1  # passes through the schedule per cycle
@@ -67,7 +68,7 @@ class RoundRobin:
 class DoubleRoundRobin(RoundRobin):
     """A round robin that plays its schedule twice per cycle, the second time with rotated seats."""
 
-    name = "double_round_robin"
+    name = TournamentFormat.DOUBLE_ROUND_ROBIN
     turns: ClassVar = 2
 
 

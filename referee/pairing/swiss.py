@@ -33,6 +33,7 @@ from typing import Any, Final
 from referee.errors import BadOption
 from referee.pairing.dutch import EXACT, pair_round, required_concessions
 from referee.pairing.history import PairingHistory, read_history
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.model import Bye, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, read_int, refuse_unknown
 from referee.pairing.seeded_random import shuffle
@@ -44,7 +45,7 @@ MAX_ROUNDS: Final = 100
 class Swiss:
     """The Swiss system, see the module. The option ``stages`` null means ``default_rounds`` of the starters."""
 
-    name = "swiss"
+    name = TournamentFormat.SWISS
     takes_late_entries = True
     static = False
 

@@ -3,7 +3,9 @@
 from sqlalchemy import ColumnElement, and_, exists, or_
 
 from referee.bots import certificates
+from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Examination
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.tables import Tournament
 
 
@@ -16,9 +18,11 @@ def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
     of_bot = Examination.bot_id == Bot.id
     grounds = [
         and_(
-            Examination.state != "idle", certificates.is_unseen(tournament.game), certificates.had_one(tournament.game)
+            Examination.state != CheckState.IDLE,
+            certificates.is_unseen(tournament.game),
+            certificates.had_one(tournament.game),
         )
     ]
-    if tournament.format != "ladder" and tournament.started_at is not None:
+    if tournament.format != TournamentFormat.LADDER and tournament.started_at is not None:
         grounds.append(Examination.excused_before >= tournament.started_at)
     return or_(certificates.fits(tournament.game), exists().where(of_bot, or_(*grounds)))

@@ -11,9 +11,11 @@ from sqlalchemy.orm import Session
 
 from referee import pairing
 from referee.bots.tables import Bot
-from referee.matches.tables import OPEN, Match, Result
+from referee.matches.states import OPEN, DealSharing, MatchState
+from referee.matches.tables import Match, Result
 from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.formats import formats
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.sections import sections
 from referee.tournaments.entrants import entrants
 from referee.tournaments.outcomes import seats_played_in_person
@@ -88,13 +90,13 @@ def legs_of(
     query = select(Match.tournament_round, Match.table_no, Match.group_id, *by_seat)
     query = query.join(Result, Result.match_id == Match.id)
     query = query.where(
-        Match.tournament_id == tournament.id, Match.status == "finished", Match.tournament_round.is_not(None)
+        Match.tournament_id == tournament.id, Match.status == MatchState.FINISHED, Match.tournament_round.is_not(None)
     )
     if stage is not None:
         query = query.where(Match.tournament_round == stage)
     if tables is not None:
         query = query.where(Match.table_no.in_(tables))
-    sets_are_legs = tournament.format == "knockout" and tournament.deal_sharing == "duplicate"
+    sets_are_legs = tournament.format == TournamentFormat.KNOCKOUT and tournament.deal_sharing == DealSharing.DUPLICATE
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
     rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
     for index, (number, table_no, group, bots, *told) in enumerate(rows):
@@ -176,7 +178,7 @@ def _stage_of(row: TournamentRound) -> pairing.PairingRound:
 
 
 def _sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:
-    if tournament.deal_sharing != "common":
+    if tournament.deal_sharing != DealSharing.COMMON:
         return [[index] for index in range(len(stage.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())

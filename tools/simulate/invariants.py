@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 
 from referee.pairing import PairingInput, PairingRound, PlayedRound
 from referee.pairing.gauntlet import champion_of
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.knockout import rank_entrants, render_bracket
 from tools.simulate.simulation import History
 
@@ -41,7 +42,7 @@ def the_end_is_the_end(history: History) -> None:
     if history.scenario.mishaps.calm:
         assert known.expected_matches(end) == history.matches, "planned at the end is not what was played"
         foreseen = known.expected_matches(history.scenario.event)
-        may_grow = known.name == "knockout" and (end.options["best_of"] > 1 or end.options["tie_breaks"])
+        may_grow = known.name == TournamentFormat.KNOCKOUT and (end.options["best_of"] > 1 or end.options["tie_breaks"])
         assert foreseen <= history.matches if may_grow else foreseen == history.matches, (
             f"{foreseen} matches were foreseen, {history.matches} played"
         )
@@ -71,7 +72,7 @@ def seat_spread(history: History) -> int:
 
 def round_robins(history: History) -> None:
     event = history.scenario.event
-    cycles = event.cycles * (2 if history.scenario.format.name == "double_round_robin" else 1)
+    cycles = event.cycles * (2 if history.scenario.format.name == TournamentFormat.DOUBLE_ROUND_ROBIN else 1)
     met = Counter(frozenset(table.entrants) for _, stage in history.decided for table in stage.tables)
     assert all(times <= cycles for times in met.values()), "a table meets too often"
     faithful = throughout(history)
@@ -263,9 +264,9 @@ def _the_strongest_meet_in_the_final(history: History) -> None:
 
 
 OF_FORMAT: dict[str, Callable[[History], None]] = {
-    "round_robin": round_robins,
-    "double_round_robin": round_robins,
-    "gauntlet": gauntlet,
-    "swiss": swiss,
-    "knockout": knockout,
+    TournamentFormat.ROUND_ROBIN: round_robins,
+    TournamentFormat.DOUBLE_ROUND_ROBIN: round_robins,
+    TournamentFormat.GAUNTLET: gauntlet,
+    TournamentFormat.SWISS: swiss,
+    TournamentFormat.KNOCKOUT: knockout,
 }

@@ -6,11 +6,12 @@ from random import Random
 from typing import Any
 
 from referee.pairing import Entrant, Format, Leg, PairingInput, PairingRound, PlayedRound, Table
+from referee.pairing.kinds import Seeding, TournamentFormat
 from referee.pairing.swiss import max_rounds
 from referee.ratings.elo import MICRO
 from tools.simulate.record import rebuilt
 
-NAMES = ("round_robin", "double_round_robin", "swiss", "knockout", "gauntlet")
+NAMES = tuple(name for name in TournamentFormat if name != TournamentFormat.LADDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class History:
 def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
     """A scenario of this format that its ``options`` and ``check`` admit."""
     seats = rng.choice((2, 2, 2, 3, 4, 5))
-    cycles = rng.choice((1, 1, 2)) if known.name in ("round_robin", "gauntlet") else 1
+    cycles = rng.choice((1, 1, 2)) if known.name in (TournamentFormat.ROUND_ROBIN, TournamentFormat.GAUNTLET) else 1
     most = min(most, {2: most, 3: 8, 4: 7, 5: 6}[seats]) if "robin" in known.name else most
     count = rng.randint(seats, most)
     entrants = tuple(_entrant(number, count, rng) for number in range(count))
@@ -88,17 +89,17 @@ def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entr
 
 def _options(name: str, seats: int, entrants: Sequence[Entrant], rng: Random) -> dict[str, Any]:
     match name:
-        case "knockout":
+        case TournamentFormat.KNOCKOUT:
             return {
-                "seeding": rng.choice(("rating", "hand", "draw")),
+                "seeding": rng.choice([*Seeding]),
                 "advance": rng.randint(1, seats - 1),
                 "best_of": rng.choice((1, 1, 2, 3, 5)),
                 "tie_breaks": rng.choice((0, 2)),
                 "third_place": seats == 2 and rng.random() < 0.5,
             }
-        case "gauntlet":
+        case TournamentFormat.GAUNTLET:
             return {"champion": rng.choice((None, rng.choice(entrants).id))}
-        case "swiss":
+        case TournamentFormat.SWISS:
             return {"stages": rng.choice((None, rng.randint(1, min(11, max_rounds(len(entrants), seats)))))}
     return {}
 

@@ -13,6 +13,7 @@ from referee.cli.tables import standings
 from referee.cli.tournament import formatting
 from referee.cli.tournament.stream import StreamMessage
 from referee.match.canonical import Json
+from referee.pairing.kinds import TournamentFormat
 
 STEPS = 10  # lines of progress per round if the output is not a terminal
 
@@ -90,7 +91,7 @@ class LiveTournament(Display):
             formatting.progress(self._tournament),
             so_far["done"],
             so_far["total"],
-            is_endless=self._tournament["format"] == "ladder",
+            is_endless=self._tournament["format"] == TournamentFormat.LADDER,
             phase=(self._tournament["status"], so_far["stage"]),
             trouble=self.trouble,
         )
