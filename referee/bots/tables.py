@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.bots.states import BotState, CertificateEnd, CheckState
+from referee.bots.states import BotState, CheckState
 from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
 
@@ -93,4 +93,4 @@ class Certificate(Base):
     warnings: Mapped[list[Any]]  # ids of rules that only warn
     issued_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    ended_reason: Mapped[CertificateEnd | None] = mapped_column(StoredEnum(CertificateEnd))
+    ended_reason: Mapped[str | None] = mapped_column(ShortString)  # a CertificateEnd

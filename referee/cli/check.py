@@ -19,7 +19,7 @@ from referee.cli.options import secret_option, usage_errors
 from referee.cli.plain_text import plain
 from referee.cli.progress import progress_bar
 from referee.conformance.context import Pace
-from referee.conformance.report import ConformanceReport
+from referee.conformance.report import ConformanceReport, ConformanceVerdict
 from referee.conformance.suite import examine
 from referee.errors import Unavailable
 from referee.games import catalogue
@@ -28,7 +28,7 @@ from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, local_id, p
 from referee.match.canonical import Json
 from referee.protocol.signing import secret_bytes
 
-STATUS = {"pass": 0, "fail": 1, "unreachable": 3}
+STATUS = {ConformanceVerdict.PASS: 0, ConformanceVerdict.FAIL: 1, ConformanceVerdict.UNREACHABLE: 3}
 QUESTIONS = 200
 FULL_QUESTIONS = 2_000
 FULL_PAUSE_S = 30.0
@@ -92,11 +92,11 @@ def check(
         with bot_files.run_bots([_entrant(bot)], (secret,) if secret else ()) as running:
             target = CallTarget(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
             report = _run_examination(target, games, asked, seed, pace, quiet=as_json)
-            failed = report.verdict != "pass"
+            failed = report.verdict != ConformanceVerdict.PASS
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
         click.echo(f"Error: the bot cannot be called from here: {error}", err=True)
-        raise SystemExit(STATUS["unreachable"]) from error
+        raise SystemExit(STATUS[ConformanceVerdict.UNREACHABLE]) from error
     if save:
         _save(report, save)
     if as_json:

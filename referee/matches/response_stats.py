@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.match.log import parse_row
+from referee.match.log import AnswerSource, parse_row
 from referee.matches import logs
 from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
@@ -96,5 +96,5 @@ def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
     for line in lines:
         if b'"type":"decision"' in line:
             row = parse_row(line)
-            if row["seat"] == seat and row["source"] != "forced" and not row.get("retired"):
+            if row["seat"] == seat and row["source"] != AnswerSource.FORCED and not row.get("retired"):
                 yield row["ms"], row.get("fault", "")
