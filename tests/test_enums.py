@@ -1,4 +1,4 @@
-"""Write values of states, formats and kinds once, in their enums. ``words/literals.toml`` lists those that are judged."""
+"""Values of states, formats and kinds are written once, in their enums: those of words/literals.toml."""
 
 import ast
 import tomllib

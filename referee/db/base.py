@@ -1,6 +1,6 @@
 """The declarative base and column types of all tables: times in UTC, names of constraints, lengths of strings."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, ClassVar, TypeVar
@@ -52,12 +52,14 @@ class StoredEnum(TypeDecorator[Member]):
     def __init__(self, members: type[Member]) -> None:
         super().__init__()
         self.members = members
+        by_value: dict[str | None, Member | None] = {None: None, **{member.value: member for member in members}}
+        self._read = by_value.__getitem__
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         return None if value is None else str(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Member | None:
-        return None if value is None else self.members(value)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], Member | None]:
+        return self._read  # called for every row: a function of a dict, not one in Python
 
 
 class Base(DeclarativeBase):

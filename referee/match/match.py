@@ -207,7 +207,8 @@ class Match:
             events = self.state.apply(seat, played)
         self._count_fault(seat, fault)
         self.last_fault = fault
-        members = {"action": played, "source": AnswerSource.DEFAULT if fault else AnswerSource.BOT, "ms": answer.ms}
+        source = AnswerSource.DEFAULT if fault else AnswerSource.BOT
+        members: Json = {"action": played, "source": source, "ms": answer.ms}
         if fault:
             members["fault"] = fault
         if answer.note:
