@@ -8,6 +8,7 @@ from flask import current_app, g, request
 from api import limits, tokens
 from api.errors import Problem
 from referee.accounts import accounts
+from referee.accounts.roles import ORGANISING, Role
 from referee.accounts.tables import Account
 from referee.db.engine import Database
 from referee.errors import Forbidden, Unavailable
@@ -35,14 +36,14 @@ def account() -> Account:
 def organiser() -> Account:
     """Return the account of the request if it may organise tournaments. Raise ``Forbidden`` otherwise."""
     found = account()
-    accounts.require_role(found, "organiser")
+    accounts.require_role(found, Role.ORGANISER)
     return found
 
 
 def admin() -> Account:
     """Return the account of the request if it is the operator's. Raise ``Forbidden`` otherwise."""
     found = account()
-    if found.role != "admin":
+    if found.role != Role.ADMIN:
         raise Forbidden("Only the operator may do this.")
     return found
 
@@ -58,7 +59,7 @@ def viewer_id() -> str | None:
     return None if found is None else found.id
 
 
-def viewer_role() -> str | None:
+def viewer_role() -> Role | None:
     """Return the role of the request's account, None without one."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.role
@@ -66,7 +67,7 @@ def viewer_role() -> str | None:
 
 def may_organise() -> bool:
     """Return whether the request's account may organise tournaments."""
-    return viewer_role() in ("organiser", "admin")
+    return viewer_role() in ORGANISING
 
 
 def _authenticate() -> Account | None:

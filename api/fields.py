@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from flask import current_app
@@ -54,6 +55,11 @@ class Query(Schema):
 
     class Meta:
         unknown = RAISE
+
+
+def member_of(members: type[StrEnum]) -> validate.OneOf:
+    """Return a validator that accepts the values of ``members``, which the OpenAPI document then lists."""
+    return validate.OneOf([member.value for member in members])
 
 
 class StrictInt(fields.Integer):

@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from bench.measure import Benchmark, Json, cpu_ms, run
-from referee.pairing import Entrant, Leg, PairingRound, PlayedRound, TournamentState, formats
+from referee.pairing import Entrant, Leg, PairingInput, PairingRound, PlayedRound, formats
 from referee.pairing.history import read_history
 from referee.ratings.elo import MICRO, START
 
@@ -36,13 +36,13 @@ def measure_round(benchmark: Benchmark, size: int, seats: int) -> Json:
     return {"CPU ms": time_ms, "pairs that meet again": repeated, "most minus fewest of a seat": uneven}
 
 
-def next_round(tournament: TournamentState) -> PairingRound:
+def next_round(tournament: PairingInput) -> PairingRound:
     paired = formats()["swiss"].next_round(tournament)
     assert paired is not None
     return paired
 
 
-def play_rounds(size: int, seats: int) -> TournamentState:
+def play_rounds(size: int, seats: int) -> PairingInput:
     """Return a tournament before its fifth round. A fifth of the entrants share their owner with another."""
     dice = Random(size)
     strengths = [dice.gauss(0, 1) for _ in range(size)]
@@ -54,10 +54,10 @@ def play_rounds(size: int, seats: int) -> TournamentState:
     options = formats()["swiss"].options({"rounds": ROUNDS_BEFORE + 1}, seats)
     played: tuple[PlayedRound, ...] = ()
     for _ in range(ROUNDS_BEFORE):
-        paired = next_round(TournamentState(seats, options, 1, entrants, played, b"draw" * 8))
+        paired = next_round(PairingInput(seats, options, 1, entrants, played, b"draw" * 8))
         legs = tuple((play_table(table.entrants, strength_of, dice),) for table in paired.tables)
         played = (*played, PlayedRound(paired, legs))
-    return TournamentState(seats, options, 1, entrants, played, b"draw" * 8)
+    return PairingInput(seats, options, 1, entrants, played, b"draw" * 8)
 
 
 def rating_of(strength: float) -> int:

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from referee.bots.states import BotState
+from referee.matches.states import MatchState
+from referee.tournaments.states import TournamentState
+
 STATES: Final[Mapping[str, str]] = {  # those whose label is not their name
-    "open": "open for entries",
-    "due": "about to start",
-    "unverified": "not verified",
-    "house": "house player",
+    TournamentState.OPEN: "open for entries",
+    MatchState.DUE: "about to start",
+    BotState.UNVERIFIED: "not verified",
+    BotState.HOUSE: "house player",
 }
 
 

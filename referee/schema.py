@@ -1,11 +1,7 @@
 """All tables of the database in one namespace, for migrations, tests and tools. Areas import their own ``tables``."""
 
-from referee.accounts.tables import ROLES as ROLES
 from referee.accounts.tables import Account as Account
 from referee.accounts.tables import Token as Token
-from referee.bots.tables import BOT_STATES as BOT_STATES
-from referee.bots.tables import CHECK_STATES as CHECK_STATES
-from referee.bots.tables import HANDSHAKE_STATES as HANDSHAKE_STATES
 from referee.bots.tables import Bot as Bot
 from referee.bots.tables import Certificate as Certificate
 from referee.bots.tables import Check as Check
@@ -13,17 +9,11 @@ from referee.db.base import Base as Base
 from referee.db.base import Json as Json
 from referee.db.base import UtcTime as UtcTime
 from referee.db.idempotency import Idempotency as Idempotency
-from referee.ladders.tables import ACTS as ACTS
 from referee.ladders.tables import Ladder as Ladder
 from referee.ladders.tables import LedgerEntry as LedgerEntry
 from referee.ladders.tables import Rating as Rating
 from referee.ladders.tables import RatingChange as RatingChange
 from referee.ladders.tables import RatingCount as RatingCount
-from referee.matches.tables import GOING_ON as GOING_ON
-from referee.matches.tables import GROUP_KINDS as GROUP_KINDS
-from referee.matches.tables import GROUP_STATES as GROUP_STATES
-from referee.matches.tables import MATCH_STATES as MATCH_STATES
-from referee.matches.tables import OPEN as OPEN
 from referee.matches.tables import DealGroup as DealGroup
 from referee.matches.tables import Fault as Fault
 from referee.matches.tables import LogRow as LogRow
@@ -34,12 +24,8 @@ from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
-from referee.tournaments.tables import PREFLIGHTS as PREFLIGHTS
-from referee.tournaments.tables import TOURNAMENT_STATES as TOURNAMENT_STATES
 from referee.tournaments.tables import Tournament as Tournament
 from referee.tournaments.tables import TournamentEntry as TournamentEntry
 from referee.tournaments.tables import TournamentRound as TournamentRound
-from referee.webhooks.tables import DELIVERY_STATES as DELIVERY_STATES
-from referee.webhooks.tables import WEBHOOK_STATES as WEBHOOK_STATES
 from referee.webhooks.tables import Delivery as Delivery
 from referee.webhooks.tables import Webhook as Webhook

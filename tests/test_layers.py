@@ -39,6 +39,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.workflows": (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS),
     "referee.schema": (*DATABASE, *AREAS),
     "referee.rulebook": RULES,
+    "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),

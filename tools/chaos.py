@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import text
 
 from referee.errors import Unavailable
+from referee.matches.states import PLAYABLE
 from tests.database import postgres
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import Process, gone, send
@@ -132,7 +133,7 @@ class Campaign:
     def _all_ended(self) -> bool:
         self._restart_dead()
         statuses = self.service.statuses()
-        return not any(statuses.get(status) for status in ("waiting", "due", "running"))
+        return not any(statuses.get(status) for status in PLAYABLE)
 
     def _check_rows(self) -> None:
         """Check that recorded rows remain, and that new ones are only appended."""

@@ -20,6 +20,7 @@ from referee.match.match import FAULTS, Answer, Match, Request
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.states import DealGroupState
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from referee.workflows import health, match_end, match_loading
@@ -90,14 +91,14 @@ async def _load_when_dealt(playing: MatchContext) -> Loaded:
     """Load the match once its deal group is open. Open the group if no other runner is doing so; otherwise wait."""
     while True:
         loaded = await playing.recorder.read(match_loading.load, playing.claim.match_id, master_key=playing.master_key)
-        if loaded.group_state != "new":
+        if loaded.group_state != DealGroupState.NEW:
             return loaded
         opening = await playing.recorder.write(deal_groups.claim_opening, loaded.group_id)
         if opening is None:
             await asyncio.sleep(OPENING_S)
         elif gathered := await _gather_nonces(playing, opening, await _entries(playing, loaded)):
             hashes, nonces = gathered
-            loaded = replace(loaded, group_state="playing", nonce_hashes=hashes, nonces=nonces)
+            loaded = replace(loaded, group_state=DealGroupState.PLAYING, nonce_hashes=hashes, nonces=nonces)
             if not playing.stopping():
                 return loaded
         if playing.stopping():

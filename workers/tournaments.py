@@ -11,6 +11,7 @@ from typing import Final
 from referee.db.engine import Database, current_time
 from referee.errors import Conflict, Unavailable
 from referee.tournaments import progression, starting
+from referee.tournaments.states import TournamentState
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class TournamentAdvancer:
     def _start(self, tournament_id: str) -> bool:
         try:
             with self._database.write() as session:
-                return starting.start_by_itself(session, tournament_id).status == "running"
+                return starting.start_by_itself(session, tournament_id).status == TournamentState.RUNNING
         except Conflict:
             return False  # its organiser, or another scheduler, was first
 

@@ -1,9 +1,9 @@
 """Accounts and tokens."""
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
-from api.fields import Name, Strict, UtcDateTime, View, describe
-from referee.accounts.tables import ROLES
+from api.fields import Name, Strict, UtcDateTime, View, describe, member_of
+from referee.accounts.roles import Role
 
 
 class NewAccount(Strict):
@@ -17,7 +17,7 @@ class NewToken(Strict):
 class AccountView(View):
     id = fields.String()
     name = fields.String()
-    role = fields.String(validate=validate.OneOf(ROLES))
+    role = fields.String(validate=member_of(Role))
     created_at = UtcDateTime()
 
 

@@ -2,10 +2,9 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Id, Name, Strict, UtcDateTime, View, describe
+from api.fields import Address, Id, Name, Strict, UtcDateTime, View, describe, member_of
 from api.pagination import PageQuery
-from referee.bots.certificates import ENDS
-from referee.bots.tables import BOT_STATES, CHECK_STATES, HANDSHAKE_STATES
+from referee.bots.states import BotState, CertificateEnd, CheckState
 from referee.workflows.waiting_reasons import REASONS
 
 
@@ -26,14 +25,14 @@ class BotChanges(Strict):
 
 class BotQuery(PageQuery):
     owner = Id("acc", attribute="owner_id", metadata=describe("Only bots of this account."))
-    status = fields.String(validate=validate.OneOf(BOT_STATES))
+    status = fields.String(validate=member_of(BotState))
 
 
 class BotView(View):
     id = fields.String()
     name = fields.String()
     owner = fields.String(attribute="owner_id", metadata=describe("Id of the account."))
-    status = fields.String(validate=validate.OneOf(BOT_STATES))
+    status = fields.String(validate=member_of(BotState))
     version = fields.String(allow_none=True, metadata=describe("As declared in the manifest."))
     games = fields.List(fields.String(), metadata=describe("As declared in the manifest."))
     max_concurrent_requests = fields.Integer(
@@ -69,13 +68,13 @@ class OwnBotView(BotView):
 
 
 class HandshakeView(View):
-    state = fields.String(attribute="handshake_state", validate=validate.OneOf(HANDSHAKE_STATES))
+    state = fields.String(attribute="handshake_state", validate=member_of(CheckState))
     ended_at = UtcDateTime(attribute="handshake_ended_at", allow_none=True)
     report = fields.Dict(attribute="handshake_report", allow_none=True)
 
 
 class CheckView(View):
-    state = fields.String(validate=validate.OneOf(CHECK_STATES))
+    state = fields.String(validate=member_of(CheckState))
     questions_sent = fields.Integer(metadata=describe("Updated about twice a second."))
     questions_total = fields.Integer()
     current_step = fields.String(metadata=describe("The game or rule being checked now."))
@@ -110,7 +109,7 @@ class CertificateView(View):
     engine_version = fields.String()
     issued_at = UtcDateTime()
     ended_at = UtcDateTime(allow_none=True, metadata=describe("when a later check of this version was over"))
-    ended_reason = fields.String(allow_none=True, validate=validate.OneOf(ENDS))
+    ended_reason = fields.String(allow_none=True, validate=member_of(CertificateEnd))
 
 
 class SecretBotView(OwnBotView):

@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, QueryInt, Rounded, UtcDateTime, View, describe
+from api.fields import Derived, Id, QueryInt, Rounded, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
-from referee.bots.tables import BOT_STATES
-from referee.ladders.tables import ACTS
+from referee.bots.states import BotState
+from referee.ladders.kinds import EntryKind
 from referee.ratings.elo import MICRO
 
 LAST_ACT = 999_999_999
@@ -58,7 +58,7 @@ class RatedBotView(View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
     owner = fields.String(attribute="owner_id")
-    status = fields.String(validate=validate.OneOf(BOT_STATES))
+    status = fields.String(validate=member_of(BotState))
     rating = Points("value", metadata=describe("Rating in points, to one decimal."))
     rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
     games = fields.Integer()
@@ -88,7 +88,7 @@ class PlaceOnLadderView(RatedBotView):
 class RatingChangeView(View):
     seq = fields.Integer(metadata=describe("Number of the ledger entry."))
     kind = fields.String(
-        validate=validate.OneOf(ACTS), metadata=describe("A result, a result that was voided, or a repair.")
+        validate=member_of(EntryKind), metadata=describe("A result, a result that was voided, or a repair.")
     )
     match = fields.String(attribute="match_id", allow_none=True, metadata=describe("Null for a repair."))
     reason = fields.String(allow_none=True, metadata=describe("Reason of a void or a repair."))

@@ -17,7 +17,8 @@ from referee.bots import bots
 from referee.errors import NotFound
 from referee.games import catalogue
 from referee.matches import deal_groups, friendlies, logs, matches, results
-from referee.matches.tables import MATCH_STATES, Match
+from referee.matches.states import ENDED, MatchState
+from referee.matches.tables import Match
 from referee.tournaments import tournaments
 from referee.workflows import unrated, visibility
 
@@ -25,7 +26,10 @@ pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
 LISTED: Final = 30
-STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the most interesting first
+STATES: Final = (  # the most interesting first
+    *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
+    *(MatchState.CANCELLED, MatchState.VOID, MatchState.STUCK),
+)
 
 
 @pages.view("/matches", "bot", "cursor", "game", "status", "tournament")
@@ -34,7 +38,7 @@ def contents() -> Response:
     query: Json = {
         "limit": LISTED,
         "cursor": request.args.get("cursor"),
-        "status": choice("status", MATCH_STATES),
+        "status": choice("status", [*MatchState]),
         "game": choice("game", sorted(catalogue())),
         "bot": _id("bot", "bot"),
         "tournament": _id("tournament", "trn"),
@@ -72,14 +76,14 @@ def show(match_id: str) -> Response:
         None if match.tournament_id is None else tournaments.get_tournament(current_session(), match.tournament_id)
     )
     script_data = _script_data(match, view)
-    is_scored = script_data["open"] and match.status == "finished"
+    is_scored = script_data["open"] and match.status == MatchState.FINISHED
     return page(
         "matches/match.html",
         match=view,
         scores=results.result_of(current_session(), match_id).scores if is_scored else None,
         tournament=tournament,
         group=deal_groups.get_group(current_session(), match.group_id),
-        over=match.status in deal_groups.ENDED,
+        over=match.status in ENDED,
         reason=match_reason(match.reason),
         why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
         script_data=script_data,
@@ -109,7 +113,7 @@ def _script_data(match: Match, view: Json) -> Json:
         "status": match.status,
         "rated": match.rated,
         "open": logs.is_open(current_session(), match),
-        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(current_session(), match)),
+        "owners": [] if match.status in ENDED else sorted(friendlies.owners_in(current_session(), match)),
         "header": header,
         "faults": viewer.advice(),
     }

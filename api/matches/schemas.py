@@ -16,12 +16,13 @@ from api.fields import (
     UtcDateTime,
     View,
     describe,
+    member_of,
 )
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
 from referee.matches.quotas import LONGEST
-from referee.matches.tables import GROUP_KINDS, GROUP_STATES, MATCH_STATES
+from referee.matches.states import DealGroupState, DealSharing, MatchState
 from referee.workflows.unrated import UNRATED
 from referee.workflows.voiding import MOST_REASON
 
@@ -68,7 +69,7 @@ class NewMatch(Strict):
 
 
 class MatchQuery(PageQuery):
-    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(validate=member_of(MatchState))
     bot = Id("bot", attribute="bot_id")
     tournament = Id("trn", attribute="tournament_id")
     tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata=describe("The number of the round, from 1."))
@@ -138,10 +139,10 @@ class RevealView(View):
 class GroupView(View):
     id = fields.String()
     kind = fields.String(
-        validate=validate.OneOf(GROUP_KINDS),
+        validate=member_of(DealSharing),
         metadata=describe("own: this match alone; common: tables of a round; duplicate: the same bots, seats rotated"),
     )
-    state = fields.String(validate=validate.OneOf(GROUP_STATES))
+    state = fields.String(validate=member_of(DealGroupState))
     commitment = fields.String(
         metadata=describe("SHA-256 of the seed and the group's id, published before the first draw.")
     )
@@ -163,7 +164,7 @@ class MatchView(View):
     time = Part(TimeView)
     rated = fields.Boolean()
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")
-    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True, metadata=describe("Why it was cancelled or does not count."))
     tournament = fields.String(attribute="tournament_id", allow_none=True)
     tournament_round = fields.Integer(allow_none=True)

@@ -4,8 +4,8 @@ from typing import get_args
 
 from marshmallow import fields, validate
 
-from api.fields import Query, QueryInt, View, describe
-from referee.matches.tables import MATCH_STATES
+from api.fields import Query, QueryInt, View, describe, member_of
+from referee.matches.states import MatchState
 from referee.workflows.visibility import Pace
 
 LAST = 999_999_999
@@ -25,7 +25,7 @@ class RowView(View):
 
 
 class RowsView(View):
-    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True)
     open = fields.Boolean(metadata=describe("The whole log can be read with GET …/log."))
     held_back = fields.Boolean(

@@ -14,6 +14,7 @@ from referee.games import catalogue
 from referee.ladders import ratings
 from referee.ladders.tables import Ladder
 from referee.matches import matches
+from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, overview
 from referee.tournaments.tables import Tournament
@@ -37,7 +38,7 @@ class Top:
 @pages.view("/")
 def home() -> Response:
     now = overview(current_session())
-    results = match_views(matches.list_matches(current_session(), status="finished", limit=MOST_RESULTS).items)
+    results = match_views(matches.list_matches(current_session(), status=MatchState.FINISHED, limit=MOST_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),

@@ -11,7 +11,7 @@ MINUS: Final = "\N{MINUS SIGN}"
 THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
 
 LABELS: Final = {  # for scripts
-    "states": dict(STATES),
+    "states": {str(state): label for state, label in STATES.items()},
     "unrated": {code: rated_label({"rated": False, "unrated_reason": code}) for code in UNRATED},
 }
 

@@ -25,11 +25,13 @@ from api.views import current_session
 from referee.bots import bots
 from referee.errors import Conflict, NotFound
 from referee.matches import matches
-from referee.matches.tables import MATCH_STATES
+from referee.matches.states import MatchState
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import bulk, round_lists, tournaments
 from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.rounds import newest
 from referee.tournaments.standings import TournamentResults
+from referee.tournaments.states import RoundState
 from referee.tournaments.tables import Tournament
 
 pages = Pages("tournament_details", __name__)
@@ -65,7 +67,7 @@ def show_round(tournament_id: str, tournament_round: int) -> Response:
         round=summary,
         newest=newest(current_session(), tournament.id),
         tables=TableView(many=True).dump(pairings.visible_table(tournament, found, number) for number in found.tables),
-        byes=_byes(found) if summary.state == "over" or pairings.may_show_entrants(tournament) else [],
+        byes=_byes(found) if summary.state == RoundState.OVER or pairings.may_show_entrants(tournament) else [],
         numbered=numbered,
     )
 
@@ -74,7 +76,7 @@ def show_round(tournament_id: str, tournament_round: int) -> Response:
 def list_matches(tournament_id: str) -> Response:
     """Show all matches of a tournament, newest first."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    chosen = choice("status", MATCH_STATES)
+    chosen = choice("status", [*MatchState])
     query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
     found = matches.list_matches(
         current_session(), tournament_id=tournament.id, status=chosen, limit=MATCHES, cursor=read_cursor(query)
@@ -84,7 +86,7 @@ def list_matches(tournament_id: str) -> Response:
         **tournament_context(tournament),
         matches=match_views(found.items),
         chosen=chosen,
-        states=MATCH_STATES,
+        states=[*MatchState],
         first=query["cursor"] is None,
         next=envelope(found, query)["next"],
     )
@@ -117,7 +119,7 @@ def show_luck(tournament_id: str) -> Response:
 def show_bracket(tournament_id: str) -> Response:
     """Show a knockout as a tree and round by round."""
     tournament = _get_started_tournament(tournament_id)
-    if tournament.format != "knockout":
+    if tournament.format != TournamentFormat.KNOCKOUT:
         raise NotFound("bracket", tournament.id)
     bracket = pairings.visible_bracket(tournament)
     return page(
@@ -202,6 +204,6 @@ def _get_started_tournament(tournament_id: str) -> Tournament:
 
 def _get_tournament_with_rounds(tournament_id: str) -> Tournament:
     tournament = _get_started_tournament(tournament_id)
-    if tournament.format == "ladder":
+    if tournament.format == TournamentFormat.LADDER:
         raise not_found()
     return tournament

@@ -19,10 +19,10 @@ from api.fields import UtcDateTime
 from referee.db.engine import Database
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.matches.download_seats import DownloadSeat
+from referee.matches.states import MatchState
 from referee.tournaments import bulk
 from referee.tournaments.bulk import DownloadCursor, DownloadExtent, NextLog, ResultFilter
 
-COUNTS: Final = "finished"  # the log of a match in any other state is followed by a line that names the state
 ROWS_A_PIECE: Final = 500  # of a ledger
 MOST_IN_ZIP: Final = 50_000  # logs: writing a zip takes 400 bytes of memory for each
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # how text begins that spreadsheets would compute
@@ -35,7 +35,7 @@ def gzip_logs(database: Database, tournament_id: str, place: DownloadCursor, ext
     for named in _list_logs(database, tournament_id, place, extent):
         with database.read() as session:
             packed = bulk.packed_log(session, named.match_id)
-        counts = packed and named.status == COUNTS
+        counts = packed and named.status == MatchState.FINISHED
         yield (packed or b"") + (b"" if counts else _status_line(named, damaged=packed is None))
 
 

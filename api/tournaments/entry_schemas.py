@@ -2,10 +2,10 @@
 
 from marshmallow import fields, validate
 
-from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe
+from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe, member_of
 from api.pagination import PageQuery
 from referee.tournaments.entries import LARGEST_SEED
-from referee.tournaments.tables import PREFLIGHTS
+from referee.tournaments.states import Preflight
 
 
 class NewEntry(Strict):
@@ -33,7 +33,7 @@ class Seeds(Strict):
 
 class EntryQuery(PageQuery):
     preflight = fields.String(
-        validate=validate.OneOf(PREFLIGHTS), metadata=describe("Only entries with this preflight result.")
+        validate=member_of(Preflight), metadata=describe("Only entries with this preflight result.")
     )
 
 
@@ -45,7 +45,7 @@ class EntryView(View):
     seed = fields.Integer(allow_none=True, metadata=describe("Set by an organiser."))
     first_round = fields.Integer(metadata=describe("Number of the first round it may play in."))
     preflight = fields.String(
-        validate=validate.OneOf(PREFLIGHTS),
+        validate=member_of(Preflight),
         metadata=describe("Result of the preflight call before the start; `none` if it has not been called."),
     )
     preflight_reason = fields.String(

@@ -20,7 +20,9 @@ from api.views import current_session
 from referee.games import catalogue
 from referee.house.strategies import players
 from referee.pairing.formats import formats
+from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments import tournaments
+from referee.tournaments.states import TournamentState
 from referee.tournaments.terms import MAX_CYCLES, most_entries
 from referee.workflows.voiding import MOST_REASON
 
@@ -32,12 +34,12 @@ DEFAULT_TERMS: Final[Json] = {  # of a new tournament
     "game": "pool-nap",
     "seats": 4,
     "options": {},
-    "format": "round_robin",
+    "format": TournamentFormat.ROUND_ROBIN,
     "format_options": {},
     "cycles": 1,
     "rated": True,
     "deal_sharing": None,
-    "orders": "cyclic",
+    "orders": SeatOrders.CYCLIC,
     "trusted": False,
     "anonymous": True,
     "late_entry": False,
@@ -66,7 +68,7 @@ def manage(tournament_id: str) -> Response:
         values=TournamentView().dump(tournament),
         fixed_game=tournament.game,
         etag=etags.compute_etag(WholeTournamentView, attach_progress(tournament))
-        if tournament.status == "draft"
+        if tournament.status == TournamentState.DRAFT
         else None,
         items=items,
         numbered=numbered,

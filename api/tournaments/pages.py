@@ -25,7 +25,8 @@ from referee.tournaments import entries as entering
 from referee.tournaments import progress as progresses
 from referee.tournaments import tournaments, watching
 from referee.tournaments.standings import TournamentResults
-from referee.tournaments.tables import TOURNAMENT_STATES, Tournament, TournamentEntry
+from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
+from referee.tournaments.tables import Tournament, TournamentEntry
 
 pages = Pages("tournaments", __name__)
 
@@ -39,16 +40,16 @@ NEWEST: Final = 8  # matches on the front page
 @pages.view("/tournaments", "cursor", "game", "status")
 def contents() -> Response:
     """Show tournaments in progress, open for entries and finished; or those of one state, or one game."""
-    status, game = choice("status", TOURNAMENT_STATES), choice("game", sorted(catalogue()))
+    status, game = choice("status", [*TournamentState]), choice("game", sorted(catalogue()))
     query = {"limit": LISTED, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
-    rest = status or ("finished", "cancelled")
+    rest = status or OVER
     found = tournaments.list_tournaments(
         current_session(), status=rest, game=game, limit=LISTED, cursor=read_cursor(query)
     )
     groups = {"rest": found.items}
     if first and not status:
-        for group, states in (("running", ("running", "paused")), ("open", ("open",))):
+        for group, states in (("running", IN_PROGRESS), ("open", [TournamentState.OPEN])):
             groups[group] = tournaments.list_tournaments(
                 current_session(), status=states, game=game, limit=LISTED
             ).items
@@ -61,7 +62,7 @@ def contents() -> Response:
         first=first,
         next=envelope(found, query)["next"],
         formats=terms.FORMATS,
-        states=TOURNAMENT_STATES,
+        states=[*TournamentState],
     )
 
 
@@ -102,7 +103,7 @@ def tournament_context(tournament: Tournament) -> Json:
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
         "known": {**known, "status": tournament.status, "reason": tournament.status_reason},
-        "over": tournament.status in ("finished", "cancelled"),
+        "over": tournament.status in OVER,
         "format": terms.FORMATS[tournament.format],
         "terms": terms,
     }
@@ -175,7 +176,7 @@ def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
     """Return, by tournament, the number of entered bots, and the progress while it is running or paused."""
     ids = [tournament.id for tournament in events]
     entered = entering.count_entered(current_session(), ids)
-    active = {tournament.id for tournament in events if tournament.status in ("running", "paused")}
+    active = {tournament.id for tournament in events if tournament.status in IN_PROGRESS}
     return {
         id: {
             "entered": entered.get(id, 0),

@@ -9,10 +9,12 @@ from api.matches.schemas import LAST_ROUND
 from api.views import current_session
 from referee.bots import bots
 from referee.errors import Conflict
-from referee.matches.deal_groups import ENDED
+from referee.matches.states import ENDED
 from referee.pairing import knockout
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import round_lists, rounds
 from referee.tournaments.round_lists import RoundPage
+from referee.tournaments.states import RoundState, TournamentState
 from referee.tournaments.tables import Tournament
 from referee.workflows.unrated import table_unrated_reason
 
@@ -23,7 +25,12 @@ ROUND: Final = f"<int(min=1, max={LAST_ROUND}):tournament_round>"  # the path pa
 
 def may_show_entrants(tournament: Tournament) -> bool:
     """Return whether the caller may see who plays whom even at tables that are not over."""
-    return not tournament.rated or not tournament.anonymous or tournament.status == "cancelled" or may_organise()
+    return (
+        not tournament.rated
+        or not tournament.anonymous
+        or tournament.status == TournamentState.CANCELLED
+        or may_organise()
+    )
 
 
 def visible_table(tournament: Tournament, page: RoundPage, number: int) -> Json:
@@ -53,7 +60,7 @@ def bot_reference(bot_id: str | None, names: Mapping[str, str]) -> Json:
 
 def visible_bracket(tournament: Tournament) -> Json:
     """Return the bracket as the caller may see it. Raise ``Conflict`` for other formats."""
-    if tournament.format != "knockout":
+    if tournament.format != TournamentFormat.KNOCKOUT:
         raise Conflict(f"A tournament with the format {tournament.format} has no bracket; only a knockout has one.")
     course, running = rounds.course_of(current_session(), tournament)
     tree = knockout.render_bracket(course, running)
@@ -64,7 +71,7 @@ def visible_bracket(tournament: Tournament) -> Json:
     names = bots.names_of(current_session(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
     for bracket_round in tree["rounds"]:
         bracket_round["tournament_round"] = bracket_round.pop("number")
-        bracket_round["state"] = "playing" if bracket_round["tournament_round"] == number else "over"
+        bracket_round["state"] = RoundState.PLAYING if bracket_round["tournament_round"] == number else RoundState.OVER
     for entrant in entrants:
         entrant |= {"origin": entrant.pop("from"), **bot_reference(entrant.pop("entrant"), names)}
     return tree

@@ -10,6 +10,7 @@ from api.tournaments.round_schemas import RoundView, WholeRoundView
 from api.views import Resource, current_session
 from referee.db.paging import Page, number_of
 from referee.tournaments import round_lists, tournaments
+from referee.tournaments.states import RoundState
 
 resource = Resource("rounds", "/api/v1/tournaments", "Rounds of tournaments and their tables.")
 
@@ -41,7 +42,7 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
         [visible_table(tournament, found, number) for number in found.tables],
         [found.tables[-1]] if found.tables and found.tables[-1] < summary.tables else None,
     )
-    visible = summary.state == "over" or may_show_entrants(tournament)
+    visible = summary.state == RoundState.OVER or may_show_entrants(tournament)
     byes = [
         {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
         for bye in found.tournament_round.byes

@@ -2,18 +2,18 @@
 
 from marshmallow import fields, validate
 
-from api.fields import UtcDateTime, View, describe
+from api.fields import UtcDateTime, View, describe, member_of
 from api.matches.schemas import SeatView, UnratedReason
-from referee.matches.tables import MATCH_STATES
+from referee.matches.states import MatchState
+from referee.tournaments.states import RoundState
 
-ROUND_STATES = ("decided", "playing", "over")
 HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` tournament, until the table is over"
 
 
 class RoundView(View):
     tournament_round = fields.Integer(attribute="number", metadata=describe("Number, from 1."))
     label = fields.String(metadata=describe("Such as semi_final; often empty."))
-    state = fields.String(validate=validate.OneOf(ROUND_STATES), metadata=describe("decided: no match is arranged yet"))
+    state = fields.String(validate=member_of(RoundState), metadata=describe("decided: no match is arranged yet"))
     tables = fields.Integer()
     arranged = fields.Integer(metadata=describe("Tables whose first matches have been created."))
     matches = fields.Integer(metadata=describe("Matches created so far."))
@@ -38,7 +38,7 @@ class ByeView(PlaceView):
 class TableMatchView(View):
     id = fields.String()
     leg = fields.Integer(metadata=describe("Number, from 1; in duplicate deals, one for each order of seats."))
-    status = fields.String(validate=validate.OneOf(MATCH_STATES))
+    status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True, metadata=describe("Why it does not count."))
     rated = fields.Boolean()
     unrated_reason = UnratedReason("why it is unrated; null if it is rated")

@@ -17,14 +17,16 @@ from api.fields import (
     UtcDateTimeInput,
     View,
     describe,
+    member_of,
 )
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MOST_SEATS, TimeView
 from api.pagination import PageQuery
 from referee.house.strategies import players
-from referee.matches.tables import GROUP_KINDS
-from referee.tournaments.tables import TOURNAMENT_STATES
-from referee.tournaments.terms import FORMATS, MAX_CYCLES, ORDERS
+from referee.matches.states import DealSharing
+from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.tournaments.states import TournamentState
+from referee.tournaments.terms import MAX_CYCLES
 from referee.workflows.voiding import MOST_REASON
 
 TERMS = {
@@ -53,12 +55,12 @@ class TermsBody(Strict):
     name = Name()
     seats = StrictInt(low=1, high=MOST_SEATS, metadata=describe("Seats at each table."))
     options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
-    format = fields.String(validate=validate.OneOf(FORMATS), metadata=describe(TERMS["format"]))
+    format = fields.String(validate=member_of(TournamentFormat), metadata=describe(TERMS["format"]))
     format_options = fields.Dict(keys=fields.String(), metadata=describe(TERMS["format_options"]))
     cycles = StrictInt(low=1, high=MAX_CYCLES, metadata=describe(TERMS["cycles"]))
     rated = StrictBool(metadata=describe(TERMS["rated"]))
-    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS), metadata=describe(TERMS["deal_sharing"]))
-    orders = fields.String(validate=validate.OneOf(ORDERS), metadata=describe(TERMS["orders"]))
+    deal_sharing = fields.String(validate=member_of(DealSharing), metadata=describe(TERMS["deal_sharing"]))
+    orders = fields.String(validate=member_of(SeatOrders), metadata=describe(TERMS["orders"]))
     trusted = StrictBool(metadata=describe(TERMS["trusted"]))
     anonymous = StrictBool(metadata=describe(TERMS["anonymous"]))
     late_entry = StrictBool(metadata=describe(TERMS["late_entry"]))
@@ -96,7 +98,7 @@ class CancelTournament(OptionalBody):
 
 
 class TournamentQuery(PageQuery):
-    status = fields.String(validate=validate.OneOf(TOURNAMENT_STATES))
+    status = fields.String(validate=member_of(TournamentState))
     game = fields.String(validate=validate.OneOf(GAMES))
 
 
@@ -129,12 +131,12 @@ class TournamentView(View):
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
-    format = fields.String(validate=validate.OneOf(FORMATS))
+    format = fields.String(validate=member_of(TournamentFormat))
     format_options = fields.Dict()
     cycles = fields.Integer()
     rated = fields.Boolean()
-    deal_sharing = fields.String(validate=validate.OneOf(GROUP_KINDS))
-    orders = fields.String(validate=validate.OneOf(ORDERS))
+    deal_sharing = fields.String(validate=member_of(DealSharing))
+    orders = fields.String(validate=member_of(SeatOrders))
     trusted = fields.Boolean()
     anonymous = fields.Boolean()
     late_entry = fields.Boolean()
@@ -142,7 +144,7 @@ class TournamentView(View):
     substitute = fields.String(allow_none=True)
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)
-    status = fields.String(validate=validate.OneOf(TOURNAMENT_STATES))
+    status = fields.String(validate=member_of(TournamentState))
     status_reason = fields.String(allow_none=True, metadata=describe("Why it was cancelled or could not start."))
     organiser = fields.String(attribute="created_by")
     created_at = UtcDateTime()

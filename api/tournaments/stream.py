@@ -21,6 +21,7 @@ from referee.errors import RefereeError, Unavailable
 from referee.tournaments import entries as entering
 from referee.tournaments import watching
 from referee.tournaments.progress import Progress, progress
+from referee.tournaments.states import OVER
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,6 @@ CHECK_S: Final = 3.0  # within which changes without a result (matches cancelled
 LINES: Final = 50  # rows of the standings in a message
 STANDINGS_BYTES_S: Final = 8_000_000  # to all viewers of a tournament: the more viewers, the fewer messages
 WRITE_S: Final = 0.5  # for writing match messages before the next standings are computed
-OVER: Final = ("finished", "cancelled")
 
 
 @dataclass(eq=False, slots=True)

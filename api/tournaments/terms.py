@@ -4,22 +4,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from api.pages.formatting import milliseconds
+from referee.matches.states import DealSharing
+from referee.pairing.kinds import SeatOrders, Seeding, TournamentFormat
 from referee.tournaments.tables import Tournament
 
 Json = dict[str, Any]
 
 FORMATS: Final[Mapping[str, tuple[str, str]]] = {  # name, description
-    "round_robin": ("Round robin", "Every bot plays every other bot."),
-    "double_round_robin": ("Double round robin", "Every bot plays every other bot twice, in reversed seats."),
-    "swiss": ("Swiss", "Each round pairs bots with similar scores, avoiding repeated pairings as far as possible."),
-    "knockout": ("Knockout", "Losers are eliminated."),
-    "gauntlet": ("Gauntlet", "Every bot plays one champion."),
-    "ladder": ("Ladder", "Bots with similar ratings play each other until the organiser ends the tournament."),
+    TournamentFormat.ROUND_ROBIN: ("Round robin", "Every bot plays every other bot."),
+    TournamentFormat.DOUBLE_ROUND_ROBIN: (
+        "Double round robin",
+        "Every bot plays every other bot twice, in reversed seats.",
+    ),
+    TournamentFormat.SWISS: (
+        "Swiss",
+        "Each round pairs bots with similar scores, avoiding repeated pairings as far as possible.",
+    ),
+    TournamentFormat.KNOCKOUT: ("Knockout", "Losers are eliminated."),
+    TournamentFormat.GAUNTLET: ("Gauntlet", "Every bot plays one champion."),
+    TournamentFormat.LADDER: (
+        "Ladder",
+        "Bots with similar ratings play each other until the organiser ends the tournament.",
+    ),
 }
 DEALS: Final[Mapping[str, tuple[str, str]]] = {
     "own": ("separate for each match", "No two matches share their cards."),
-    "common": ("common to a round", "All tables of a round play the same cards. No bot plays a deal twice."),
-    "duplicate": ("duplicate", "The same bots play the same cards again in other seats."),
+    DealSharing.COMMON: ("common to a round", "All tables of a round play the same cards. No bot plays a deal twice."),
+    DealSharing.DUPLICATE: ("duplicate", "The same bots play the same cards again in other seats."),
 }
 COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # of the standings: heading, meaning
     "points": ("Points", "for each match the share of opponents beaten; a tied opponent counts half"),
@@ -45,7 +56,7 @@ PREFLIGHTS: Final[Mapping[str, str]] = {
     "ready": "ready",
     "absent": "absent",
 }
-SEEDINGS: Final[Mapping[str, str]] = {"rating": "by rating", "hand": "manually", "draw": "at random"}
+SEEDINGS: Final[Mapping[str, str]] = {Seeding.RATING: "by rating", Seeding.HAND: "manually", Seeding.DRAW: "at random"}
 ONE_OWNER_TWICE: Final = "A match with two bots of one owner counts in the standings, but is not rated."
 
 
@@ -66,8 +77,8 @@ def describe_terms(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     yield "Format", ", ".join([name, *_format_options(tournament)]), means
     yield "Tables", f"{tournament.seats} seats each", ""
     deals, means = DEALS[tournament.deal_sharing]
-    if tournament.deal_sharing == "duplicate":
-        deals += ", every order of seats" if tournament.orders == "all" else ", each bot once in every seat"
+    if tournament.deal_sharing == DealSharing.DUPLICATE:
+        deals += ", every order of seats" if tournament.orders == SeatOrders.ALL else ", each bot once in every seat"
     yield "Deals", deals, means
     bank = milliseconds(tournament.bank_ms)
     yield "Time", f"{milliseconds(tournament.budget_ms)} per decision", f"plus a bank of {bank} per match"
@@ -79,11 +90,11 @@ def _format_options(tournament: Tournament) -> Iterator[str]:
         yield f"{tournament.cycles} cycles"
     options = tournament.format_options
     match tournament.format:
-        case "swiss":
+        case TournamentFormat.SWISS:
             yield f"{options['rounds']} rounds" if options.get("rounds") else "as many rounds as leave one undefeated"
-        case "knockout":
+        case TournamentFormat.KNOCKOUT:
             yield from _knockout_options(options)
-        case "ladder":
+        case TournamentFormat.LADDER:
             yield f"{options['at_once']} concurrent matches, {options['per_bot']} per bot"
             yield f"opponents within {options['spread']} rating points"
 
@@ -105,7 +116,7 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     shown = "immediately" if not tournament.anonymous or not tournament.rated else "when a table is over"
     counts = f"Results count on the ladder of the game. {ONE_OWNER_TWICE}" if tournament.rated else ""
     yield "Rated", "yes" if tournament.rated else "no", counts
-    if tournament.trusted and tournament.deal_sharing == "duplicate":
+    if tournament.trusted and tournament.deal_sharing == DealSharing.DUPLICATE:
         yield "Trusted", "yes", "Duplicate deals are rated, although a bot with a memory could recognise the cards."
     yield "Pairings", f"shown {shown}", ""
     if tournament.substitute:

@@ -2,9 +2,9 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe
+from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe, member_of
 from referee.webhooks.outbox import EVENTS
-from referee.webhooks.tables import DELIVERY_STATES, WEBHOOK_STATES
+from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.webhooks import CHOICE
 
 
@@ -42,7 +42,7 @@ class WebhookView(View):
     id = fields.String()
     url = fields.String()
     events = fields.List(fields.String(validate=validate.OneOf(CHOICE)))
-    status = fields.String(validate=validate.OneOf(WEBHOOK_STATES))
+    status = fields.String(validate=member_of(WebhookState))
     status_reason = fields.String(allow_none=True)
     failing_since = UtcDateTime(
         allow_none=True,
@@ -62,7 +62,7 @@ class DeliveryView(View):
     id = fields.String(metadata=describe("Sent as `webhook-id`, the same for each attempt."))
     webhook = fields.String(attribute="webhook_id")
     event = fields.String(validate=validate.OneOf(EVENTS))
-    status = fields.String(validate=validate.OneOf(DELIVERY_STATES))
+    status = fields.String(validate=member_of(DeliveryState))
     attempts = fields.Integer()
     response_status = fields.Integer(
         allow_none=True, metadata=describe("HTTP status of the last response; null if there was none.")

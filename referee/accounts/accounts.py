@@ -10,7 +10,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from referee.accounts.reserved_names import reserved_names
-from referee.accounts.tables import ROLES, Account, Token
+from referee.accounts.roles import Role
+from referee.accounts.tables import Account, Token
 from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
 from referee.db.names import checked_name, name_key, spare_keys_begin
@@ -24,10 +25,10 @@ _SECRET_DIGITS: Final = 43  # 62^43 > 256^32
 _CHECK_DIGITS: Final = 6
 
 
-def create_account(session: Session, name: str, role: str = "owner") -> Account:
+def create_account(session: Session, name: str, role: str = Role.OWNER) -> Account:
     """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if a name looks like it."""
-    if role not in ROLES:
-        raise BadOption("role", f"must be one of {', '.join(ROLES)}")
+    if role not in [*Role]:
+        raise BadOption("role", f"must be one of {', '.join(Role)}")
     name = checked_name(name)
     key = name_key(name)
     queue_up(session, "account names")
@@ -126,7 +127,7 @@ def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
 
 def require_role(account: Account, *roles: str) -> None:
     """Raise ``Forbidden`` unless the account has one of the roles; an admin has all."""
-    if account.role != "admin" and account.role not in roles:
+    if account.role != Role.ADMIN and account.role not in roles:
         raise Forbidden(f"this needs the role {' or '.join(roles)}, the account is {account.role}")
 
 

@@ -5,21 +5,20 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Name, ShortString, one_of
-
-ROLES = ("owner", "organiser", "admin")
+from referee.accounts.roles import Role
+from referee.db.base import Base, Id, Name, ShortString, StoredEnum, one_of
 
 
 class Account(Base):
     """A person or program that may use the API."""
 
     __tablename__ = "accounts"
-    __table_args__ = (one_of("role", ROLES),)
+    __table_args__ = (one_of("role", Role),)
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(Name)
     normalized_name: Mapped[str] = mapped_column(String(128), unique=True)
-    role: Mapped[str] = mapped_column(ShortString)
+    role: Mapped[Role] = mapped_column(StoredEnum(Role))
     created_at: Mapped[datetime]
 
 

@@ -11,7 +11,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import Account
-from referee.bots import checks, house_bots
+from referee.bots import checks
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
@@ -49,13 +50,13 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
         normalized_name=_free_key(session, name),
         url=url,
         host=_host(url),
-        status="unverified",
+        status=BotState.UNVERIFIED,
         games=[],
         max_concurrent_requests=DEFAULT_MAX_CALLS,
         secret_generation=1,
         revision=1,
         created_at=moment,
-        handshake_state="due",
+        handshake_state=CheckState.DUE,
         handshake_due_at=moment,
         epoch=0,
         handshake_lost_claims=0,
@@ -93,7 +94,7 @@ def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterab
 
 def any_registered(session: Session) -> bool:
     """Return whether anybody has registered a bot; house players do not count."""
-    return bool(session.scalar(select(exists().where(Bot.status != house_bots.STATUS))))
+    return bool(session.scalar(select(exists().where(Bot.status != BotState.HOUSE))))
 
 
 def list_bots(
@@ -137,8 +138,8 @@ def edit(
             queue_up(session, "bot names and quotas")
             _check_host_quota(session, host, quotas or Quotas())
         bot.url, bot.host = url, host
-        if bot.status == "verified":
-            bot.status = "unverified"
+        if bot.status == BotState.VERIFIED:
+            bot.status = BotState.UNVERIFIED
         bot.status_reason = "the address changed"
         _make_handshake_due(session, bot)
         checks.drop(session, bot.id)
@@ -151,7 +152,7 @@ def edit(
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
     """Pause a bot: it gets no new matches. When owners pause, ``pausing.pause_bot`` also cancels its friendlies."""
     bot = _at_revision(session, bot_id, revision)
-    bot.status, bot.status_reason = "paused", reason
+    bot.status, bot.status_reason = BotState.PAUSED, reason
     bot.revision += 1
     return bot
 
@@ -163,12 +164,16 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     unreachable must pass another handshake first.
     """
     bot = _at_revision(session, bot_id, revision)
-    if bot.status != "paused":
+    if bot.status != BotState.PAUSED:
         raise Conflict(f"the bot is {bot.status}, not paused")
     proven = bot.verified_url == bot.url
-    bot.status, bot.status_reason = ("verified" if proven else "unverified"), None
+    bot.status, bot.status_reason = (BotState.VERIFIED if proven else BotState.UNVERIFIED), None
     if bot.unreachable_streak >= MOST_SOUR:
-        bot.status, bot.status_reason, bot.unreachable_streak = "unverified", "handshake before it plays again", 0
+        bot.status, bot.status_reason, bot.unreachable_streak = (
+            BotState.UNVERIFIED,
+            "handshake before it plays again",
+            0,
+        )
         _make_handshake_due(session, bot)
     bot.revision += 1
     return bot
@@ -177,7 +182,7 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
     """Retire a bot for good. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
     bot = _at_revision(session, bot_id, revision)
-    bot.status, bot.status_reason, bot.handshake_state = "retired", None, "idle"
+    bot.status, bot.status_reason, bot.handshake_state = BotState.RETIRED, None, CheckState.IDLE
     bot.revoke_claim()
     checks.drop(session, bot.id)
     bot.revision += 1
@@ -210,13 +215,13 @@ def request_handshake(session: Session, bot_id: str, *, with_check: bool = False
     bot = _at_revision(session, bot_id, None)
     if with_check and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
-    if bot.handshake_state == "idle":
+    if bot.handshake_state == CheckState.IDLE:
         _make_handshake_due(session, bot)
     return bot
 
 
 def _make_handshake_due(session: Session, bot: Bot) -> None:
-    bot.handshake_state, bot.handshake_due_at = "due", current_time(session)
+    bot.handshake_state, bot.handshake_due_at = CheckState.DUE, current_time(session)
     bot.revoke_claim()  # the result of a running handshake with the old address is ignored
     bot.handshake_lost_claims = 0
 
@@ -229,16 +234,18 @@ def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
         raise NotFound("bot", bot_id)
     if revision is not None and bot.revision != revision:
         raise Conflict(f"the bot has revision {bot.revision}, the change was made to revision {revision}")
-    if bot.status == "retired":
+    if bot.status == BotState.RETIRED:
         raise Conflict("the bot is retired")
-    if bot.status == house_bots.STATUS:
+    if bot.status == BotState.HOUSE:
         raise Conflict("a house bot cannot be changed")
     return bot
 
 
 def _free_key(session: Session, name: str, besides: str = "") -> str:
     key = name_key(name)
-    spared = and_(Bot.normalized_name.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
+    spared = and_(
+        Bot.normalized_name.startswith(spare_keys_begin(key), autoescape=True), Bot.status != BotState.RETIRED
+    )
     taken = select(Bot.id).where(or_(Bot.normalized_name == key, spared), Bot.id != besides).limit(1)
     if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
@@ -248,14 +255,14 @@ def _free_key(session: Session, name: str, besides: str = "") -> str:
 def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) -> None:
     if session.get(Account, owner_id) is None:
         raise NotFound("account", owner_id)
-    owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != "retired")
+    owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != BotState.RETIRED)
     if session.scalars(owned).one() >= quotas.per_owner:
         raise QuotaExceeded(f"an owner has at most {quotas.per_owner} bots; retire one first")
     _check_host_quota(session, host, quotas)
 
 
 def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
-    there = select(func.count()).where(Bot.host == host, Bot.status != "retired")
+    there = select(func.count()).where(Bot.host == host, Bot.status != BotState.RETIRED)
     if session.scalars(there).one() >= quotas.per_host:
         raise QuotaExceeded(f"at most {quotas.per_host} bots may have addresses on one host")
 

@@ -6,13 +6,13 @@ are the current ones.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ColumnElement, exists, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee import __version__
-from referee.bots import house_bots
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Certificate, Check
 from referee.db.engine import current_time
 from referee.db.ids import new_id
@@ -21,15 +21,13 @@ from referee.errors import NoCertificate
 from referee.games import catalogue
 from referee.protocol.messages import PROTOCOL
 
-ENDS: Final = ("replaced", "failed")  # why a certificate ended: the outcome of a later check
-
 
 def missing(session: Session, bot: Bot, game: str) -> str | None:
     """Return why this bot may not play this game rated and what to do about it, None when it may.
 
     House bots need no certificate.
     """
-    if bot.status == house_bots.STATUS or session.scalar(select(Bot.id).where(Bot.id == bot.id, fits(game))):
+    if bot.status == BotState.HOUSE or session.scalar(select(Bot.id).where(Bot.id == bot.id, fits(game))):
         return None
     return f"bot {bot.name!r} has no certificate for {game}: {_explain_missing_certificate(session, bot, game)}"
 
@@ -159,7 +157,7 @@ def _newest(bot: Bot) -> Any:
 def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -> str:
     last = session.get(Check, bot.id)
     request = f"request a check with POST /api/v1/bots/{bot.id}/check"
-    if bot.handshake_state != "idle" or (last is not None and last.state != "idle"):
+    if bot.handshake_state != CheckState.IDLE or (last is not None and last.state != CheckState.IDLE):
         return "a check is in progress; try again in a moment"
     if game is not None and game not in bot.games:
         return f"its manifest does not list {game}"

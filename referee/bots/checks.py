@@ -12,6 +12,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates
+from referee.bots.states import PROVEN, CertificateEnd, CheckState
 from referee.bots.tables import Bot, Certificate, Check
 from referee.db.engine import current_time
 from referee.db.leases import Leases
@@ -22,7 +23,6 @@ Json = dict[str, Any]
 
 YOUNG: Final = timedelta(days=30)  # age of a certificate below which only a request of the owner causes a check
 REPEATED_AFTER: Final = timedelta(hours=1)  # after a failed check, until a handshake causes another
-PROVEN: Final = ("verified", "paused")  # bots in other states only receive the challenge
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
 LEASES: Final = Leases(Check, state="state", lost="lost_claims")
@@ -68,7 +68,7 @@ def find_check(session: Session, bot_id: str) -> Check:
     """Return the row of a bot, an unsaved one if there is none."""
     return session.get(Check, bot_id) or Check(
         bot_id=bot_id,
-        state="idle",
+        state=CheckState.IDLE,
         requested_by_owner=False,
         epoch=0,
         lost_claims=0,
@@ -87,7 +87,7 @@ def want(session: Session, bot_id: str) -> None:
 def drop(session: Session, bot_id: str) -> None:
     """Drop a check that is due or running; its result is ignored."""
     check = get_or_create_check(session, bot_id)
-    check.state, check.due_at, check.lost_claims = "idle", None, 0
+    check.state, check.due_at, check.lost_claims = CheckState.IDLE, None, 0
     check.revoke_claim()
 
 
@@ -101,14 +101,14 @@ def call_off(session: Session, bot_id: str) -> None:
 def is_pending(session: Session, bot_id: str) -> bool:
     """Return whether a check of the bot is due or running."""
     state = session.scalar(select(Check.state).where(Check.bot_id == bot_id))
-    return state not in (None, "idle")
+    return state not in (None, CheckState.IDLE)
 
 
 def schedule_if_needed(session: Session, bot: Bot, moment: datetime) -> None:
     """Make a check due after a successful handshake, unless the bot was checked recently."""
     check = get_or_create_check(session, bot.id)
-    if check.state == "idle" and _is_needed(session, check, bot, moment):
-        check.state, check.due_at, check.lost_claims = "due", moment, 0
+    if check.state == CheckState.IDLE and _is_needed(session, check, bot, moment):
+        check.state, check.due_at, check.lost_claims = CheckState.DUE, moment, 0
         check.questions_sent = check.questions_total = 0
         check.current_step = ""
         check.revoke_claim()
@@ -150,7 +150,9 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> No
     end_check(check, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
         return
-    certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
+    certificates.end_of_version(
+        session, bot.id, version, CertificateEnd.REPLACED if outcome.passed else CertificateEnd.FAILED
+    )
     if outcome.passed:
         certificates.issue(
             session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
@@ -189,6 +191,6 @@ def _is_needed(session: Session, last: Check, bot: Bot, moment: datetime) -> boo
 
 def end_check(check: Check, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
     """End a check with its report; ``rules`` are the versions of the rules by game that were asked."""
-    check.state, check.due_at, check.requested_by_owner, check.lost_claims = "idle", None, False, 0
+    check.state, check.due_at, check.requested_by_owner, check.lost_claims = CheckState.IDLE, None, False, 0
     check.end_lease()
     check.version, check.rules, check.report, check.ended_at = version, rules, report, moment

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.bots.bots import signing_generations
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.leases import Leases
@@ -40,7 +41,7 @@ class ClaimedHandshake:
 
 def claim_due_handshakes(session: Session, limit: int = HANDSHAKES_AT_ONCE) -> list[ClaimedHandshake]:
     """Claim handshakes that are due or whose lease expired. After three lost claims, end one as failed instead."""
-    query = select(Bot.id).where(Bot.status != "retired").order_by(Bot.handshake_due_at, Bot.id).limit(limit)
+    query = select(Bot.id).where(Bot.status != BotState.RETIRED).order_by(Bot.handshake_due_at, Bot.id).limit(limit)
     moment = current_time(session)
     taken = []
     for bot in LEASES.claim(session, query):
@@ -60,7 +61,7 @@ def end_handshake(
     With ``forgiven`` a verified bot stays verified.
     """
     bot.handshake_state, bot.handshake_due_at, bot.handshake_ended_at, bot.handshake_lost_claims = (
-        "idle",
+        CheckState.IDLE,
         None,
         moment,
         0,
@@ -72,7 +73,7 @@ def end_handshake(
         bot.version = printable(manifest.version)[:128]
         bot.games = [printable(game)[:40] for game in manifest.games]
         bot.max_concurrent_requests = manifest.max_concurrent_requests
-    if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
-        bot.status = "unverified" if manifest is None else "verified"
+    if bot.status in (BotState.UNVERIFIED, BotState.VERIFIED) and not (forgiven and bot.status == BotState.VERIFIED):
+        bot.status = BotState.UNVERIFIED if manifest is None else BotState.VERIFIED
         bot.status_reason = "the handshake failed" if manifest is None else None
     bot.revision += 1

@@ -10,7 +10,9 @@ from sqlalchemy.orm import Session
 
 from referee import __version__
 from referee.accounts.reserved_names import OWNER, house_bot_name
+from referee.accounts.roles import Role
 from referee.accounts.tables import Account
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, queue_up
 from referee.db.ids import new_id
@@ -19,7 +21,6 @@ from referee.games import catalogue
 from referee.house.strategies import players
 
 SCHEME: Final = "house:"  # of their addresses; the address guard refuses it in registrations
-STATUS: Final = "house"
 MAX_CALLS: Final = 1_000_000  # they are called in this process: no number of tables is too many
 
 # No valid name has this key, so that no other account or bot can take it.
@@ -59,7 +60,7 @@ def house_bots(session: Session) -> list[Bot]:
 
 def list_house_bots(session: Session) -> list[Bot]:
     """Return the house bots that exist, by name."""
-    return list(session.scalars(select(Bot).where(Bot.status == STATUS).order_by(Bot.name)))
+    return list(session.scalars(select(Bot).where(Bot.status == BotState.HOUSE).order_by(Bot.name)))
 
 
 def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
@@ -80,7 +81,7 @@ def _create_house_bot(session: Session, name: str) -> Bot:
         url=SCHEME + name,
         verified_url=SCHEME + name,
         host="",
-        status=STATUS,
+        status=BotState.HOUSE,
         version=__version__,
         games=sorted(catalogue()),
         max_concurrent_requests=MAX_CALLS,
@@ -99,7 +100,11 @@ def _owner(session: Session) -> Account:
     account = session.scalar(select(Account).where(Account.normalized_name == _OWNER_KEY))
     if account is None:
         account = Account(
-            id=new_id("account"), name=OWNER, normalized_name=_OWNER_KEY, role="owner", created_at=current_time(session)
+            id=new_id("account"),
+            name=OWNER,
+            normalized_name=_OWNER_KEY,
+            role=Role.OWNER,
+            created_at=current_time(session),
         )
         session.add(account)
         session.flush()

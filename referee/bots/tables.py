@@ -6,12 +6,9 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, ShortString, one_of
+from referee.bots.states import BotState, CheckState
+from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
-
-BOT_STATES = ("unverified", "verified", "paused", "retired", "house")
-HANDSHAKE_STATES = ("idle", "due", "running")
-CHECK_STATES = HANDSHAKE_STATES
 
 
 class Bot(Leased, Base):
@@ -19,8 +16,8 @@ class Bot(Leased, Base):
 
     __tablename__ = "bots"
     __table_args__ = (
-        one_of("status", BOT_STATES),
-        one_of("handshake_state", HANDSHAKE_STATES),
+        one_of("status", BotState),
+        one_of("handshake_state", CheckState),
         Index(None, "handshake_state", "handshake_due_at"),
     )
 
@@ -31,7 +28,7 @@ class Bot(Leased, Base):
     url: Mapped[str] = mapped_column(String(2048))
     verified_url: Mapped[str | None] = mapped_column(String(2048))
     host: Mapped[str] = mapped_column(String(255), index=True)
-    status: Mapped[str] = mapped_column(ShortString)
+    status: Mapped[BotState] = mapped_column(StoredEnum(BotState))
     status_reason: Mapped[str | None] = mapped_column(Text)
     version: Mapped[str | None] = mapped_column(String(128))
     games: Mapped[list[Any]]
@@ -40,7 +37,7 @@ class Bot(Leased, Base):
     previous_secret_until: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(index=True)
-    handshake_state: Mapped[str] = mapped_column(ShortString)
+    handshake_state: Mapped[CheckState] = mapped_column(StoredEnum(CheckState))
     handshake_due_at: Mapped[datetime | None]
     epoch: Mapped[int] = mapped_column("handshake_epoch")  # claims on a bot are claims on its handshake
     handshake_lost_claims: Mapped[int]  # consecutive claims on this handshake whose lease expired
@@ -56,7 +53,7 @@ class Check(Leased, Base):
     """
 
     __tablename__ = "checks"
-    __table_args__ = (one_of("state", CHECK_STATES), Index(None, "state", "due_at"))
+    __table_args__ = (one_of("state", CheckState), Index(None, "state", "due_at"))
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     state: Mapped[str] = mapped_column(ShortString)
@@ -75,7 +72,7 @@ class Check(Leased, Base):
     @property
     def last_report(self) -> Json | None:
         """Return the report of the last check, None while the next is due or running."""
-        return self.report if self.state == "idle" else None
+        return self.report if self.state == CheckState.IDLE else None
 
 
 class Certificate(Base):
@@ -96,4 +93,4 @@ class Certificate(Base):
     warnings: Mapped[list[Any]]  # ids of rules that only warn
     issued_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    ended_reason: Mapped[str | None] = mapped_column(ShortString)
+    ended_reason: Mapped[str | None] = mapped_column(ShortString)  # a CertificateEnd

@@ -19,7 +19,7 @@ from referee.cli.options import FOLDER, Number, secret_option, usage_errors
 from referee.cli.plain_text import plain
 from referee.cli.progress import progress_bar
 from referee.conformance.context import Pace
-from referee.conformance.report import ConformanceReport
+from referee.conformance.report import ConformanceReport, ConformanceVerdict
 from referee.conformance.suite import run_check
 from referee.errors import Unavailable
 from referee.games import catalogue
@@ -27,7 +27,7 @@ from referee.local import bot_files
 from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, local_id, program
 from referee.protocol.signing import secret_bytes
 
-STATUS = {"pass": 0, "fail": 1, "unreachable": 3}
+STATUS = {ConformanceVerdict.PASS: 0, ConformanceVerdict.FAIL: 1, ConformanceVerdict.UNREACHABLE: 3}
 QUESTIONS = 200
 FULL_QUESTIONS = 2_000
 FULL_PAUSE_S = 30.0
@@ -89,7 +89,7 @@ def check(
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
         click.echo(f"Error: the bot cannot be called from here: {error}", err=True)
-        raise SystemExit(STATUS["unreachable"]) from error
+        raise SystemExit(STATUS[ConformanceVerdict.UNREACHABLE]) from error
     if save:
         _save(report, save)
     if as_json:

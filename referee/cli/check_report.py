@@ -8,7 +8,7 @@ from rich.text import Text
 
 from referee.cli.plain_text import indent_lines, plain
 from referee.cli.tables import Table
-from referee.conformance.report import PARTS, ConformanceReport, Finding
+from referee.conformance.report import PARTS, ConformanceReport, ConformanceVerdict, Finding
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
 LONGEST_LINE = 4_000  # characters of a request; a longer one is not shown, only written by --save
@@ -25,7 +25,7 @@ def show(report: ConformanceReport, seed: str, console: Console, *, saved: Path 
         _say(console, f"skip  {ids}: {reason}", "dim")
     if report.latency.get("total", {}).get("calls"):
         _say(console, "\n" + _latency(report))
-    _say(console, "\n" + _summary(report), STYLES["ok" if report.verdict == "pass" else "fail"])
+    _say(console, "\n" + _summary(report), STYLES["ok" if report.verdict == ConformanceVerdict.PASS else "fail"])
 
 
 def _print_finding(console: Console, finding: Finding, saved: Path | None) -> None:

@@ -15,6 +15,8 @@ from typing import TypeVar
 import click
 from rich.console import Console
 
+from referee.accounts.roles import Role
+from referee.bots.states import BotState, CheckState
 from referee.cli import tables
 from referee.cli.admin import open_account
 from referee.cli.api_client import Api, ApiRefusal
@@ -29,6 +31,7 @@ from referee.runtime.installation import record_of, settings_of
 from referee.runtime.processes import Child, Signals, stop
 from referee.runtime.supervisor import Stopped
 from referee.settings import environment
+from referee.tournaments.states import IN_PROGRESS
 
 CAST = (  # owner, house player
     ("Ada", "sound"),
@@ -144,7 +147,7 @@ class Demonstration:
     def _organiser_token(self) -> str:
         _, database = record_of(self._folder)
         with database.write() as session:
-            token = open_account(session, f"Organiser{self._tag}", "organiser")
+            token = open_account(session, f"Organiser{self._tag}", Role.ORGANISER)
         database.dispose()
         return token
 
@@ -170,9 +173,9 @@ class Demonstration:
         def is_verified() -> bool:
             nonlocal asked
             bot = entry.owner.get(f"/bots/{entry.bot_id}")
-            if bot["handshake"]["state"] != "idle" or bot["check"]["state"] != "idle":
+            if bot["handshake"]["state"] != CheckState.IDLE or bot["check"]["state"] != CheckState.IDLE:
                 return False
-            if bot["status"] == "verified":
+            if bot["status"] == BotState.VERIFIED:
                 return True
             if time.monotonic() - asked > CHECKS_ASKED_S:
                 asked = time.monotonic()
@@ -198,7 +201,7 @@ class Demonstration:
                 done = state["progress"]["done"]
                 table = self._table(organiser, tournament_id, title)
                 view.show(table, f"{title}: {done} of {total} matches", done, total)
-                return state["status"] not in ("running", "paused")
+                return state["status"] not in IN_PROGRESS
 
             self._await(show_progress, PLAYED_S, f"the tournament of {game} did not end", every_s=0.3)
         seconds = time.monotonic() - started

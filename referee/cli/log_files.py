@@ -26,10 +26,11 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.verification import VerificationReport, verify
+from referee.matches.states import MatchState
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
 LEAST_BYTES: Final = 100  # counted per line at least: about the shortest row, and the memory that a line takes
-REMARKS: Final = ("void", "cancelled", "damaged")
+REMARKS: Final = (MatchState.VOID, MatchState.CANCELLED, "damaged")
 INDEX: Final = "index.csv"
 DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
@@ -70,7 +71,7 @@ class Judgement:
 def judge(log: StoredLog) -> Judgement:
     """Verify a log."""
     report = verify(log.lines)
-    is_cut_short = log.remark == "cancelled" and report.cut_short
+    is_cut_short = log.remark == MatchState.CANCELLED and report.cut_short
     reason = f"there is no log ({log.remark})" if log.remark and not log.lines else report.reason
     return Judgement(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
 

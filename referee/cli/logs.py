@@ -13,6 +13,7 @@ from referee.games import game
 from referee.local import replay_page
 from referee.match.log import parse_row
 from referee.match.verification import VerificationReport
+from referee.matches.states import WITHOUT_RESULT
 
 
 @click.command()
@@ -73,7 +74,7 @@ def _check_log(log: StoredLog) -> tuple[bool, str]:
     if found.is_cut_short:
         rows, deals = found.report.rows, _deals(found.report)
         return True, f"the match was cancelled before its end; all {rows} rows are valid; {deals}"
-    does_not_count = log.remark in ("void", "cancelled")
+    does_not_count = log.remark in WITHOUT_RESULT
     return True, _finding(found.report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
 
 

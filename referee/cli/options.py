@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,6 +64,11 @@ def secret_option(help: str) -> Callable[[Command], Command]:
         callback=checked_secret,
         help=f"{help} It begins with whsec_. [default: $REFEREE_BOT_SECRET]",
     )
+
+
+def choice_of(members: type[StrEnum]) -> click.Choice[str]:
+    """Return a parameter type that accepts the values of ``members``; click alone would ask for their names."""
+    return click.Choice([member.value for member in members])
 
 
 def data_option(command: Command) -> Command:

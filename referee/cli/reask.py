@@ -20,6 +20,7 @@ from referee.local import bot_files, matches
 from referee.local.matches import HOUSE, LOCAL_POLICY
 from referee.match import replay
 from referee.match.canonical import Json
+from referee.match.log import AnswerSource
 from referee.match.match import FAULTS, Answer, Match, Request
 
 
@@ -139,5 +140,5 @@ def _format_answer(answer: Json) -> str:
     action: Any = answer["action"]
     text = "-" if action is None else json.dumps(action, sort_keys=True)
     if answer["fault"]:
-        text = answer["fault"] + ("; default " if answer.get("source") == "default" else ": ") + text
+        text = answer["fault"] + ("; default " if answer.get("source") == AnswerSource.DEFAULT else ": ") + text
     return plain(text)

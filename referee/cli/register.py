@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from referee.bots.states import BotState, CheckState
 from referee.cli.api_client import ApiRefusal
 from referee.cli.options import FILE
 from referee.cli.plain_text import one_line
@@ -73,7 +74,7 @@ def register(
         return
     bot = _wait_for_check(remote, bot)
     report = bot["handshake"]["report"]
-    if bot["status"] != "verified":
+    if bot["status"] != BotState.VERIFIED:
         remote.show(bot, format_report(bot))
         if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
             click.echo(CHOICES)
@@ -151,7 +152,7 @@ def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
     me = remote.api.get("/accounts/me")["id"]
     own = remote.api.items(f"/bots?owner={me}&limit=100")
     found = next((bot for bot in own if bot["name"].casefold() == name.casefold()), None)
-    if found is None or found["status"] == "retired":
+    if found is None or found["status"] == BotState.RETIRED:
         return None
     bot: Json = remote.api.get(f"/bots/{found['id']}")
     if bot["url"].rstrip("/") != address.rstrip("/"):
@@ -196,21 +197,21 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
     end = time.monotonic() + CHECKED_WITHIN_S
     noted = ""
     bot = remote.api.post(f"{path}/check")
-    begun_before = bot["handshake"]["state"] == "running"  # perhaps before the bot knew its secret
+    begun_before = bot["handshake"]["state"] == CheckState.RUNNING  # perhaps before the bot knew its secret
     while True:
         bot = remote.api.get(path)
-        if begun_before and bot["handshake"]["state"] == "idle":
+        if begun_before and bot["handshake"]["state"] == CheckState.IDLE:
             begun_before = False
             bot = bot if bot["handshake"]["report"]["ok"] else remote.api.post(f"{path}/check")
         check = bot["check"]
-        if bot["handshake"]["state"] == check["state"] == "idle":
+        if bot["handshake"]["state"] == check["state"] == CheckState.IDLE:
             return {**bot, "certificate": _certificate(remote, path)}
-        if check["state"] == "running" and check["current_step"] != noted:
+        if check["state"] == CheckState.RUNNING and check["current_step"] != noted:
             noted = check["current_step"]
             sent, total = check["questions_sent"], check["questions_total"]
             note(f"the service checks the bot: {sent} of {total} questions, {noted}")
         if time.monotonic() > end:
-            pending = "check" if bot["handshake"]["state"] == "idle" else "handshake"
+            pending = "check" if bot["handshake"]["state"] == CheckState.IDLE else "handshake"
             raise RefereeError(f"The {pending} did not end within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
         time.sleep(POLLED_S)
 

@@ -11,9 +11,9 @@ from referee.cli.tournament.remote import Remote, service_command
 from referee.cli.tournament.stream import retry_until_answered
 from referee.labels import rated_label, state_label
 from referee.match.canonical import Json
+from referee.matches.states import ENDED
 
 POLLED_S: Final = 0.5
-OVER: Final = ("finished", "cancelled", "void")
 
 
 @service_command()
@@ -35,7 +35,7 @@ def follow_match(remote: Remote, match_id: str) -> Json:
     """Return the match as the API shows it when it is over. Print each change of its status on standard error."""
     status = ""
     shown: Json = remote.api.get(f"/matches/{match_id}")  # outside the loop, so that a wrong id fails immediately
-    while shown["status"] not in OVER:
+    while shown["status"] not in ENDED:
         if shown["status"] != status:
             status = shown["status"]
             note(_head(shown))

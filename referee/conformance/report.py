@@ -2,15 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal
+from enum import StrEnum
 
 from referee.conformance.rules import RULES, Severity
 from referee.match.canonical import Json
 
 PARTS = ("total", "resolve", "connect", "wait", "read")
 PERCENTS = (50, 90, 99, 100)  # 100 is the largest
-Verdict = Literal["pass", "fail", "unreachable"]
 OF_A_GAME = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
+
+
+class ConformanceVerdict(StrEnum):
+    PASS = "pass"  # noqa: S105  # no password
+    FAIL = "fail"
+    UNREACHABLE = "unreachable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +72,12 @@ class ConformanceReport:
         return [finding for finding in self.findings if finding.severity == severity]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ConformanceVerdict:
         """The verdict. Warnings do not prevent a pass."""
         failed = self.findings_of("fail")
         if any(finding.id == "reachable" for finding in failed):
-            return "unreachable"
-        return "fail" if failed else "pass"
+            return ConformanceVerdict.UNREACHABLE
+        return ConformanceVerdict.FAIL if failed else ConformanceVerdict.PASS
 
     @property
     def passed(self) -> dict[str, int]:

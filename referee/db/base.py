@@ -1,7 +1,9 @@
 """The declarative base and column types of all tables: times in UTC, names of constraints, lengths of strings."""
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from enum import StrEnum
+from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import (
     JSON,
@@ -19,6 +21,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
 Json = dict[str, Any]
+Member = TypeVar("Member", bound=StrEnum)
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -38,6 +41,25 @@ class UtcTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class StoredEnum(TypeDecorator[Member]):
+    """Members of an enum, stored as their values and read back as members."""
+
+    impl = String(40)
+    cache_ok = True
+
+    def __init__(self, members: type[Member]) -> None:
+        super().__init__()
+        self.members = members
+        by_value: dict[str | None, Member | None] = {None: None, **{member.value: member for member in members}}
+        self._read = by_value.__getitem__
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], Member | None]:
+        return self._read  # called for every row: a function of a dict, not one in Python
 
 
 class Base(DeclarativeBase):
@@ -63,11 +85,11 @@ class Base(DeclarativeBase):
 
 Id = String(40)
 Name = String(64)
-ShortString = String(40)  # states, kinds, versions
+ShortString = String(40)  # names of games, versions
 AutoIncrement = BigInteger().with_variant(Integer(), "sqlite")  # SQLite autoincrements INTEGER keys only
 
 
-def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    """Return a constraint that limits ``column`` to ``values``."""
+def one_of(column: str, values: Iterable[str]) -> CheckConstraint:
+    """Return a constraint that limits ``column`` to ``values``, such as the members of an enum."""
     listed = ", ".join(f"'{value}'" for value in values)
     return CheckConstraint(f"{column} IN ({listed})", name=column)

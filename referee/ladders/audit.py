@@ -18,10 +18,10 @@ from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.log import parse_row
+from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
 PAGE: Final = 100  # logs per query
-PLAYED: Final = ("finished", "void")
 _PLAYED: Final = or_(Match.status.in_(PLAYED), Result.seq.is_not(None))
 
 Step = Callable[[int], None]
@@ -77,7 +77,7 @@ def _page(session: Session, after: str) -> list[_PlayedMatch]:
 
 def _check(session: Session, played: _PlayedMatch) -> Iterator[Difference]:
     log, result, match = played.log, played.result, played.match
-    if match.status == "void" and result is None and all(seat.row.placement is None for seat in played.seats):
+    if match.status == MatchState.VOID and result is None and all(seat.row.placement is None for seat in played.seats):
         return  # it was stuck when voided, so it has no result
     if log is None or result is None:
         yield Difference("match", match.id, match.status, "a log and a result")
@@ -99,7 +99,7 @@ def _check(session: Session, played: _PlayedMatch) -> Iterator[Difference]:
 def _check_reveal(played: _PlayedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
     """Yield differences of the reveal: it exists exactly when the deal group is revealed, and matches the group."""
     group, match_id = played.group, played.match.id
-    if revealed != (group.state == "revealed"):
+    if revealed != (group.state == DealGroupState.REVEALED):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")
     elif revealed:
         row, blank = parse_row(lines[-1]), [""] * len(group.entries)

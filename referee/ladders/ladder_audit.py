@@ -8,10 +8,12 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ranks
 from referee.ladders.audit_findings import Difference
+from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_replay import LadderReplay
 from referee.ladders.ledger import ReplayEntry
 from referee.ladders.rating_replay import RatingMove
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
+from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
 _Acts = TypeVar("_Acts", bound=Select[*tuple[Any, ...]])
@@ -49,7 +51,7 @@ def walk_entries(refold: LadderReplay, step: Callable[[int], None]) -> Iterator[
         for act in page:
             stored = kept.get(act.seq, {})
             moves = refold.take(act)
-            if act.kind == "repair":
+            if act.kind == EntryKind.REPAIR:
                 refold.apply_repair(act.seq, list(stored))
             yield act, stored, _expected_changes(refold, act, moves, stored)
         step(len(page))
@@ -86,13 +88,17 @@ def missing_acts(ladder_id: str) -> Select[str, int]:
     """Return a query of results that count but have no ledger entry, in order."""
     query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == Match.group_id).where(Result.ladder_id == ladder_id)
-    query = query.where(Match.status == "finished", DealGroup.state == "revealed", ~_has_act(Result.match_id, "result"))
+    query = query.where(
+        Match.status == MatchState.FINISHED,
+        DealGroup.state == DealGroupState.REVEALED,
+        ~_has_act(Result.match_id, EntryKind.RESULT),
+    )
     return query.order_by(Result.seq)
 
 
 def missing_voids(ladder_id: str) -> Select[str]:
     query = select(Result.match_id).join(Match, Match.id == Result.match_id).where(Result.ladder_id == ladder_id)
-    return query.where(Match.status == "void", ~_has_act(Result.match_id, "void")).order_by(Result.seq)
+    return query.where(Match.status == EntryKind.VOID, ~_has_act(Result.match_id, EntryKind.VOID)).order_by(Result.seq)
 
 
 def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
@@ -102,13 +108,13 @@ def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
     not closed, and voids of a finished match without a reason.
     """
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
-    played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
-    closed = or_(DealGroup.state == "revealed", MatchLog.reveal_line.is_not(None))
+    played = or_(Result.seq.is_not(None), Match.status.in_(PLAYED))
+    closed = or_(DealGroup.state == DealGroupState.REVEALED, MatchLog.reveal_line.is_not(None))
     none = or_(
         LedgerEntry.match_id.is_(None),
         ~played,
-        and_(LedgerEntry.kind == "result", ~closed),
-        and_(LedgerEntry.kind == "void", Match.status == "finished", Match.reason.is_(None)),
+        and_(LedgerEntry.kind == EntryKind.RESULT, ~closed),
+        and_(LedgerEntry.kind == EntryKind.VOID, Match.status == MatchState.FINISHED, Match.reason.is_(None)),
     )
     return query.where(none).order_by(LedgerEntry.seq)
 
@@ -122,15 +128,15 @@ def acts_elsewhere(ladder_id: str) -> Select[int, str | None, str, str | None]:
 def acts_without_result(ladder_id: str) -> Select[int, str | None]:
     """Return a query of entries of matches that were played, have no result that counts, and were not voided."""
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
-    query = query.where(LedgerEntry.kind == "result", ~_has_act(LedgerEntry.match_id, "void"))
-    return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
+    query = query.where(LedgerEntry.kind == EntryKind.RESULT, ~_has_act(LedgerEntry.match_id, EntryKind.VOID))
+    return query.where(Match.status.in_(PLAYED), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
 
 
 def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
     query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, Match.status), ladder_id)
-    played = Result.seq.is_not(None), Match.status != "void"
-    given = or_(Match.status != "finished", Match.reason.is_not(None))
-    return query.where(LedgerEntry.kind == "void", *played, given).order_by(LedgerEntry.seq)
+    played = Result.seq.is_not(None), Match.status != MatchState.VOID
+    given = or_(Match.status != MatchState.FINISHED, Match.reason.is_not(None))
+    return query.where(LedgerEntry.kind == EntryKind.VOID, *played, given).order_by(LedgerEntry.seq)
 
 
 def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
@@ -138,10 +144,10 @@ def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
     query = query.select_from(LedgerEntry).outerjoin(Match, Match.id == LedgerEntry.match_id)
     query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(DealGroup, DealGroup.id == Match.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id)
-    return query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind.in_(("result", "void")))
+    return query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind.in_((EntryKind.RESULT, EntryKind.VOID)))
 
 
-def _has_act(match_id: Any, kind: str) -> Any:
+def _has_act(match_id: Any, kind: EntryKind) -> Any:
     act = aliased(LedgerEntry)
     return select(act.seq).where(and_(act.match_id == match_id, act.kind == kind)).exists()
 
@@ -156,7 +162,7 @@ def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
 
 
 def _expected_changes(refold: LadderReplay, act: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
-    if act.kind == "repair":
+    if act.kind == EntryKind.REPAIR:
         held = refold.fold.held
         return {bot: (refold.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
     return {move.bot_id: (refold.ladder_id, move.before, move.after, move.games) for move in moves}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
+from referee.ladders.kinds import EntryKind
 from referee.ladders.ledger import ReplayEntry, acts
 from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
 
@@ -34,7 +35,7 @@ class LadderReplay:
     def take(self, act: ReplayEntry) -> list[RatingMove]:
         """Apply an entry; return the rating changes it causes. A repair causes none: call ``apply_repair``."""
         moves: list[RatingMove] = []
-        if act.kind == "void" and act.result_seq is not None and act.result_seq < act.seq:
+        if act.kind == EntryKind.VOID and act.result_seq is not None and act.result_seq < act.seq:
             moves = self._undo_result(act)
         elif act.counts_at(act.seq):
             self._remember(act)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, func, or_, select, union_all
 from sqlalchemy.orm import Session, aliased
 
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.names import name_key
 from referee.ladders.ranks import NARROW, WIDE
@@ -33,7 +34,7 @@ class LeaderboardRow:
     bot_id: str
     name: str
     owner_id: str
-    status: str
+    status: BotState
     version: str | None
     value: int
     games: int

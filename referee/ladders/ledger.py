@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import current_time, database_of, queue_up
 from referee.ladders import ranks
+from referee.ladders.kinds import EntryKind
 from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Result
@@ -44,7 +45,7 @@ class ReplayEntry:
     """
 
     seq: int
-    kind: str
+    kind: EntryKind
     match_id: str | None
     result_seq: int | None
     void_seq: int | None
@@ -54,7 +55,7 @@ class ReplayEntry:
 
     def counts_at(self, seq: int) -> bool:
         """Return whether this is a result that counts on the ladder after entry ``seq``."""
-        return self.kind == "result" and bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
+        return self.kind == EntryKind.RESULT and bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
 
 
 def take_turn(session: Session) -> None:
@@ -66,7 +67,7 @@ def count(session: Session, results: Sequence[RatedResult]) -> None:
     """Enter the results of a closed deal group into the ledger, in this order. The caller holds the lock."""
     for ladder_id, together in groupby(results, key=lambda result: result.ladder_id):
         mine = list(together)
-        acts = [append(session, ladder_id, "result", result.match_id) for result in mine]
+        acts = [append(session, ladder_id, EntryKind.RESULT, result.match_id) for result in mine]
         known = _load_ratings(session, ladder_id, {bot for result in mine for bot in result.bots})
         if known is None:
             continue
@@ -81,9 +82,9 @@ def void(session: Session, counting: RatedResult, reason: str, *, by: str | None
     All rating changes that follow, also of bots that were not in the match, are stored as changes of this entry.
     """
     entered = session.scalar(
-        select(LedgerEntry.seq).where(LedgerEntry.match_id == counting.match_id, LedgerEntry.kind == "result")
+        select(LedgerEntry.seq).where(LedgerEntry.match_id == counting.match_id, LedgerEntry.kind == EntryKind.RESULT)
     )
-    seq = append(session, counting.ladder_id, "void", counting.match_id, reason, by)
+    seq = append(session, counting.ladder_id, EntryKind.VOID, counting.match_id, reason, by)
     frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == counting.ladder_id)).one()
     if entered is not None and frozen is None:
         replayed = fold_from(session, counting.ladder_id, entered - 1, seq)
@@ -95,7 +96,7 @@ def void(session: Session, counting: RatedResult, reason: str, *, by: str | None
 def append(
     session: Session,
     ladder_id: str,
-    kind: str,
+    kind: EntryKind,
     match_id: str | None,
     reason: str | None = None,
     by: str | None = None,
@@ -143,7 +144,7 @@ def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None 
 
 
 def _act(
-    seq: int, kind: str, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any
+    seq: int, kind: EntryKind, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any
 ) -> ReplayEntry:
     lengths = {len(values) if isinstance(values, list) else 0 for values in by_seat}
     # A damaged result does not count; the audit reports it.
@@ -158,7 +159,7 @@ def fold_from(session: Session, ladder_id: str, after: int, until: int) -> Ratin
     start = _last_settled_seq(session, ladder_id, after, until)
     fold = RatingReplay()
     for page in acts(session, ladder_id, after=start, until=until):
-        seen = {bot for act in page if act.kind == "result" for bot in act.bots}
+        seen = {bot for act in page if act.kind == EntryKind.RESULT for bot in act.bots}
         fold.held |= standing_at(session, ladder_id, start, seen - fold.held.keys())
         for act in page:
             if act.counts_at(until):
@@ -190,8 +191,8 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
     while True:
         first = session.scalar(
             select(func.min(entered.seq))
-            .join(voided, and_(voided.match_id == entered.match_id, voided.kind == "void"))
-            .where(entered.ladder_id == ladder_id, entered.kind == "result", entered.seq <= seq)
+            .join(voided, and_(voided.match_id == entered.match_id, voided.kind == EntryKind.VOID))
+            .where(entered.ladder_id == ladder_id, entered.kind == EntryKind.RESULT, entered.seq <= seq)
             .where(voided.ladder_id == ladder_id, voided.seq > seq, voided.seq <= until)
         )
         if first is None:
@@ -250,9 +251,9 @@ _ACTS = (
     )
     .select_from(
         _ACTS_TABLE.outerjoin(
-            _ENTERED, and_(_ENTERED.c.match_id == _ACTS_TABLE.c.match_id, _ENTERED.c.kind == "result")
+            _ENTERED, and_(_ENTERED.c.match_id == _ACTS_TABLE.c.match_id, _ENTERED.c.kind == EntryKind.RESULT)
         )
-        .outerjoin(_VOIDED, and_(_VOIDED.c.match_id == _ACTS_TABLE.c.match_id, _VOIDED.c.kind == "void"))
+        .outerjoin(_VOIDED, and_(_VOIDED.c.match_id == _ACTS_TABLE.c.match_id, _VOIDED.c.kind == EntryKind.VOID))
         .outerjoin(_RESULTS, _RESULTS.c.match_id == _ACTS_TABLE.c.match_id)
     )
     .where(_ACTS_TABLE.c.ladder_id == bindparam("ladder"), _ACTS_TABLE.c.seq > bindparam("after"))

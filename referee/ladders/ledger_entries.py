@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import or_, select
 
 from referee.db.engine import Database
+from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry, RatingChange
 from referee.matches.download_seats import DownloadSeat, seats_of
 from referee.matches.tables import Match, Result
@@ -29,7 +30,7 @@ class LedgerRow:
     """
 
     entry: int
-    kind: str
+    kind: EntryKind
     entered_at: datetime
     match_id: str | None
     reason: str | None  # of the entry itself; ``seat`` says why a result does not count
@@ -74,9 +75,11 @@ def _entries(database: Database, ladder_id: str, after: int, until: int) -> list
     query = query.where(LedgerEntry.seq > after, LedgerEntry.seq <= until).order_by(LedgerEntry.seq).limit(PAGE)
     with database.read() as session:
         page = [(act, result, match) for act, result, match in session.execute(query)]
-        played = [(result, match) for act, result, match in page if act.kind == "result" and result is not None]
+        played = [(result, match) for act, result, match in page if act.kind == EntryKind.RESULT and result is not None]
         by_match = {id: list(seats) for id, seats in groupby(seats_of(session, played), key=lambda seat: seat.match_id)}
-    return [_Entry(act, by_match.get(str(act.match_id), []) if act.kind == "result" else []) for act, _, _ in page]
+    return [
+        _Entry(act, by_match.get(str(act.match_id), []) if act.kind == EntryKind.RESULT else []) for act, _, _ in page
+    ]
 
 
 def _changes(database: Database, seqs: Sequence[int]) -> Iterator[RatingChange]:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.bots import house_bots
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.errors import BadLog
 from referee.ladders import ratings
@@ -60,7 +60,7 @@ def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[Sea
     query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     found: dict[str, list[SeatWithOwner]] = {match_id: [] for match_id in match_ids}
     for row, owner_id, status in session.execute(query):
-        counts = row.entrant_id is None and status != house_bots.STATUS
+        counts = row.entrant_id is None and status != BotState.HOUSE
         found[row.match_id].append(SeatWithOwner(row, owner_id, counts))
     return found
 

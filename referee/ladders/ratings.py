@@ -9,12 +9,14 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import BadOption, NotFound
+from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import MatchSeat
@@ -28,7 +30,7 @@ class LadderStanding:
     bot_id: str
     name: str
     owner_id: str
-    status: str
+    status: BotState
     value: int
     games: int
 
@@ -43,7 +45,7 @@ class DescribedChange:
 
     seq: int
     bot_id: str
-    kind: str
+    kind: EntryKind
     match_id: str | None
     reason: str | None
     at: datetime
@@ -228,7 +230,7 @@ def _changes() -> Select[RatingChange, LedgerEntry, str | None]:
     # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
     query = select(RatingChange, LedgerEntry, MatchSeat.version).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
-    return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == "result"))
+    return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == EntryKind.RESULT))
 
 
 def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedChange]:
@@ -236,7 +238,7 @@ def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedCh
     described: list[DescribedChange] = []
     earlier = _version_before(session, rows[-1][0]) if rows else _NO_VERSION
     for change, act, version in reversed(rows):
-        is_result = act.kind == "result"
+        is_result = act.kind == EntryKind.RESULT
         changed = is_result and earlier is not _NO_VERSION and version != earlier
         earlier = version if is_result else earlier
         of_act = (change.seq, change.bot_id, act.kind, act.match_id, act.reason, act.created_at)
@@ -247,7 +249,7 @@ def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedCh
 def _version_before(session: Session, change: RatingChange) -> Any:
     """Return the bot's version in the last result before this change, ``_NO_VERSION`` if there is no such result."""
     query = _changes().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
-    query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == "result")
+    query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == EntryKind.RESULT)
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
     return _NO_VERSION if found is None else found[2]
 

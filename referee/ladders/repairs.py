@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from referee.errors import BadLog
 from referee.ladders import ledger, log_claims, ranks
 from referee.ladders.audit_findings import Difference
+from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_audit import (
     acts_elsewhere,
     acts_of_none,
@@ -30,6 +31,7 @@ from referee.ladders.ladder_audit import (
 from referee.ladders.ladder_replay import LadderReplay
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
+from referee.matches.states import PLAYED, MatchState
 from referee.matches.tables import Match, MatchLog, Result
 
 NAMED: Final = 20  # repaired values listed in the reason of the entry
@@ -120,9 +122,9 @@ def _repair_results(session: Session, repaired: RepairReport, matches: Collectio
 
 
 def _repair_result(session: Session, repaired: RepairReport, match: Match, log: MatchLog, result: Result) -> None:
-    if match.status not in ("finished", "void"):
+    if match.status not in PLAYED:
         repaired.done.append(f"match {match.id} from {match.status} to finished")
-        match.status = "finished"
+        match.status = MatchState.FINISHED
     seats = log_claims.load_seats(session, [match.id])[match.id]
     try:
         lines, _ = log_claims.replay_stored_log(session, match.id, log)
@@ -149,19 +151,19 @@ def _repair_acts(session: Session, repaired: RepairReport) -> None:
 def _append_acts(session: Session, repaired: RepairReport, by: str | None) -> None:
     ladder_id = repaired.ladder_id
     for match_id, seq in session.execute(missing_acts(ladder_id)).all():
-        ledger.append(session, ladder_id, "result", match_id, f"found missing for result {seq}", by)
+        ledger.append(session, ladder_id, EntryKind.RESULT, match_id, f"found missing for result {seq}", by)
         repaired.done.append(f"act for result {seq} of {match_id}")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(Match.reason).where(Match.id == match_id))
-        ledger.append(session, ladder_id, "void", match_id, reason or "found missing", by)
+        ledger.append(session, ladder_id, EntryKind.VOID, match_id, reason or "found missing", by)
         repaired.done.append(f"void of {match_id}")
     for act, of in session.execute(acts_without_result(ladder_id)).all():
         reason = f"act {act} has no result"
-        ledger.append(session, ladder_id, "void", of, reason, by)
-        session.execute(update(Match).where(Match.id == of).values(status="void", reason=reason))
+        ledger.append(session, ladder_id, EntryKind.VOID, of, reason, by)
+        session.execute(update(Match).where(Match.id == of).values(status=MatchState.VOID, reason=reason))
         repaired.done.append(f"void of act {act} of {of}, which has no result")
     for act, of, status in session.execute(voids_without_cause(ladder_id)).all():
-        session.execute(update(Match).where(Match.id == of).values(status="void"))
+        session.execute(update(Match).where(Match.id == of).values(status=MatchState.VOID))
         repaired.done.append(f"match {of} from {status} to void, by act {act}")
 
 
@@ -190,7 +192,7 @@ def _rewrite_ratings(session: Session, repaired: RepairReport, refold: LadderRep
     for bot in wrong:
         before = stored[bot][0] if bot in stored else None
         repaired.done.append(f"rating of {bot} from {before} to {held[bot].value} after {held[bot].games} games")
-    repaired.seq = ledger.append(session, ladder_id, "repair", None, repaired.reason, by)
+    repaired.seq = ledger.append(session, ladder_id, EntryKind.REPAIR, None, repaired.reason, by)
     changes = [
         {"seq": repaired.seq, "bot_id": bot, "ladder_id": ladder_id, "games": held[bot].games}
         | {"before": stored[bot][0] if bot in stored else RatingState().value, "after": held[bot].value}

@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ratings
+from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry
 from referee.matches.tables import Result
 from referee.ratings.strengths import Result as Said
@@ -30,9 +31,9 @@ def ladder_results(
     if before is not None and (patient or before.as_of_seq == seq):
         return before
     act, void = LedgerEntry, aliased(LedgerEntry)
-    voided = select(void.seq).where(void.match_id == act.match_id, void.kind == "void").exists()
+    voided = select(void.seq).where(void.match_id == act.match_id, void.kind == EntryKind.VOID).exists()
     query = select(Result.bots, Result.placements, Result.rated).join(act, act.match_id == Result.match_id)
-    query = query.where(act.ladder_id == ladder_id, act.kind == "result", ~voided)
+    query = query.where(act.ladder_id == ladder_id, act.kind == EntryKind.RESULT, ~voided)
     rows = session.execute(query.order_by(act.seq.desc()).limit(limit)).all()
     counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
     return LadderResults(seq, [(bots, placements, rated) for bots, placements, rated in rows], counting - len(rows))

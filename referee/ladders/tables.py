@@ -5,9 +5,8 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import AutoIncrement, Base, Id, Json, ShortString, one_of
-
-ACTS = ("result", "void", "repair")
+from referee.db.base import AutoIncrement, Base, Id, Json, ShortString, StoredEnum, one_of
+from referee.ladders.kinds import EntryKind
 
 
 class Ladder(Base):
@@ -33,7 +32,7 @@ class LedgerEntry(Base):
 
     __tablename__ = "ledger_entries"
     __table_args__ = (
-        one_of("kind", ACTS),
+        one_of("kind", EntryKind),
         UniqueConstraint("match_id", "kind"),
         Index(None, "ladder_id", "seq"),
         {"sqlite_autoincrement": True},
@@ -41,7 +40,7 @@ class LedgerEntry(Base):
 
     seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
-    kind: Mapped[str] = mapped_column(ShortString)
+    kind: Mapped[EntryKind] = mapped_column(StoredEnum(EntryKind))
     match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))  # None: a repair
     reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
+from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches.tables import MatchSeat
 
@@ -47,8 +48,8 @@ def trends(
 
 
 def _trend(rows: Sequence[Any]) -> Trend:
-    voided = {row.match_id for row in rows if row.kind == "void"}
-    counting = [row for row in rows if row.kind == "result" and row.match_id not in voided]
+    voided = {row.match_id for row in rows if row.kind == EntryKind.VOID}
+    counting = [row for row in rows if row.kind == EntryKind.RESULT and row.match_id not in voided]
     placed = [RecentPlacement(row.match_id, row.placement) for row in counting if row.placement is not None]
     values = [rows[-1].before, *(row.after for row in reversed(rows))]
     faults = sum(row.faults or 0 for row in counting)

@@ -12,6 +12,7 @@ from referee.games import game
 from referee.local import matches
 from referee.local.matches import LocalEntrant, Sitting, local_id
 from referee.match.canonical import Json
+from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import Hypotheses
 
 MOST_OF_A_DEAL: Final = 2_000  # matches; an interrupted deal is played again from its first match
@@ -28,12 +29,12 @@ class LocalPlan:
     playing: matches.LocalMatchPlan
     seats: int
     deals: int
-    orders: str = "cyclic"
+    orders: SeatOrders = SeatOrders.CYCLIC
     hypotheses: Hypotheses | None = None
 
     @property
     def matches_of_a_deal(self) -> int:
-        orders = factorial(self.seats) if self.orders == "all" else self.seats
+        orders = factorial(self.seats) if self.orders == SeatOrders.ALL else self.seats
         return comb(len(self.playing.entrants), self.seats) * orders
 
     def check(self) -> None:
@@ -80,7 +81,7 @@ class LocalPlan:
 
     def _seatings(self) -> Iterator[Sequence[LocalEntrant]]:
         for table in combinations(self.playing.entrants, self.seats):
-            if self.orders == "all":
+            if self.orders == SeatOrders.ALL:
                 yield from permutations(table)
             else:
                 yield from (table[first:] + table[:first] for first in range(self.seats))

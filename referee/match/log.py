@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any
 
 from referee.games import game
@@ -13,6 +14,14 @@ HEADER_MEMBERS = {
     *("log_format", "match", "game", "rules_version", "engine_version", "options", "seats", "players", "time"),
     *("rated", "group"),
 }
+
+
+class AnswerSource(StrEnum):
+    """Where the action of a decision came from."""
+
+    BOT = "bot"
+    DEFAULT = "default"  # the answer was a fault, or the seat is retired
+    FORCED = "forced"  # no other action was legal, so the bot was not asked
 
 
 # -- writing --

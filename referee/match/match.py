@@ -14,7 +14,7 @@ from referee.games import game
 from referee.games.state import Event, Seat
 from referee.match.canonical import Json, dumps
 from referee.match.chance import Chance
-from referee.match.log import Log, parse_row, visible_events
+from referee.match.log import AnswerSource, Log, parse_row, visible_events
 from referee.match.time_limits import Banks, Limits
 
 LOG_FORMAT = 1
@@ -207,7 +207,8 @@ class Match:
             events = self.state.apply(seat, played)
         self._count_fault(seat, fault)
         self.last_fault = fault
-        members = {"action": played, "source": "default" if fault else "bot", "ms": answer.ms}
+        source = AnswerSource.DEFAULT if fault else AnswerSource.BOT
+        members: Json = {"action": played, "source": source, "ms": answer.ms}
         if fault:
             members["fault"] = fault
         if answer.note:
@@ -221,7 +222,7 @@ class Match:
         try:
             answer = Answer(
                 row["seat"],
-                None if row["source"] == "default" else row["action"],
+                None if row["source"] == AnswerSource.DEFAULT else row["action"],
                 trouble=row.get("fault", ""),
                 ms=row["ms"],
                 note=row.get("note", ""),
@@ -311,10 +312,10 @@ class Match:
         for seat in sorted(self.state.pending()):
             action = self.state.forced_action(seat)
             if action is not None:
-                members = {"action": action, "source": "forced", "ms": 0}
+                members = {"action": action, "source": AnswerSource.FORCED, "ms": 0}
             elif seat in self.retired:
                 action = self.state.default(seat)
-                members = {"action": action, "source": "default", "retired": True, "ms": 0}
+                members = {"action": action, "source": AnswerSource.DEFAULT, "retired": True, "ms": 0}
             else:
                 continue
             self._record_decision(seat, members, self.state.apply(seat, action))
@@ -337,7 +338,7 @@ class Match:
 
 def is_answer(row: Json) -> bool:
     """Return whether a row holds a bot's answer or the lack of one, not an action played without asking."""
-    return row.get("type") == "decision" and row.get("source") != "forced" and not row.get("retired")
+    return row.get("type") == "decision" and row.get("source") != AnswerSource.FORCED and not row.get("retired")
 
 
 def answers_of(rows: Iterable[Json], seat: Seat) -> list[Json]:

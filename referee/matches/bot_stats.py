@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Match, MatchSeat, Result
 
 MATCHES: Final = 1_000  # most recent matches that are counted
@@ -76,7 +77,7 @@ def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[
     of_result = Result.match_id, Result.bots, Result.placements, Result.scores, Result.finished_at
     query = select(*columns, *of_result).join(Result, Result.seq == last.c.seq).join(Match, Match.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == Match.group_id).where(
-        Match.status == "finished", DealGroup.state == "revealed"
+        Match.status == MatchState.FINISHED, DealGroup.state == DealGroupState.REVEALED
     )
     return [_read_result(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
 

@@ -13,7 +13,8 @@ from referee.db.engine import current_time, lease_now, queue_up
 from referee.db.leases import Leases, revoked
 from referee.matches import match_queue
 from referee.matches.match_queue import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
-from referee.matches.tables import OPEN, Match, MatchSeat
+from referee.matches.states import OPEN, MatchState
+from referee.matches.tables import Match, MatchSeat
 
 CLAIMS_BEFORE_STUCK: Final = 5
 LEASES: Final = Leases(Match, lost="lost_claims")
@@ -82,7 +83,7 @@ def sweep(session: Session) -> Sweep:
     boot, seconds = lease_now(session)
     # Counted separately, since the states alone can be counted from the index.
     counted = select(Match.status, func.count()).where(Match.status.in_(OPEN))
-    by_status: dict[str, int] = dict(session.execute(counted.group_by(Match.status)).all())
+    by_status: dict[MatchState, int] = dict(session.execute(counted.group_by(Match.status)).all())
     lost = select(func.count()).select_from(_MATCHES).where(match_queue.has_lost_claim(boot, seconds))
     alone = [
         (row.created_at, row.id)
@@ -94,13 +95,13 @@ def sweep(session: Session) -> Sweep:
         for leases in (handshakes.LEASES, checks.LEASES)
     ]
     return Sweep(
-        waiting=by_status.get("waiting", 0),
-        due=by_status.get("due", 0),
-        running=by_status.get("running", 0),
+        waiting=by_status.get(MatchState.WAITING, 0),
+        due=by_status.get(MatchState.DUE, 0),
+        running=by_status.get(MatchState.RUNNING, 0),
         expired=session.scalars(lost).one(),
         alone=[match_id for _, match_id in sorted(alone)[:20]],
         bots_due=sum(bots_due),
-        stuck=by_status.get("stuck", 0),
+        stuck=by_status.get(MatchState.STUCK, 0),
     )
 
 
@@ -110,7 +111,7 @@ def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
         session.connection().execute(
             update(_MATCHES)
             .where(_M.id.in_(wanted.with_only_columns(_M.id)), tried)
-            .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", **revoked(Match))
+            .values(status=MatchState.STUCK, reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", **revoked(Match))
         )
 
 

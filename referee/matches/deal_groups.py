@@ -16,11 +16,11 @@ from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
+from referee.matches.states import ENDED, DealGroupState, DealSharing
 from referee.matches.tables import DealGroup, Match
 
-ENDED = ("finished", "cancelled", "void")
 SEED_BYTES = 32
-LEASES: Final = Leases(DealGroup, state="state", due="new", claimed="new")
+LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
 
 
 class WrongMasterKey(RefereeError):
@@ -44,7 +44,7 @@ def create_group(
     *,
     master_key: bytes,
     tournament_id: str | None = None,
-    kind: str = "own",
+    kind: DealSharing = DealSharing.OWN,
 ) -> DealGroup:
     """Create a group with a new seed; ``entries`` are the bots whose nonces count, in this order, without repeats."""
     group = DealGroup(**fresh(entries, current_time(session), master_key, tournament_id), kind=kind)
@@ -59,7 +59,7 @@ def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournamen
         "id": group_id,
         "commitment": commitment(seed, group_id),
         "seed_sealed": sealing.seal(seed, key_ring=[master_key], context=_context(group_id)),
-        "state": "new",
+        "state": DealGroupState.NEW,
         "entries": list(dict.fromkeys(entries)),
         "tournament_id": tournament_id,
         "epoch": 0,
@@ -97,7 +97,7 @@ def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str
     if group.nonce_hashes is None:
         raise ValueError("the hashes of the nonces must be recorded before the nonces")
     group.nonces = _fitting(group, nonces)
-    group.state = "playing"
+    group.state = DealGroupState.PLAYING
     group.end_lease()
 
 
@@ -115,7 +115,7 @@ def left_open(session: Session, *, limit: int = 100) -> list[str]:
     """Return ids of groups that are not revealed although all of their matches have ended, as after cancellations."""
     unfinished = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
     has_match = select(Match.id).where(Match.group_id == DealGroup.id).exists()
-    query = select(DealGroup.id).where(DealGroup.state != "revealed", has_match, ~unfinished)
+    query = select(DealGroup.id).where(DealGroup.state != DealGroupState.REVEALED, has_match, ~unfinished)
     return list(session.scalars(query.limit(limit)))
 
 
@@ -126,7 +126,7 @@ def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, A
 
 def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
     """Return seed, nonces and hashes, which are public once the group is revealed; None before."""
-    if group.state != "revealed":
+    if group.state != DealGroupState.REVEALED:
         return None
     return {
         "seed": seed_of(group, master_key).hex(),

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from referee.match.canonical import Json
 from referee.match.log import parse_row
-from referee.matches import deal_groups
+from referee.matches.states import ENDED
 from referee.matches.tables import LogRow, Match
 
 PAGE: Final = 2_000  # rows per query
@@ -149,5 +149,5 @@ class _GroupProgress:
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
         """Return the number of recorded rows of those matches that have not ended."""
-        query = select(Match.id, Match.rows).where(*which, Match.status.not_in(deal_groups.ENDED))
+        query = select(Match.id, Match.rows).where(*which, Match.status.not_in(ENDED))
         return {row.id: row.rows for row in session.execute(query)}

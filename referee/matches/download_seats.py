@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, MatchSeat, Result
 
 
@@ -21,7 +22,7 @@ class DownloadSeat:
     table: int | None
     leg: int | None
     group_id: str
-    status: str
+    status: MatchState
     reason: str | None
     finished_at: datetime
     seat: int

@@ -15,6 +15,7 @@ from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import NotFound
 from referee.match.log import parse_row
 from referee.matches import logs
+from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, Fault, Match, MatchSeat
 
 Json = dict[str, Any]
@@ -51,7 +52,7 @@ def list_faults(
     check_limit(limit)
     query = _fault_query().options(defer(Fault.request), defer(Fault.reply))
     if owner_id is None:
-        query = query.where(DealGroup.state == "revealed")
+        query = query.where(DealGroup.state == DealGroupState.REVEALED)
     filters = (
         (Bot.owner_id, owner_id),
         (Fault.bot_id, bot_id),
@@ -75,7 +76,7 @@ def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool =
     Raise ``NotFound`` otherwise.
     """
     row = session.execute(_fault_query().add_columns(DealGroup.state).where(Fault.id == fault_id)).one_or_none()
-    if row is None or not (row.owner_id == viewer_id or (judges and row.state == "revealed")):
+    if row is None or not (row.owner_id == viewer_id or (judges and row.state == DealGroupState.REVEALED)):
         raise NotFound("fault", str(fault_id))
     return ReportedFault(row[0], row.version, row.url, row.owner_id)
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from referee.errors import BadLog, NotReady
 from referee.match.log import digest
+from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, LogRow, Match, MatchLog, SealedAnswer
 
 _LEVEL = 6
@@ -36,7 +37,9 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
 
 def is_open(session: Session, match: Match) -> bool:
     """Return whether the whole log is public, that is, its deal group is closed."""
-    return session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == "revealed"
+    return (
+        session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == DealGroupState.REVEALED
+    )
 
 
 def download(session: Session, match: Match, *, gzipped: bool) -> bytes:

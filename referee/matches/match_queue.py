@@ -14,8 +14,10 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal_column, select
 from sqlalchemy.orm import Session
 
+from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.leases import is_lease_expired
+from referee.matches.states import DealSharing
 from referee.matches.tables import AGE, DealGroup, Match, MatchSeat, friendly
 
 LOST_BEFORE_ALONE: Final = 2
@@ -227,10 +229,10 @@ class _Queue:
         """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
-        together = self._due_by_group([row.group_id for row in rows if row.kind == "duplicate"])
+        together = self._due_by_group([row.group_id for row in rows if row.kind == DealSharing.DUPLICATE])
         units = []
         for row in rows:
-            match_ids = together[row.group_id] if row.kind == "duplicate" else (row.id,)
+            match_ids = together[row.group_id] if row.kind == DealSharing.DUPLICATE else (row.id,)
             if match_ids:
                 units.append(ClaimUnit(match_ids, row.created_at, creator if row.friendly else None))
             else:
@@ -366,7 +368,7 @@ _CALLS_LEFT: Final = (
 _CHECKED: Final = (
     select(_BOTS.c.id, _BOTS.c.max_concurrent_requests)
     .join(Check, Check.bot_id == _BOTS.c.id)
-    .where(Check.state == "running", ~is_lease_expired(Check, bindparam("boot"), bindparam("seconds")))
+    .where(Check.state == CheckState.RUNNING, ~is_lease_expired(Check, bindparam("boot"), bindparam("seconds")))
 )
 _SEATED: Final = (
     select(_SEATS.c.match_id, _SEATS.c.bot_id, _BOTS.c.max_concurrent_requests)

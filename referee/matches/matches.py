@@ -14,6 +14,7 @@ from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import NotFound
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import arrange
+from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, Match, MatchSeat, is_unstarted
 
 Json = dict[str, Any]
@@ -73,7 +74,7 @@ def list_matches(
 
 def count_running_by_game(session: Session) -> dict[str, int]:
     """Return how many matches are being played of each game that has any."""
-    running = select(Match.game, func.count()).where(Match.status == "running").group_by(Match.game)
+    running = select(Match.game, func.count()).where(Match.status == MatchState.RUNNING).group_by(Match.game)
     return dict(session.execute(running).all())
 
 
@@ -90,6 +91,6 @@ def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> 
     session.execute(
         update(Match)
         .where(Match.id.in_(ids))
-        .values(status="cancelled", reason="bot_withdrawn", finished_at=current_time(session))
+        .values(status=MatchState.CANCELLED, reason="bot_withdrawn", finished_at=current_time(session))
     )
     return len(ids)

@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 from referee.accounts.tables import Account
 from referee.errors import QuotaExceeded
 from referee.match.time_limits import Limits
-from referee.matches.tables import OPEN, Match, friendly
+from referee.matches.states import OPEN
+from referee.matches.tables import Match, friendly
 
 OPEN_FRIENDLIES: Final = 10
 LONGEST: Final = Limits(budget_ms=5_000, bank_ms=60_000)

@@ -10,8 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.match.log import parse_row
-from referee.matches import deal_groups, logs
+from referee.match.log import AnswerSource, parse_row
+from referee.matches import logs
+from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
 
 MATCHES: Final = 200  # most recent matches that are read; a log takes about two milliseconds
@@ -52,7 +53,7 @@ def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = (
         .join(MatchSeat, MatchSeat.match_id == Match.id)
         .join(DealGroup, DealGroup.id == Match.group_id)
         .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
-        .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), DealGroup.state == "revealed")
+        .where(MatchSeat.bot_id == bot_id, Match.status.in_(ENDED), DealGroup.state == DealGroupState.REVEALED)
         .where(Match.finished_at.is_not(None))
         .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
         .limit(MATCHES)
@@ -95,5 +96,5 @@ def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
     for line in lines:
         if b'"type":"decision"' in line:
             row = parse_row(line)
-            if row["seat"] == seat and row["source"] != "forced" and not row.get("retired"):
+            if row["seat"] == seat and row["source"] != AnswerSource.FORCED and not row.get("retired"):
                 yield row["ms"], row.get("fault", "")

@@ -10,7 +10,8 @@ from sqlalchemy import Row, insert, select
 from sqlalchemy.orm import Session
 
 from referee import __version__
-from referee.bots import certificates, house_bots
+from referee.bots import certificates
+from referee.bots.states import SEATED, BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.ids import new_id
@@ -19,6 +20,7 @@ from referee.games import game as rules_of
 from referee.match.canonical import dumps
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups
+from referee.matches.states import DealSharing, MatchState
 from referee.matches.tables import DealGroup, Match, MatchSeat
 
 Json = dict[str, Any]
@@ -29,10 +31,10 @@ _GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, Match, Mat
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """A shared deal: plans with equal deals share a deal group. ``kind`` is one of ``GROUP_KINDS``."""
+    """A shared deal: plans with equal deals share a deal group."""
 
     key: Hashable
-    kind: str
+    kind: DealSharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,8 @@ class _Draft:
         return {key: self._group(plans, moment, master_key) for key, plans in together.items()}
 
     def _group(self, plans: Sequence[MatchPlan], moment: datetime, master_key: bytes) -> Json:
-        entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != house_bots.STATUS]
-        kind = plans[0].deal.kind if plans[0].deal else "own"
+        entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != BotState.HOUSE]
+        kind = plans[0].deal.kind if plans[0].deal else DealSharing.OWN
         return {**deal_groups.fresh(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
 
     def check(self) -> None:
@@ -140,7 +142,7 @@ class _Draft:
         bot = self.bots.get(bot_id)
         if bot is None:
             raise NotFound("bot", bot_id)
-        if bot.status not in ("verified", house_bots.STATUS):
+        if bot.status not in SEATED:
             raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
         if game not in bot.games:
             raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its manifest lists {', '.join(bot.games)}")
@@ -156,7 +158,7 @@ class _Draft:
             "budget_ms": plan.limits.budget_ms,
             "bank_ms": plan.limits.bank_ms,
             "rated": self._is_rated(plan),
-            "status": "due",
+            "status": MatchState.DUE,
             "epoch": 0,
             "lost_claims": 0,
             "claims_without_progress": 0,
@@ -179,7 +181,7 @@ class _Draft:
     def _rated_seats(self, plan: MatchPlan) -> list[bool]:
         """Return by seat whether it is rated; seats of house bots and substitutes are not."""
         return [
-            self.bots[bot].status != house_bots.STATUS and entrant == bot
+            self.bots[bot].status != BotState.HOUSE and entrant == bot
             for bot, entrant in zip(plan.bots, plan.entrants or plan.bots, strict=True)
         ]
 

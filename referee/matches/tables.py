@@ -6,14 +6,10 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, String, Text, and_, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, one_of
+from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
+from referee.matches.states import QUEUED, DealGroupState, DealSharing, MatchState
 
-MATCH_STATES = ("waiting", "due", "running", "finished", "cancelled", "stuck", "void")
-GOING_ON = ("waiting", "due", "running")
-OPEN = (*GOING_ON, "stuck")  # a stuck match is open until it is retried, cancelled or voided
-GROUP_STATES = ("new", "playing", "revealed")
-GROUP_KINDS = ("own", "common", "duplicate")
 AGE = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
 
@@ -26,13 +22,13 @@ class DealGroup(Leased, Base):
     """Matches that share cards: a single one, tables of a round, or the same bots in different seats."""
 
     __tablename__ = "deal_groups"
-    __table_args__ = (one_of("state", GROUP_STATES), one_of("kind", GROUP_KINDS))
+    __table_args__ = (one_of("state", DealGroupState), one_of("kind", DealSharing))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     commitment: Mapped[str] = mapped_column(String(64))
     seed_sealed: Mapped[bytes]
-    state: Mapped[str] = mapped_column(ShortString, index=True)
-    kind: Mapped[str] = mapped_column(ShortString, default="own")
+    state: Mapped[DealGroupState] = mapped_column(StoredEnum(DealGroupState), index=True)
+    kind: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
     entries: Mapped[list[Any]]  # bot ids
     nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for none
     nonces: Mapped[list[Any] | None]
@@ -42,7 +38,7 @@ class DealGroup(Leased, Base):
     @property
     def revealed_entries(self) -> list[Any] | None:
         """Return the bots whose nonces entered the deal, None before the group is revealed."""
-        return self.entries if self.state == "revealed" else None
+        return self.entries if self.state == DealGroupState.REVEALED else None
 
 
 class Match(Leased, Base):
@@ -50,7 +46,7 @@ class Match(Leased, Base):
 
     __tablename__ = "matches"
     __table_args__ = (
-        one_of("status", MATCH_STATES),
+        one_of("status", MatchState),
         Index(None, "status", "created_at", "id"),
         Index(None, "created_at", "id"),
         Index(None, "tournament_id", "tournament_round", "table_no"),
@@ -69,7 +65,7 @@ class Match(Leased, Base):
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
     rated: Mapped[bool]
-    status: Mapped[str] = mapped_column(ShortString)
+    status: Mapped[MatchState] = mapped_column(StoredEnum(MatchState))
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]
     rows: Mapped[int]  # of its log, recorded so far
@@ -194,4 +190,4 @@ def friendly(match: Any = Match) -> ColumnElement[bool]:
 
 def is_unstarted() -> ColumnElement[bool]:
     """Return the condition for open matches that have never been claimed."""
-    return and_(Match.status.in_(["waiting", "due"]), Match.started_at.is_(None))
+    return and_(Match.status.in_(QUEUED), Match.started_at.is_(None))

@@ -6,10 +6,10 @@ from referee.pairing.model import Bye as Bye
 from referee.pairing.model import Entrant as Entrant
 from referee.pairing.model import Format as Format
 from referee.pairing.model import Leg as Leg
+from referee.pairing.model import PairingInput as PairingInput
 from referee.pairing.model import PairingRound as PairingRound
 from referee.pairing.model import PlayedRound as PlayedRound
 from referee.pairing.model import Table as Table
-from referee.pairing.model import TournamentState as TournamentState
 from referee.pairing.round_robin import MAX_TABLES as MAX_TABLES
 from referee.pairing.round_robin import round_robin as round_robin
 from referee.pairing.sections import sections as sections

@@ -10,10 +10,10 @@ from referee.pairing.bracket_state import (
     main_entrants,
     rounds_to_come,
 )
-from referee.pairing.model import Json, PairingRound, TournamentState
+from referee.pairing.model import Json, PairingInput, PairingRound
 
 
-def rank_entrants(tournament: TournamentState) -> list[tuple[int, str]]:
+def rank_entrants(tournament: PairingInput) -> list[tuple[int, str]]:
     """Return (rank, entrant) of everyone who took part, best first, equal ranks by seed.
 
     Entrants eliminated in the same round share a rank, 1 + the number of those who got further, unless the match for
@@ -73,7 +73,7 @@ def _scores(state: BracketState, outcome: BracketOutcome) -> dict[str, tuple[int
     return scores
 
 
-def render_bracket(tournament: TournamentState, running: PairingRound | None = None) -> Json:
+def render_bracket(tournament: PairingInput, running: PairingRound | None = None) -> Json:
     """Return the bracket: the rounds played and ``running``, if given, then those ``to_come`` (label, tables).
 
     A round has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (from 1), ``label`` and its

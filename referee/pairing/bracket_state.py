@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from referee.pairing.history import half_points
-from referee.pairing.model import Entrant, Leg, PairingRound, PlayedRound, TournamentState
+from referee.pairing.kinds import Seeding
+from referee.pairing.model import Entrant, Leg, PairingInput, PairingRound, PlayedRound
 from referee.pairing.seeded_random import shuffle
 
 FINAL, THIRD_PLACE = "final", "third_place"
@@ -78,7 +79,7 @@ def label(field: int, seats: int, advance: int) -> str:
     return "quarter_final" if after == 2 else f"last_{2 ** (after + 1)}"
 
 
-def seat_order(tournament: TournamentState, number: int, table: int) -> list[int]:
+def seat_order(tournament: PairingInput, number: int, table: int) -> list[int]:
     """Return the random order in which a table's entrants, sorted by strength, take its seats. Numbers begin at 1."""
     return shuffle(range(tournament.seats), tournament.draw_key, f"knockout|seats|{number}|{table}")
 
@@ -157,7 +158,7 @@ class BracketOutcome:
 class BracketState:
     """The knockout so far. A recorded round stays as it is when results are voided or entrants withdraw later."""
 
-    def __init__(self, tournament: TournamentState) -> None:
+    def __init__(self, tournament: PairingInput) -> None:
         self.tournament = tournament
         self.active = {entrant.id for entrant in tournament.entrants if entrant.active}
         self.outcomes: list[BracketOutcome] = []
@@ -273,14 +274,14 @@ class BracketState:
         return self.seeds.get(entrant, len(self.seeds) + 1)
 
 
-def by_strength(tournament: TournamentState) -> list[Entrant]:
+def by_strength(tournament: PairingInput) -> list[Entrant]:
     """Return the entrants of a knockout that starts now, strongest first by the option ``seeding``; ties at random."""
     starters = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= 1]
     drawn = shuffle(starters, tournament.draw_key, "knockout|seeding")
     match tournament.options["seeding"]:
-        case "rating":
+        case Seeding.RATING:
             return sorted(drawn, key=lambda entrant: -entrant.rating)
-        case "hand":
+        case Seeding.HAND:
             return sorted(drawn, key=lambda entrant: (entrant.seed is None, entrant.seed or 0, -entrant.rating))
     return drawn
 

@@ -12,7 +12,7 @@ from referee.pairing.round_robin import DoubleRoundRobin, RoundRobin
 from referee.pairing.swiss import Swiss
 
 _ALL: Final[tuple[Format, ...]] = (RoundRobin(), DoubleRoundRobin(), Swiss(), Knockout(), Gauntlet(), LadderFormat())
-_BY_NAME: Final = MappingProxyType({known.name: known for known in _ALL})
+_BY_NAME: Final[Mapping[str, Format]] = MappingProxyType({known.name: known for known in _ALL})
 
 
 def formats() -> Mapping[str, Format]:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.model import Entrant, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.kinds import TournamentFormat
+from referee.pairing.model import Entrant, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 from referee.pairing.seeded_random import shuffle
@@ -22,7 +23,7 @@ class Gauntlet:
     times. Late entries get all their tables, inactive entrants none. The gauntlet is over when the champion leaves.
     """
 
-    name = "gauntlet"
+    name = TournamentFormat.GAUNTLET
     takes_late_entries = True
     static = True
 
@@ -40,7 +41,7 @@ class Gauntlet:
         if tables > MAX_TABLES:
             raise BadOption("entries", f"the gauntlet would need {tables} tables; at most {MAX_TABLES} are allowed")
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         decided = sum(len(played.round.tables) for played in tournament.played)
         champion = champion_of(tournament)
         challengers = _challengers(tournament, champion)
@@ -51,7 +52,7 @@ class Gauntlet:
         # Nobody sits twice at a table, so there are at least as many tables as one challenger still needs.
         return decided + max(-(-sum(due) // (tournament.seats - 1)), *due)
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the champion's next table; None when all challengers were met or too few are left."""
         champion = champion_of(tournament)
         challengers = _challengers(tournament, champion)
@@ -62,11 +63,11 @@ class Gauntlet:
             return None
         return PairingRound((Table(_fill_table(tournament, champion, challengers, met)),))
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
-def champion_of(tournament: TournamentState) -> Entrant | None:
+def champion_of(tournament: PairingInput) -> Entrant | None:
     """Return the entrant named in the options, else the best seeded starter, else the first; None if it is inactive.
 
     Raise ``BadOption`` when the named entrant is not entered.
@@ -83,13 +84,13 @@ def champion_of(tournament: TournamentState) -> Entrant | None:
     return best if best.active else None
 
 
-def _challengers(tournament: TournamentState, champion: Entrant | None) -> list[Entrant]:
+def _challengers(tournament: PairingInput, champion: Entrant | None) -> list[Entrant]:
     number = len(tournament.played) + 1
     eligible = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= number]
     return shuffle([entrant for entrant in eligible if entrant != champion], tournament.draw_key, "challengers")
 
 
-def _count_meetings_with(tournament: TournamentState, champion: str) -> Counter[str]:
+def _count_meetings_with(tournament: PairingInput, champion: str) -> Counter[str]:
     """Count tables with the champion, including cancelled ones: those are not repeated."""
     return Counter(
         entrant
@@ -101,7 +102,7 @@ def _count_meetings_with(tournament: TournamentState, champion: str) -> Counter[
 
 
 def _fill_table(
-    tournament: TournamentState, champion: Entrant, challengers: Sequence[Entrant], met_champion: Counter[str]
+    tournament: PairingInput, champion: Entrant, challengers: Sequence[Entrant], met_champion: Counter[str]
 ) -> tuple[str, ...]:
     meetings: Counter[frozenset[str]] = Counter()
     seat_counts: Counter[tuple[str, int]] = Counter()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from referee.pairing.model import Leg, PlayedRound, TournamentState
+from referee.pairing.model import Leg, PairingInput, PlayedRound
 from referee.pairing.seeded_random import shuffle
 
 
@@ -46,7 +46,7 @@ class PairingHistory:
         return self.siblings.get(self.owners[player])
 
 
-def pairing_order(tournament: TournamentState) -> list[int]:
+def pairing_order(tournament: PairingInput) -> list[int]:
     """Return the indexes of the entrants who may play the next round, by pairing number.
 
     Seeds set by hand come first, then ratings; ties are broken at random.
@@ -63,7 +63,7 @@ def pairing_order(tournament: TournamentState) -> list[int]:
     return sorted(eligible, key=strength)
 
 
-def read_history(tournament: TournamentState) -> PairingHistory:
+def read_history(tournament: PairingInput) -> PairingHistory:
     """Return the history of a tournament. Ignore tables of which no match counts."""
     people = [tournament.entrants[index] for index in pairing_order(tournament)]
     number = {entrant.id: player for player, entrant in enumerate(people)}

@@ -18,11 +18,11 @@ from referee.pairing.bracket_state import (
     serpentine,
     shape,
 )
-from referee.pairing.model import Bye, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.kinds import Seeding, TournamentFormat
+from referee.pairing.model import Bye, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 
-SEEDINGS = ("rating", "hand", "draw")
 MAX_LEGS, MAX_TIE_BREAKS = 15, 15
 MAX_TABLES_TRIED = 16  # for an entrant who should not meet a former opponent
 
@@ -48,16 +48,16 @@ class Knockout:
     counts (all cancelled) is not repeated: the better seed advances. If some legs count, the missing ones are played.
     """
 
-    name = "knockout"
+    name = TournamentFormat.KNOCKOUT
     takes_late_entries = False
     static = False
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        complete: Json = {"seeding": "rating", "advance": 1, "best_of": 1, "tie_breaks": 0, "third_place": False}
+        complete: Json = {"seeding": Seeding.RATING, "advance": 1, "best_of": 1, "tie_breaks": 0, "third_place": False}
         refuse_unknown(given, *complete)
         complete.update(given)
-        if complete["seeding"] not in SEEDINGS:
-            raise BadOption("format_options.seeding", f"must be one of {', '.join(SEEDINGS)}")
+        if complete["seeding"] not in [*Seeding]:
+            raise BadOption("format_options.seeding", f"must be one of {', '.join(Seeding)}")
         for name, low, high in (
             ("advance", 1, seats - 1),
             ("best_of", 1, MAX_LEGS),
@@ -80,7 +80,7 @@ class Knockout:
         if cycles != 1:
             raise BadOption("cycles", "must be 1: in a knockout, best_of sets the number of legs of a table")
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         """Return the matches played plus the fewest that the remaining rounds can take."""
         state = BracketState(tournament)
         played = sum(len(legs) for outcome in tournament.played for legs in outcome.legs)
@@ -94,7 +94,7 @@ class Knockout:
             tables += 1
         return played + tables * _min_legs(tournament)
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         state = BracketState(tournament)
         field = state.field
         if state.is_over or not any(field) or (not tournament.played and len(field) < tournament.seats):
@@ -114,7 +114,7 @@ class Knockout:
         reason = "walkover" if closed_up else "odd"
         return PairingRound(tuple(tables), tuple(Bye(entrant, reason) for entrant in present[: cut.byes]), name)
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         """Return the fewest legs that can still decide the table; 0 if none counts so far or an entrant withdrew."""
         active = {entrant.id for entrant in tournament.entrants if entrant.active}
         if not legs or not active.issuperset(table.entrants):
@@ -143,7 +143,7 @@ def _pair_round(state: BracketState, name: str) -> PairingRound:
     return PairingRound(tuple(tables), tuple(byes), name)
 
 
-def _min_legs(tournament: TournamentState) -> int:
+def _min_legs(tournament: PairingInput) -> int:
     """Return the fewest matches that can decide a table."""
     best_of: int = tournament.options["best_of"]
     return best_of // 2 + 1 if tournament.seats == 2 else best_of
@@ -190,7 +190,7 @@ def _losers(state: BracketState) -> list[str]:
     return sorted(losers, key=lambda entrant: state.seeds[entrant]) if len(state.outcomes[-1].ranked) == 2 else []
 
 
-def _count_advancing(tournament: TournamentState, table: Table) -> int:
+def _count_advancing(tournament: PairingInput, table: Table) -> int:
     """Return how many entrants of this table of the running round advance."""
     if tournament.seats == 2 or table.label == FINAL:
         return 1

@@ -10,7 +10,8 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Final
 
 from referee.errors import BadOption
-from referee.pairing.model import Entrant, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.kinds import TournamentFormat
+from referee.pairing.model import Entrant, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import read_int, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 from referee.pairing.seeded_random import shuffle
@@ -40,7 +41,7 @@ class LadderFormat:
     points). A match is the only leg of its table.
     """
 
-    name = "ladder"
+    name = TournamentFormat.LADDER
     takes_late_entries = True
     static = False
 
@@ -57,13 +58,13 @@ class LadderFormat:
         if cycles != 1:
             raise BadOption("cycles", "must be 1: a ladder continues until it is ended")
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         return 0
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         return None
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 

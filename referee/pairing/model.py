@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from referee.pairing.kinds import TournamentFormat
 from referee.ratings.elo import START
 
 Json = dict[str, Any]
@@ -76,7 +77,7 @@ class PlayedRound:
 
 
 @dataclass(frozen=True, slots=True)
-class TournamentState:
+class PairingInput:
     """Everything that a pairing may depend on.
 
     ``entrants`` are in order of entry, ``played`` are the rounds so far, all finished. ``draw_key`` determines all
@@ -94,7 +95,7 @@ class TournamentState:
 class Format(Protocol):
     """A tournament format. Its answers depend only on the state passed in, so asking twice gives the same answer."""
 
-    name: str
+    name: TournamentFormat
     takes_late_entries: bool
     static: bool  # its rounds do not depend on results
 
@@ -106,14 +107,14 @@ class Format(Protocol):
         """Raise ``BadOption`` when this number of entrants cannot play such a tournament."""
         ...
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         """Return the number of matches of the whole tournament, as far as it can be predicted."""
         ...
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the round after the played ones, or None when the tournament is over."""
         ...
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         """Return how many more matches a table needs after ``legs``; 0 when it is decided."""
         ...

@@ -8,7 +8,8 @@ from math import comb
 from typing import Any, ClassVar, TypeVar
 
 from referee.errors import BadOption
-from referee.pairing.model import Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.kinds import TournamentFormat
+from referee.pairing.model import Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seeded_random import shuffle
 
@@ -23,7 +24,7 @@ class RoundRobin:
     is inactive when its round comes is dropped: its other entrants have a bye, and the table is not played later.
     """
 
-    name = "round_robin"
+    name = TournamentFormat.ROUND_ROBIN
     takes_late_entries = False
     static = True
     turns: ClassVar = 1  # passes through the schedule per cycle
@@ -35,22 +36,22 @@ class RoundRobin:
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         _check_size(entrants, seats, cycles * self.turns)
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         """Count the tables decided so far and the scheduled ones whose entrants are all active."""
         decided = sum(len(played.round.tables) for played in tournament.played)
         return decided + sum(len(tables) for tables in self._remaining_rounds(tournament))
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the next scheduled round with at least one table; None after the last."""
         for tables in self._remaining_rounds(tournament):
             if tables:
                 return PairingRound(tuple(Table(table) for table in tables))
         return None
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
-    def _remaining_rounds(self, tournament: TournamentState) -> list[list[tuple[str, ...]]]:
+    def _remaining_rounds(self, tournament: PairingInput) -> list[list[tuple[str, ...]]]:
         """Return the tables of the remaining scheduled rounds, without those of inactive entrants."""
         starters = [entrant.id for entrant in tournament.entrants if entrant.first_round == 1]
         if len(starters) < tournament.seats:
@@ -67,7 +68,7 @@ class RoundRobin:
 class DoubleRoundRobin(RoundRobin):
     """A round robin that plays its schedule twice per cycle, the second time with rotated seats."""
 
-    name = "double_round_robin"
+    name = TournamentFormat.DOUBLE_ROUND_ROBIN
     turns: ClassVar = 2
 
 
@@ -109,7 +110,7 @@ def _schedule(starters: tuple[str, ...], seats: int, cycles: int) -> list[list[t
     return round_robin(starters, seats, cycles)
 
 
-def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: TournamentState) -> int:
+def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: PairingInput) -> int:
     """Return the index after the last round played. Rounds in which nobody could play were skipped."""
     where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for index, tables in enumerate(schedule):

@@ -33,7 +33,8 @@ from typing import Any, Final
 from referee.errors import BadOption
 from referee.pairing.dutch import EXACT, pair_round, required_concessions
 from referee.pairing.history import PairingHistory, read_history
-from referee.pairing.model import Bye, Json, Leg, PairingRound, Table, TournamentState
+from referee.pairing.kinds import TournamentFormat
+from referee.pairing.model import Bye, Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, read_int, refuse_unknown
 from referee.pairing.seeded_random import shuffle
 from referee.pairing.tables import pair_tables
@@ -44,7 +45,7 @@ MAX_ROUNDS: Final = 100
 class Swiss:
     """The Swiss system, see the module. The option ``rounds`` null means ``default_rounds`` of the starters."""
 
-    name = "swiss"
+    name = TournamentFormat.SWISS
     takes_late_entries = True
     static = False
 
@@ -65,12 +66,12 @@ class Swiss:
                 f"{entrants} bots at tables of {seats} can play at most {possible} rounds, not {rounds}",
             )
 
-    def expected_matches(self, tournament: TournamentState) -> int:
+    def expected_matches(self, tournament: PairingInput) -> int:
         decided = sum(len(played.round.tables) for played in tournament.played)
         active = sum(entrant.active for entrant in tournament.entrants)
         return decided + max(0, _total_rounds(tournament) - len(tournament.played)) * (active // tournament.seats)
 
-    def next_round(self, tournament: TournamentState) -> PairingRound | None:
+    def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the next round; None after the last, or when fewer entrants are left than a table seats."""
         if len(tournament.played) >= _total_rounds(tournament):
             return None
@@ -90,7 +91,7 @@ class Swiss:
             tuple(Bye(history.ids[player], "odd") for player in byes),
         )
 
-    def more_legs(self, tournament: TournamentState, table: Table, legs: Sequence[Leg]) -> int:
+    def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
         return 0
 
 
@@ -117,7 +118,7 @@ def max_rounds(entrants: int, seats: int) -> int:
     return min(MAX_ROUNDS, by_byes)
 
 
-def _total_rounds(tournament: TournamentState) -> int:
+def _total_rounds(tournament: PairingInput) -> int:
     chosen = tournament.options.get("rounds")
     if chosen is not None:
         return int(chosen)
@@ -125,11 +126,11 @@ def _total_rounds(tournament: TournamentState) -> int:
     return default_rounds(max(2, starters), tournament.seats)
 
 
-def _first_seat(tournament: TournamentState) -> int:
+def _first_seat(tournament: PairingInput) -> int:
     return shuffle((0, 1), tournament.draw_key, "first seat")[0]
 
 
-def _topscore(tournament: TournamentState) -> int | None:
+def _topscore(tournament: PairingInput) -> int | None:
     """Return half of the possible score before the last round, in half points; None in earlier rounds."""
     rounds = len(tournament.played)
     return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win is 2 half points
@@ -138,14 +139,14 @@ def _topscore(tournament: TournamentState) -> int | None:
 # -- byes --
 
 
-def _choose_byes(history: PairingHistory, tournament: TournamentState) -> list[int]:
+def _choose_byes(history: PairingHistory, tournament: PairingInput) -> list[int]:
     """Return who gets a bye at tables of three or more; among equals those with the highest pairing numbers."""
     players = range(len(history.ids))
     by_priority = sorted(players, key=lambda player: (_bye_priority(history, tournament, player), -player))
     return by_priority[: len(history.ids) % tournament.seats]
 
 
-def _bye_candidates(history: PairingHistory, tournament: TournamentState) -> list[int]:
+def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[int]:
     """Return the equally eligible players of whom one gets a bye at tables of two; [] for an even number of players.
 
     Choose the first such group that leaves a pairing without rematches and siblings; if there is none, the one that
@@ -168,7 +169,7 @@ def _bye_candidates(history: PairingHistory, tournament: TournamentState) -> lis
     return eligible[concessions.index(min(concessions))]
 
 
-def _bye_priority(history: PairingHistory, tournament: TournamentState, player: int) -> tuple[int, int, int]:
+def _bye_priority(history: PairingHistory, tournament: PairingInput, player: int) -> tuple[int, int, int]:
     """Return a key: fewer byes first, then the lower score, then fewer missed rounds."""
     missed = len(tournament.played) - len(history.recent_seats[player]) - history.byes[player]
     return history.byes[player], history.score[player], missed

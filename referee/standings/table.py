@@ -5,18 +5,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from referee.pairing.kinds import TournamentFormat
 from referee.standings import totals as columns
 from referee.standings.crosstable import HeadToHead, meetings_within
 from referee.standings.results import MatchOutcome
 from referee.standings.totals import Column, ScoredBye, sum_results
 
 TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
-    "round_robin": ("points", "head_to_head", "sonneborn_berger", "wins"),
-    "double_round_robin": ("points", "head_to_head", "sonneborn_berger", "wins"),
-    "swiss": ("points", "buchholz", "head_to_head", "sonneborn_berger", "wins"),
-    "gauntlet": ("points_per_match", "head_to_head", "wins"),  # the champion plays all matches, the others few
-    "knockout": ("bracket",),
-    "ladder": ("rating", "points_per_match"),
+    TournamentFormat.ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
+    TournamentFormat.DOUBLE_ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
+    TournamentFormat.SWISS: ("points", "buchholz", "head_to_head", "sonneborn_berger", "wins"),
+    # The champion plays all matches, the others few.
+    TournamentFormat.GAUNTLET: (
+        "points_per_match",
+        "head_to_head",
+        "wins",
+    ),
+    TournamentFormat.KNOCKOUT: ("bracket",),
+    TournamentFormat.LADDER: ("rating", "points_per_match"),
 }
 GIVEN: Final = ("bracket", "rating")  # passed in, because they do not follow from sums over results
 BEST_IS_LEAST: Final = ("bracket",)
@@ -56,7 +62,7 @@ def table(
     outcomes: Iterable[MatchOutcome],
     byes: Iterable[ScoredBye] = (),
     *,
-    tie_breaks: Sequence[str] = TIE_BREAKS["round_robin"],
+    tie_breaks: Sequence[str] = TIE_BREAKS[TournamentFormat.ROUND_ROBIN],
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
 ) -> list[RankedEntrant]:
     """Return the standings, best first; entrants with a shared rank are in the order of ``entrants``.

@@ -5,11 +5,12 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Final
 
 from referee.pairing import bye_points
+from referee.pairing.kinds import TournamentFormat
 from referee.standings.results import MatchOutcome
 from referee.standings.table import TIE_BREAKS, RankedEntrant, table
 from referee.standings.totals import ScoredBye
 
-BYES_SCORE: Final = ("swiss",)  # in other formats all entrants have equally many byes, or a bye advances
+BYES_SCORE: Final = (TournamentFormat.SWISS,)  # in other formats all entrants have equally many byes, or a bye advances
 
 RoundBye = tuple[int, Hashable, str]  # tournament round, entrant, reason
 

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments.tables import Tournament
 from referee.webhooks import outbox
@@ -20,7 +21,7 @@ WAYS_OUT: Final = "void each, with or without a rematch, or cancel it; or ask th
 
 def reason(session: Session, tournament: Tournament) -> str | None:
     """Return what blocks the tournament, for its ``status_reason``; None when nothing does."""
-    of_event = Match.tournament_id == tournament.id, Match.status == "stuck"
+    of_event = Match.tournament_id == tournament.id, Match.status == MatchState.STUCK
     named = list(session.scalars(select(Match.id).where(*of_event).order_by(Match.id).limit(NAMED + 1)))
     if not named:
         return None
@@ -42,7 +43,7 @@ def tell(session: Session, tournament: Tournament) -> bool:
     if now is not None:
         owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
         owners = owners.join(Match, Match.id == MatchSeat.match_id)
-        owners = owners.where(Match.tournament_id == tournament.id, Match.status == "stuck").distinct()
+        owners = owners.where(Match.tournament_id == tournament.id, Match.status == MatchState.STUCK).distinct()
         payload = {"tournament": tournament.id, "name": tournament.name, "reason": now}
         outbox.emit(session, "tournament.held_up", {tournament.created_by, *session.scalars(owners)}, payload)
     return True

@@ -14,12 +14,13 @@ from sqlalchemy.orm import Session
 from referee.errors import BadLog, BadOption
 from referee.matches import logs
 from referee.matches.download_seats import DownloadSeat, seats_of
+from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
+from referee.tournaments.states import OVER
 from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
 
 PAGE: Final = 200
-OVER: Final = ("finished", "cancelled")
 ResultFilter = ColumnElement[bool]  # which results are read
 
 
@@ -59,7 +60,7 @@ class NextLog:
 
     match_id: str
     place: DownloadCursor
-    status: str
+    status: MatchState
     reason: str | None
     tournament_round: int | None
     table: int | None
@@ -86,14 +87,16 @@ def place_after(session: Session, tournament_id: str, match_id: str | None) -> D
 def extent(session: Session, tournament_id: str, place: DownloadCursor) -> DownloadExtent:
     """Return what can be downloaded from this position on. Raise ``NotFound``."""
     any_open = (
-        select(DealGroup.id).where(DealGroup.tournament_id == tournament_id, DealGroup.state != "revealed").limit(1)
+        select(DealGroup.id)
+        .where(DealGroup.tournament_id == tournament_id, DealGroup.state != DealGroupState.REVEALED)
+        .limit(1)
     )
     ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
     shut = (
         select(func.min(Result.seq))
         .join(Match, Match.id == Result.match_id)
         .join(DealGroup, DealGroup.id == Match.group_id)
-        .where(Match.tournament_id == tournament_id, DealGroup.state != "revealed")
+        .where(Match.tournament_id == tournament_id, DealGroup.state != DealGroupState.REVEALED)
     )
     first_shut = session.scalar(shut)
     until = last_seq(session) if first_shut is None else first_shut - 1
@@ -154,7 +157,7 @@ def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
     """Return a query of matches that were cancelled without a result but have a log."""
     query = select(*columns).select_from(Match).join(MatchLog, MatchLog.match_id == Match.id)
     query = query.outerjoin(Result, Result.match_id == Match.id)
-    of_these = Match.tournament_id == tournament_id, Match.status == "cancelled", Result.seq.is_(None)
+    of_these = Match.tournament_id == tournament_id, Match.status == MatchState.CANCELLED, Result.seq.is_(None)
     return query.where(*of_these, Match.id > after)
 
 

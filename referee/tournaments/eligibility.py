@@ -3,7 +3,9 @@
 from sqlalchemy import ColumnElement, and_, exists, or_
 
 from referee.bots import certificates
+from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Check
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.tables import Tournament
 
 
@@ -18,8 +20,12 @@ def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
         return Bot.id.is_not(None)
     of_bot = Check.bot_id == Bot.id
     grounds = [
-        and_(Check.state != "idle", certificates.is_unseen(tournament.game), certificates.had_one(tournament.game))
+        and_(
+            Check.state != CheckState.IDLE,
+            certificates.is_unseen(tournament.game),
+            certificates.had_one(tournament.game),
+        )
     ]
-    if tournament.format != "ladder" and tournament.started_at is not None:
+    if tournament.format != TournamentFormat.LADDER and tournament.started_at is not None:
         grounds.append(Check.excused_before >= tournament.started_at)
     return or_(certificates.fits(tournament.game), exists().where(of_bot, or_(*grounds)))

@@ -9,13 +9,16 @@ from typing import Any, Final
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.orm import Session
 
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
+from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import Match
 from referee.pairing import Entrant
 from referee.ratings.elo import START
 from referee.tournaments import eligibility
+from referee.tournaments.states import Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 AT_ONCE: Final = 500  # ids in one query
@@ -30,10 +33,10 @@ class EntrantSeat:
     seed: int | None
     since: int
     withdrawn_at: datetime | None
-    preflight: str
+    preflight: Preflight
     version: str | None
     substitute: str | None
-    bot_status: str
+    bot_status: BotState
     bot_version: str | None
     certified: bool  # or needs no certificate to continue in this tournament
     plays_game: bool
@@ -41,10 +44,10 @@ class EntrantSeat:
     def in_order(self, tournament: Tournament) -> bool:
         """Return whether the bot itself may be seated."""
         return (
-            self.bot_status == "verified"
+            self.bot_status == BotState.VERIFIED
             and self.plays_game
             and self.certified
-            and self.preflight != "absent"
+            and self.preflight != Preflight.ABSENT
             and (not self.changed_version(tournament))
         )
 
@@ -132,7 +135,9 @@ def _changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
 def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
     """Return (bot, change of rating) by voids of the tournament's matches after ledger entry ``last``."""
     voids = select(LedgerEntry.seq).join(Match, Match.id == LedgerEntry.match_id)
-    voids = voids.where(LedgerEntry.kind == "void", LedgerEntry.seq > last, Match.tournament_id == tournament.id)
+    voids = voids.where(
+        LedgerEntry.kind == EntryKind.VOID, LedgerEntry.seq > last, Match.tournament_id == tournament.id
+    )
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     moved = select(RatingChange.bot_id, func.sum(RatingChange.after - RatingChange.before))
     moved = moved.where(RatingChange.ladder_id == ladder_id, RatingChange.seq.in_(voids))

@@ -8,12 +8,14 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import bots, certificates
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.matches import matches
 from referee.tournaments import rounds, starting
+from referee.tournaments.states import BEFORE_START, IN_PROGRESS, Preflight, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.terms import most_entries
 from referee.tournaments.tournaments import locked_in_state
@@ -91,7 +93,9 @@ def substitute_names(session: Session, tournament_id: str, bot_ids: Collection[s
 def counts(session: Session, tournament_id: str) -> EntryCounts:
     """Return the numbers of entries by state."""
     there = TournamentEntry.withdrawn_at.is_(None)
-    asked, ready, absent = (there & (TournamentEntry.preflight == one) for one in ("asked", "ready", "absent"))
+    asked, ready, absent = (
+        there & (TournamentEntry.preflight == state) for state in (Preflight.ASKED, Preflight.READY, Preflight.ABSENT)
+    )
     columns = (there, ~there, asked, ready, absent, there & TournamentEntry.substitute_id.is_not(None))
     query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
     return EntryCounts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
@@ -106,7 +110,7 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """
     tournament = _taking_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
-    if bot.status != "verified":
+    if bot.status != BotState.VERIFIED:
         raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots may enter")
     if tournament.game not in bot.games:
         raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
@@ -118,8 +122,8 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
-    entry.withdrawn_at, entry.preflight, entry.preflight_reason = None, "none", None
-    if tournament.status != "open":
+    entry.withdrawn_at, entry.preflight, entry.preflight_reason = None, Preflight.NONE, None
+    if tournament.status != TournamentState.OPEN:
         _join_late(session, tournament, entry, bot)
     tournament.revision += 1
     session.flush()
@@ -128,7 +132,7 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
 
 def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Withdraw a bot: its running matches are played to the end, its other matches are cancelled."""
-    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
+    tournament = locked_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is None:
         raise NotFound("entry", bot_id)
@@ -144,7 +148,7 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 
     Raise ``BadOption`` for a bot that is not entered, and for a seed that is out of range or given twice.
     """
-    tournament = locked_in_state(session, tournament_id, "draft", "open")
+    tournament = locked_in_state(session, tournament_id, *BEFORE_START)
     query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)
     entered = {entry.bot_id: entry for entry in session.scalars(query)}
     for bot_id, seed in seeds.items():
@@ -162,10 +166,10 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 
 
 def _taking_entries(session: Session, tournament_id: str) -> Tournament:
-    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
-    if tournament.status == "open":
+    tournament = locked_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
+    if tournament.status == TournamentState.OPEN:
         tournament = starting.start_by_itself(session, tournament_id)  # it may be due already
-    if tournament.status != "open" and not tournament.late_entry:
+    if tournament.status != TournamentState.OPEN and not tournament.late_entry:
         raise Conflict(f"the tournament is {tournament.status} and takes no late entries")
     return tournament
 
@@ -184,5 +188,5 @@ def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry,
     way to change a frozen version.
     """
     entry.first_round = rounds.newest(session, tournament.id) + 1
-    entry.preflight = "asked"
+    entry.preflight = Preflight.ASKED
     bots.request_handshake(session, bot.id)

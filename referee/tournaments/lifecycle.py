@@ -7,15 +7,18 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.errors import Conflict
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, is_unstarted
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
+from referee.tournaments.states import BEFORE_START, IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 from referee.tournaments.terms import Terms
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
     """Create a tournament not yet open for entries. Parameters and errors are those of ``create_tournament``."""
-    return tournaments.create_tournament(session, name, created_by=created_by, status="draft", **terms)
+    return tournaments.create_tournament(session, name, created_by=created_by, status=TournamentState.DRAFT, **terms)
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
@@ -24,8 +27,8 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
     longer be changed.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open")
-    if tournament.status == "open" and set(changes) != {"starts_at"}:
+    tournament = tournaments.locked_in_state(session, tournament_id, *BEFORE_START)
+    if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
         raise Conflict("the tournament is open: only starts_at can be changed")
     if tournament.revision != revision:
         raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
@@ -40,19 +43,23 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """Open a draft for entries."""
-    tournament = tournaments.locked_in_state(session, tournament_id, "draft")
-    tournament.status = "open"
+    tournament = tournaments.locked_in_state(session, tournament_id, TournamentState.DRAFT)
+    tournament.status = TournamentState.OPEN
     return mark_changed(session, tournament)
 
 
 def pause(session: Session, tournament_id: str) -> Tournament:
     """Pause a running tournament. Running matches are played to the end; the others wait."""
-    return _change_state(session, tournament_id, ("running", "paused"), ("due", "waiting"))
+    return _change_state(
+        session, tournament_id, (TournamentState.RUNNING, TournamentState.PAUSED), (MatchState.DUE, MatchState.WAITING)
+    )
 
 
 def resume(session: Session, tournament_id: str) -> Tournament:
     """Resume a paused tournament. Its waiting matches become due."""
-    return _change_state(session, tournament_id, ("paused", "running"), ("waiting", "due"))
+    return _change_state(
+        session, tournament_id, (TournamentState.PAUSED, TournamentState.RUNNING), (MatchState.WAITING, MatchState.DUE)
+    )
 
 
 def finish(session: Session, tournament_id: str) -> Tournament:
@@ -60,14 +67,14 @@ def finish(session: Session, tournament_id: str) -> Tournament:
 
     Raise ``Conflict`` for other formats, which end automatically.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, "running", "paused")
-    if tournament.format != "ladder":
+    tournament = tournaments.locked_in_state(session, tournament_id, *IN_PROGRESS)
+    if tournament.format != TournamentFormat.LADDER:
         raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")
     cancel_unbegun(session, tournament, "ladder_ended")
-    if tournament.status == "paused":  # what a runner gave back before the pause is played out
-        _set_going(session, tournament, "waiting", "due")
+    if tournament.status == TournamentState.PAUSED:  # what a runner gave back before the pause is played out
+        _set_going(session, tournament, MatchState.WAITING, MatchState.DUE)
     made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
-    tournament.expected_matches, tournament.status = max(made, 1), "running"
+    tournament.expected_matches, tournament.status = max(made, 1), TournamentState.RUNNING
     tournament.preflight_until = None  # else its end would plan anew
     return mark_changed(session, tournament)
 
@@ -76,12 +83,15 @@ def cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> Non
     session.execute(
         update(Match)
         .where(Match.tournament_id == tournament.id, is_unstarted())
-        .values(status="cancelled", reason=reason, finished_at=current_time(session), epoch=Match.epoch + 1)
+        .values(status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), epoch=Match.epoch + 1)
     )
 
 
 def _change_state(
-    session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]
+    session: Session,
+    tournament_id: str,
+    states: tuple[TournamentState, TournamentState],
+    matches: tuple[MatchState, MatchState],
 ) -> Tournament:
     tournament = tournaments.locked_in_state(session, tournament_id, states[0])
     tournament.status = states[1]
@@ -89,7 +99,7 @@ def _change_state(
     return mark_changed(session, tournament)
 
 
-def _set_going(session: Session, tournament: Tournament, before: str, after: str) -> None:
+def _set_going(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
     concerned = update(Match).where(Match.tournament_id == tournament.id, Match.status == before)
     session.execute(concerned.values(status=after))
 

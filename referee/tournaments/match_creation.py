@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 
 from referee.match.time_limits import Limits
 from referee.matches.scheduling import Deal, MatchPlan, arrange
+from referee.matches.states import DealSharing
 from referee.matches.tables import Match
 from referee.pairing import Table
+from referee.pairing.kinds import SeatOrders
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import LARGEST_GROUP, table_of
 from referee.tournaments.tables import Tournament, TournamentRound
@@ -83,9 +85,11 @@ def players_of(session: Session, tournament: Tournament, entrants: Iterable[str]
 def orders(tournament: Tournament) -> list[tuple[int, ...]]:
     """Return the orders of seats in one set of matches of a table."""
     places = tuple(range(tournament.seats))
-    if tournament.deal_sharing != "duplicate":
+    if tournament.deal_sharing != DealSharing.DUPLICATE:
         return [places]
-    return list(permutations(places)) if tournament.orders == "all" else [_rotate_seats(places, by) for by in places]
+    if tournament.orders == SeatOrders.ALL:
+        return list(permutations(places))
+    return [_rotate_seats(places, by) for by in places]
 
 
 def plan_for(
@@ -158,8 +162,8 @@ def _plans(
 
 def _deal(wanted: MatchesToCreate, number: int, *, duplicate: bool, shares: bool) -> Deal | None:
     if duplicate:
-        return Deal((wanted.table_no, number), "duplicate")
-    return Deal((wanted.section, number), "common") if shares else None
+        return Deal((wanted.table_no, number), DealSharing.DUPLICATE)
+    return Deal((wanted.section, number), DealSharing.COMMON) if shares else None
 
 
 def _rotate_seats(places: tuple[Any, ...], by: int) -> tuple[Any, ...]:

@@ -10,7 +10,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.matches.scheduling import arrange
-from referee.matches.tables import GOING_ON, Match, MatchSeat
+from referee.matches.states import PLAYABLE, WITHOUT_RESULT
+from referee.matches.tables import Match, MatchSeat
 from referee.pairing import Entrant
 from referee.pairing.ladder import LadderState, next_tables
 from referee.tournaments.entrants import entrants
@@ -82,7 +83,7 @@ def _in_flight(session: Session, tournament: Tournament) -> tuple[dict[str, int]
     """Return (number of open matches by entrant, number of open matches)."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(entrant, MatchSeat.match_id).join(Match, Match.id == MatchSeat.match_id)
-    rows = session.execute(query.where(Match.tournament_id == tournament.id, Match.status.in_(GOING_ON))).all()
+    rows = session.execute(query.where(Match.tournament_id == tournament.id, Match.status.in_(PLAYABLE))).all()
     return dict(Counter(entrant_id for entrant_id, _ in rows)), len({match_id for _, match_id in rows})
 
 
@@ -96,7 +97,7 @@ def _recent_meetings(
         Match.tournament_id == tournament.id,
         Match.tournament_round.is_(None),
         Match.table_no > serial - REMEMBERED,
-        Match.status.not_in(["cancelled", "void"]),
+        Match.status.not_in(WITHOUT_RESULT),
     )
     sat: dict[str, list[int]] = defaultdict(lambda: [0] * tournament.seats)
     tables: dict[str, list[str]] = defaultdict(list)

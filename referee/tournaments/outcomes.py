@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, Result
 from referee.standings import MatchOutcome
 from referee.tournaments.tables import TournamentRound
@@ -23,7 +24,7 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
         Result.seq,
     )
     query = select(*columns).join(Match, Match.id == Result.match_id)
-    query = query.where(Match.tournament_id == tournament_id, Match.status == "finished", Result.seq > after)
+    query = query.where(Match.tournament_id == tournament_id, Match.status == MatchState.FINISHED, Result.seq > after)
     rows = session.execute(query.order_by(Result.seq.desc()).limit(newest)).all()
     return [
         MatchOutcome(

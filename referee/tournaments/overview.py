@@ -6,9 +6,11 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from referee.matches.states import PLAYABLE, MatchState
 from referee.matches.tables import Match
 from referee.tournaments import watching
 from referee.tournaments.progress import Progress, progress
+from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
 MATCHES: Final = 12
@@ -29,23 +31,24 @@ class Overview:
 
 
 def overview(session: Session) -> Overview:
-    running = select(Match).where(Match.status == "running").order_by(Match.created_at, Match.id).limit(MATCHES)
-    events = select(Tournament).where(Tournament.status.in_(["running", "paused"]))
+    running = select(Match).where(Match.status == MatchState.RUNNING).order_by(Match.created_at, Match.id)
+    events = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
     events = events.order_by(Tournament.created_at.desc(), Tournament.id).limit(EVENTS)
     with_progress = [(event, progress(session, event.id)) for event in session.scalars(events)]
-    return Overview(list(session.scalars(running)), with_progress, _counts(session))
+    return Overview(list(session.scalars(running.limit(MATCHES))), with_progress, _counts(session))
 
 
 def _counts(session: Session) -> dict[str, int]:
     """Return the counts without counting finished matches, which may be very many: the last result has their number."""
-    of_matches = select(Match.status, func.count()).where(Match.status.in_(["running", "due", "waiting"]))
-    of_events = select(Tournament.status, func.count()).where(Tournament.status.in_(["running", "open"]))
+    of_matches = select(Match.status, func.count()).where(Match.status.in_(PLAYABLE))
+    counted = TournamentState.RUNNING, TournamentState.OPEN
+    of_events = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))
     matches = dict(session.execute(of_matches.group_by(Match.status)).all())
     events = dict(session.execute(of_events.group_by(Tournament.status)).all())
     return {
-        "running": matches.get("running", 0),
-        "waiting": matches.get("due", 0) + matches.get("waiting", 0),
+        "running": matches.get(MatchState.RUNNING, 0),
+        "waiting": matches.get(MatchState.DUE, 0) + matches.get(MatchState.WAITING, 0),
         "results": watching.last_seq(session),
-        "tournaments": events.get("running", 0),
-        "open": events.get("open", 0),
+        "tournaments": events.get(TournamentState.RUNNING, 0),
+        "open": events.get(TournamentState.OPEN, 0),
     }

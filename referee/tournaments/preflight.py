@@ -10,9 +10,12 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, 
 from sqlalchemy.orm import Session
 
 from referee.bots import certificates, checks, house_bots
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, MatchSeat, is_unstarted
+from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
 
@@ -25,7 +28,7 @@ AT_ONCE: Final = 200  # entries settled in one transaction
 def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
     """Request a handshake with every bot that is to play, and set the time limit of the preflight."""
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
-    fresh = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
+    fresh = {"preflight": Preflight.ASKED, "preflight_reason": None, "substitute_id": None}
     asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
     entries = count_changed_rows(session, asked.execution_options(synchronize_session=False))
     _request_handshakes(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
@@ -38,7 +41,7 @@ def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
         return True
     waiting = select(TournamentEntry.bot_id).where(
         TournamentEntry.tournament_id == tournament.id,
-        TournamentEntry.preflight == "asked",
+        TournamentEntry.preflight == Preflight.ASKED,
         TournamentEntry.withdrawn_at.is_(None),
     )
     return session.scalar(waiting.limit(1)) is None
@@ -61,14 +64,14 @@ def settle(session: Session, tournament: Tournament) -> None:
     query = _entries_to_settle(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
     for entry, bot in session.execute(query).all():
         _judge(session, tournament, entry, bot)
-        if entry.version is None and entry.preflight == "ready":
+        if entry.version is None and entry.preflight == Preflight.READY:
             entry.version = bot.version
         elif entry.version != bot.version and entry.version_changed_at is None and entry.version is not None:
             entry.version_changed_at = moment
         _seat_substitute(session, tournament, entry, bot)
         if _is_other_version(tournament, entry, bot):
             _give_up_seats(session, tournament, entry)
-        if entry.preflight == "absent" and bot.handshake_state == "idle":
+        if entry.preflight == Preflight.ABSENT and bot.handshake_state == CheckState.IDLE:
             _request_handshakes(session, and_(Bot.id == bot.id, _long_ago(moment)), moment)
     session.flush()
 
@@ -76,33 +79,35 @@ def settle(session: Session, tournament: Tournament) -> None:
 def _settle_ready(session: Session, tournament: Tournament) -> None:
     """Mark bots as ready in one statement where nothing else changes, which is true of nearly all."""
     of_bot = Bot.id == TournamentEntry.bot_id
-    well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.handshake_state == "idle")
+    well = select(Bot.id).where(of_bot, Bot.status == BotState.VERIFIED, Bot.handshake_state == CheckState.IDLE)
     well = well.where(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
     version = select(Bot.version).where(of_bot).scalar_subquery()
     waiting = (
         TournamentEntry.tournament_id == tournament.id,
-        TournamentEntry.preflight == "asked",
+        TournamentEntry.preflight == Preflight.ASKED,
         TournamentEntry.version.is_(None),
         TournamentEntry.withdrawn_at.is_(None),
     )
-    ready = update(TournamentEntry).where(*waiting, well.exists()).values(preflight="ready", version=version)
+    ready = update(TournamentEntry).where(*waiting, well.exists()).values(preflight=Preflight.READY, version=version)
     session.execute(ready.execution_options(synchronize_session=False))
 
 
 def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
     """Return a query of entries that need an update. An update by ``settle`` removes an entry from it."""
-    entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
+    entry, verified, idle = TournamentEntry, Bot.status == BotState.VERIFIED, _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
-    out_of_order = or_(entry.preflight == "absent", ~verified, other_version if tournament.frozen_version else false())
+    out_of_order = or_(
+        entry.preflight == Preflight.ABSENT, ~verified, other_version if tournament.frozen_version else false()
+    )
     reported_well = and_(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
     reasons = [
-        and_(entry.preflight == "asked", or_(~verified, idle)),
-        and_(entry.preflight == "absent", verified, idle, or_(reported_well, _long_ago(moment))),
+        and_(entry.preflight == Preflight.ASKED, or_(~verified, idle)),
+        and_(entry.preflight == Preflight.ABSENT, verified, idle, or_(reported_well, _long_ago(moment))),
         and_(other_version, entry.version_changed_at.is_(None)),
         and_(entry.substitute_id.is_not(None), ~out_of_order),
     ]
     if tournament.substitute is not None:
-        reasons.append(and_(entry.substitute_id.is_(None), entry.preflight != "asked", out_of_order))
+        reasons.append(and_(entry.substitute_id.is_(None), entry.preflight != Preflight.ASKED, out_of_order))
     if tournament.frozen_version:
         reasons.append(
             and_(other_version, entry.bot_id.in_(_unstarted_matches(tournament).with_only_columns(MatchSeat.bot_id)))
@@ -113,26 +118,30 @@ def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[Tourn
 
 def _judge(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     """Mark an entry that waits for a handshake, or is absent, as ready or absent; notify the owner of a new absence."""
-    if entry.preflight not in ("asked", "absent") or _is_awaited(session, tournament, bot):
+    if entry.preflight not in NOT_READY or _is_awaited(session, tournament, bot):
         return
     was, reason = entry.preflight, _absence(session, tournament, bot)
-    entry.preflight, entry.preflight_reason = ("absent" if reason else "ready"), reason
-    if reason and was == "asked":
+    entry.preflight, entry.preflight_reason = (Preflight.ABSENT if reason else Preflight.READY), reason
+    if reason and was == Preflight.ASKED:
         payload = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
         outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
 
 
 def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
     """Return whether the bot's handshake, or in a rated tournament its check, is pending."""
-    if bot.status != "verified":
+    if bot.status != BotState.VERIFIED:
         return False
-    return bot.handshake_state != "idle" or (tournament.rated and checks.is_pending(session, bot.id))
+    return bot.handshake_state != CheckState.IDLE or (tournament.rated and checks.is_pending(session, bot.id))
 
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
     """Return the condition for bots of which nothing is pending; the opposite of ``_is_awaited``."""
-    pending = exists().where(Check.bot_id == Bot.id, Check.state != "idle")
-    return and_(Bot.handshake_state == "idle", ~pending) if tournament.rated else Bot.handshake_state == "idle"
+    pending = exists().where(Check.bot_id == Bot.id, Check.state != CheckState.IDLE)
+    return (
+        and_(Bot.handshake_state == CheckState.IDLE, ~pending)
+        if tournament.rated
+        else Bot.handshake_state == CheckState.IDLE
+    )
 
 
 def _may_play(tournament: Tournament) -> ColumnElement[bool]:
@@ -141,7 +150,7 @@ def _may_play(tournament: Tournament) -> ColumnElement[bool]:
 
 def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
     """Return why the bot cannot play, None when it can."""
-    if bot.status != "verified":
+    if bot.status != BotState.VERIFIED:
         return f"the bot is {bot.status}"
     report = bot.handshake_report
     if report is None or report.get("ok"):
@@ -153,7 +162,11 @@ def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
 
 
 def _seat_substitute(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    away = entry.preflight == "absent" or bot.status != "verified" or _is_other_version(tournament, entry, bot)
+    away = (
+        entry.preflight == Preflight.ABSENT
+        or bot.status != BotState.VERIFIED
+        or _is_other_version(tournament, entry, bot)
+    )
     if not away:
         entry.substitute_id = None
     elif tournament.substitute is not None and entry.substitute_id is None:
@@ -171,7 +184,7 @@ def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEn
     if not ids:
         return
     if entry.substitute_id is None:
-        gone = {"status": "cancelled", "reason": "version_changed", "finished_at": current_time(session)}
+        gone = {"status": MatchState.CANCELLED, "reason": "version_changed", "finished_at": current_time(session)}
         session.execute(update(Match).where(Match.id.in_(ids)).values(gone))
         return
     substitute = session.get_one(Bot, entry.substitute_id)
@@ -200,6 +213,11 @@ def _long_ago(moment: datetime) -> ColumnElement[bool]:
 
 
 def _request_handshakes(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
-    due = {"handshake_state": "due", "handshake_due_at": moment, "epoch": Bot.epoch + 1, "handshake_lost_claims": 0}
-    free = update(Bot).where(which, Bot.status == "verified", Bot.handshake_state == "idle").values(due)
+    due = {
+        "handshake_state": CheckState.DUE,
+        "handshake_due_at": moment,
+        "epoch": Bot.epoch + 1,
+        "handshake_lost_claims": 0,
+    }
+    free = update(Bot).where(which, Bot.status == BotState.VERIFIED, Bot.handshake_state == CheckState.IDLE).values(due)
     session.execute(free.execution_options(synchronize_session=False))

@@ -8,8 +8,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
-from referee.matches.tables import OPEN, Match
+from referee.matches.states import OPEN, MatchState
+from referee.matches.tables import Match
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.rounds import newest
+from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.tournaments.tournaments import get_tournament
 
@@ -28,7 +31,7 @@ class Progress:
 
     total: int
     done: int
-    by_status: dict[str, int]
+    by_status: dict[MatchState, int]
     tournament_round: int | None
     rounds: int
     estimated_end: datetime | None
@@ -41,14 +44,14 @@ def progress(session: Session, tournament_id: str) -> Progress:
     by_status = dict(session.execute(query).all())
     there = sum(by_status.values())
     done = there - sum(by_status.get(status, 0) for status in OPEN)
-    foreseen = tournament.expected_matches or 0 if tournament.status in ("running", "paused") else 0
+    foreseen = tournament.expected_matches or 0 if tournament.status in IN_PROGRESS else 0
     total = max(there, foreseen)
     tournament_round, rounds = _current_and_newest_round(session, tournament)
     return Progress(total, done, by_status, tournament_round, rounds, _estimated_end(session, tournament, total - done))
 
 
 def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple[int | None, int]:
-    if tournament.format == "ladder":
+    if tournament.format == TournamentFormat.LADDER:
         return None, 0
     rounds = newest(session, tournament.id)
     going_on = select(func.min(TournamentRound.number)).where(
@@ -59,9 +62,9 @@ def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
     """Estimate the end from the rate of recent matches. Ladders and paused tournaments have no estimate."""
-    if tournament.status != "running" or tournament.format == "ladder":
+    if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
         return None
-    ended = select(Match.finished_at).where(Match.tournament_id == tournament.id, Match.status == "finished")
+    ended = select(Match.finished_at).where(Match.tournament_id == tournament.id, Match.status == MatchState.FINISHED)
     last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(LOOKED_BACK)))
     if len(last) < ENOUGH or last[-1] is None:
         return None

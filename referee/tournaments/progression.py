@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from referee import pairing
 from referee.db.engine import Database, current_time
-from referee.matches.tables import OPEN, Match
+from referee.matches.states import OPEN, MatchState
+from referee.matches.tables import Match
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import blockers, match_creation, matchmaking, preflight, starting
 from referee.tournaments.match_creation import MatchesToCreate, sets_arranged
 from referee.tournaments.rounds import (
@@ -28,10 +30,11 @@ from referee.tournaments.rounds import (
     row_of,
     table_of,
 )
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
 
 AHEAD: Final = 500  # open matches up to which further rounds of a static format are created in advance
-DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # formats that never extend a table
+EXTENDS_TABLES: Final = (TournamentFormat.KNOCKOUT,)  # the formats that may ask for more matches at a table
 TABLES_AHEAD: Final = 200  # tables of a static format paired in one step
 
 
@@ -47,14 +50,15 @@ def carry_on(database: Database, tournament_id: str, *, master_key: bytes) -> st
     """Take the next step of a running tournament; return its name, or None if the tournament must wait."""
     with database.read() as session:
         tournament = session.get(Tournament, tournament_id)
-        step = None if tournament is None or tournament.status != "running" else next_step(session, tournament)
+        is_running = tournament is not None and tournament.status == TournamentState.RUNNING
+        step = next_step(session, tournament) if tournament is not None and is_running else None
         seen = 0 if tournament is None else tournament.revision
     if step is None:
         return None
     with database.write() as session:
         locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
         tournament = session.scalars(locked).one()
-        if tournament.status != "running" or tournament.revision != seen:
+        if tournament.status != TournamentState.RUNNING or tournament.revision != seen:
             return step.name  # the tournament changed meanwhile: the caller looks again
         step.take(session, tournament, master_key)
     return step.name
@@ -62,7 +66,8 @@ def carry_on(database: Database, tournament_id: str, *, master_key: bytes) -> st
 
 def running(session: Session) -> list[str]:
     """Return the ids of running tournaments."""
-    return list(session.scalars(select(Tournament.id).where(Tournament.status == "running").order_by(Tournament.id)))
+    query = select(Tournament.id).where(Tournament.status == TournamentState.RUNNING)
+    return list(session.scalars(query.order_by(Tournament.id)))
 
 
 def next_step(session: Session, tournament: Tournament) -> Step | None:
@@ -74,7 +79,7 @@ def next_step(session: Session, tournament: Tournament) -> Step | None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
     if blockers.reason(session, tournament) != tournament.status_reason:
         return Step("blockers reported", _report_blockers)
-    if tournament.format == "ladder":
+    if tournament.format == TournamentFormat.LADDER:
         return _to_match(session, tournament)
     rounds = extents(session, tournament)
     return (
@@ -135,7 +140,7 @@ def _arrange(seen: RoundProgress, session: Session, tournament: Tournament, mast
 
 def _to_extend(session: Session, tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
     """Return the step that creates more matches at tables whose matches have ended, if the format requires them."""
-    if tournament.format in DECIDED_AT_ONCE:
+    if tournament.format not in EXTENDS_TABLES:
         return None
     event = None
     for seen in rounds:
@@ -152,14 +157,14 @@ def _to_extend(session: Session, tournament: Tournament, rounds: Sequence[RoundP
 def _over_tables(session: Session, tournament: Tournament, number: int) -> list[int]:
     """Return the tables of a round that have finished matches and no open ones."""
     going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
-    finished = func.sum(case((Match.status == "finished", 1), else_=0))
+    finished = func.sum(case((Match.status == MatchState.FINISHED, 1), else_=0))
     query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == number)
     query = query.group_by(Match.table_no).having(and_(going_on == 0, finished > 0)).order_by(Match.table_no)
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
 
 def _extensions(
-    session: Session, tournament: Tournament, number: int, decided: Sequence[int], event: pairing.TournamentState
+    session: Session, tournament: Tournament, number: int, decided: Sequence[int], event: pairing.PairingInput
 ) -> list[MatchesToCreate]:
     tables = session.get_one(TournamentRound, (tournament.id, number)).tables
     legs = legs_of(session, tournament, number, decided)
@@ -229,7 +234,7 @@ def _to_pair(session: Session, tournament: Tournament, rounds: Sequence[RoundPro
     return Step("finished", _finish)
 
 
-def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> list[pairing.PairingRound]:
+def _decide_rounds(tournament: Tournament, event: pairing.PairingInput) -> list[pairing.PairingRound]:
     """Return the rounds that can be paired now: one, or several in a static format, which depends on no results."""
     format = format_of(tournament)
     decided: list[pairing.PairingRound] = []
@@ -258,7 +263,7 @@ def _pair(
 def _finish(session: Session, tournament: Tournament, _: bytes) -> bool:
     if _anything_open(session, tournament):
         return False
-    tournament.status, tournament.finished_at = "finished", current_time(session)
+    tournament.status, tournament.finished_at = TournamentState.FINISHED, current_time(session)
     tournament.revision += 1
     starting.tell(session, tournament, "tournament.finished")
     return True

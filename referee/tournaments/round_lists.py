@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from referee.bots import bots
 from referee.db.paging import Cursor, Page, check_limit, number_of
 from referee.errors import NotFound
-from referee.matches.deal_groups import ENDED
+from referee.matches.states import ENDED
 from referee.matches.tables import Match
+from referee.tournaments.states import RoundState
 from referee.tournaments.tables import TournamentRound
 
 
@@ -32,11 +33,10 @@ class RoundSummary:
     ended_at: datetime | None
 
     @property
-    def state(self) -> str:
-        """Return ``decided``, ``playing`` or ``over``."""
+    def state(self) -> RoundState:
         if self.ended_at is not None:
-            return "over"
-        return "playing" if self.matches else "decided"
+            return RoundState.OVER
+        return RoundState.PLAYING if self.matches else RoundState.DECIDED
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from sqlalchemy.orm import Session
 
 from referee import pairing
 from referee.bots.tables import Bot
-from referee.matches.tables import OPEN, Match, Result
+from referee.matches.states import OPEN, DealSharing, MatchState
+from referee.matches.tables import Match, Result
 from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.formats import formats
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.sections import sections
 from referee.tournaments.entrants import entrants
 from referee.tournaments.outcomes import seats_played_in_person
@@ -42,7 +44,7 @@ def draw_of(tournament: Tournament) -> bytes:
     return tournament.draw_key or bytes(32)
 
 
-def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
+def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.PairingInput:
     """Return the state of the tournament: its current entrants, its rounds (below ``before``, or all), their results.
 
     Static formats, which do not depend on results, get none.
@@ -54,7 +56,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
         query = query.where(TournamentRound.number < before)
     rows = list(session.scalars(query))
     legs = {} if format_of(tournament).static else legs_of(session, tournament)
-    return pairing.TournamentState(
+    return pairing.PairingInput(
         seats=tournament.seats,
         options=tournament.format_options,
         cycles=tournament.cycles,
@@ -64,7 +66,7 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
     )
 
 
-def course_of(session: Session, tournament: Tournament) -> tuple[pairing.TournamentState, pairing.PairingRound | None]:
+def course_of(session: Session, tournament: Tournament) -> tuple[pairing.PairingInput, pairing.PairingRound | None]:
     """Return the state before the round in progress, and that round; None if the newest round has ended."""
     newest_first = (
         select(TournamentRound)
@@ -88,13 +90,13 @@ def legs_of(
     query = select(Match.tournament_round, Match.table_no, Match.group_id, *by_seat)
     query = query.join(Result, Result.match_id == Match.id)
     query = query.where(
-        Match.tournament_id == tournament.id, Match.status == "finished", Match.tournament_round.is_not(None)
+        Match.tournament_id == tournament.id, Match.status == MatchState.FINISHED, Match.tournament_round.is_not(None)
     )
     if tournament_round is not None:
         query = query.where(Match.tournament_round == tournament_round)
     if tables is not None:
         query = query.where(Match.table_no.in_(tables))
-    sets_are_legs = tournament.format == "knockout" and tournament.deal_sharing == "duplicate"
+    sets_are_legs = tournament.format == TournamentFormat.KNOCKOUT and tournament.deal_sharing == DealSharing.DUPLICATE
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
     rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
     for index, (number, table_no, group, bots, *told) in enumerate(rows):
@@ -158,7 +160,7 @@ def newest(session: Session, tournament_id: str) -> int:
     )
 
 
-def following(event: pairing.TournamentState, pairing_round: pairing.PairingRound) -> pairing.TournamentState:
+def following(event: pairing.PairingInput, pairing_round: pairing.PairingRound) -> pairing.PairingInput:
     """Return the state with one more round, of which nothing is played yet."""
     played = pairing.PlayedRound(pairing_round, tuple(() for _ in pairing_round.tables))
     return replace(event, played=(*event.played, played))
@@ -176,7 +178,7 @@ def _pairing_round(row: TournamentRound) -> pairing.PairingRound:
 
 
 def _sections(session: Session, tournament: Tournament, pairing_round: pairing.PairingRound) -> list[list[int]]:
-    if tournament.deal_sharing != "common":
+    if tournament.deal_sharing != DealSharing.COMMON:
         return [[index] for index in range(len(pairing_round.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())

@@ -11,6 +11,7 @@ from referee.errors import Conflict
 from referee.ladders import ratings
 from referee.matches.tables import Result
 from referee.pairing import knockout
+from referee.pairing.kinds import TournamentFormat
 from referee.standings import MatchOutcome, RankedEntrant, tournament_table
 from referee.standings.tournament import RoundBye
 from referee.tournaments.entrants import entrants, seats_of
@@ -30,7 +31,7 @@ class TournamentResults:
     the last result of any tournament and of the ladder's last ledger entry that were read.
     """
 
-    format: str
+    format: TournamentFormat
     seats: int
     entrants: tuple[str, ...]
     outcomes: list[MatchOutcome]
@@ -59,7 +60,7 @@ def event_results(
     """
     state, seen = _state(session, tournament), _standings_version(session, tournament)
     if before is None or before.state != state:
-        newest = MOST_RESULTS if tournament.format == "ladder" else MOST_RESULTS + 1
+        newest = MOST_RESULTS if tournament.format == TournamentFormat.LADDER else MOST_RESULTS + 1
         counting = outcomes(session, tournament.id, newest=newest)
     elif patient or seen == before.seen:
         return before
@@ -69,7 +70,7 @@ def event_results(
             before.seen = seen
             return before
         counting = [*before.outcomes, *new]
-    if tournament.format == "ladder":
+    if tournament.format == TournamentFormat.LADDER:
         counting = counting[-MOST_RESULTS:]
     elif len(counting) > MOST_RESULTS:
         raise Conflict(f"the tournament has more than {MOST_RESULTS} results, too many to compute standings here")
@@ -96,7 +97,7 @@ def _state(session: Session, tournament: Tournament) -> tuple[int, int]:
 
 def _standings_version(session: Session, tournament: Tournament) -> tuple[int, int]:
     results = session.scalar(select(func.max(Result.seq))) or 0
-    if tournament.format != "ladder" or not tournament.rated:
+    if tournament.format != TournamentFormat.LADDER or not tournament.rated:
         return results, 0
     ladder = ratings.find_ladder(session, tournament.game, tournament.options, tournament.seats)
     return results, 0 if ladder is None else ratings.last_seq(session, ladder.id)
@@ -104,10 +105,10 @@ def _standings_version(session: Session, tournament: Tournament) -> tuple[int, i
 
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
     """Return values that do not follow from points: brackets and ratings. Unrated ladders rank by points per match."""
-    if tournament.format == "knockout":
+    if tournament.format == TournamentFormat.KNOCKOUT:
         event, _ = course_of(session, tournament)
         return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(event)}}
-    if tournament.format == "ladder" and tournament.rated:
+    if tournament.format == TournamentFormat.LADDER and tournament.rated:
         rated = entrants(session, tournament, today=True)
         return {"rating": {entrant.id: entrant.rating for entrant in rated if entrant.games}}
     return {}

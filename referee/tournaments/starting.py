@@ -12,6 +12,7 @@ from referee.errors import BadOption
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import orders
 from referee.tournaments.rounds import event_of, format_of
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.tournaments import locked_in_state
 from referee.webhooks import outbox
@@ -24,9 +25,9 @@ def start(session: Session, tournament_id: str, *, draw: bytes | None = None) ->
     The scheduler pairs the first round after the preflight. Raise ``BadOption`` when too few or too many bots can play
     for the format.
     """
-    tournament = locked_in_state(session, tournament_id, "open")
+    tournament = locked_in_state(session, tournament_id, TournamentState.OPEN)
     moment = current_time(session)
-    tournament.status, tournament.status_reason = "running", None
+    tournament.status, tournament.status_reason = TournamentState.RUNNING, None
     tournament.started_at, tournament.draw_key = moment, draw or secrets.token_bytes(32)
     preflight.ask(session, tournament, moment)
     _plan(session, tournament)
@@ -36,7 +37,7 @@ def start(session: Session, tournament_id: str, *, draw: bytes | None = None) ->
 
 def due_by_themselves(session: Session, moment: datetime) -> list[str]:
     """Return the ids of open tournaments whose start time has passed."""
-    query = select(Tournament.id).where(Tournament.status == "open", Tournament.starts_at <= moment)
+    query = select(Tournament.id).where(Tournament.status == TournamentState.OPEN, Tournament.starts_at <= moment)
     return list(session.scalars(query.order_by(Tournament.id)))
 
 
@@ -46,7 +47,7 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
     A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
     a manual start or a new time: it must not start while the remaining bots are being entered.
     """
-    tournament = locked_in_state(session, tournament_id, "open")
+    tournament = locked_in_state(session, tournament_id, TournamentState.OPEN)
     if tournament.starts_at is None or tournament.starts_at > current_time(session):
         return tournament
     try:
@@ -78,7 +79,7 @@ def begin(session: Session, tournament: Tournament) -> bool:
         _plan(session, tournament)
     except BadOption as error:
         tournament.status, tournament.started_at, tournament.draw_key, tournament.expected_matches = (
-            "open",
+            TournamentState.OPEN,
             None,
             None,
             None,

@@ -6,31 +6,31 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, ShortString, one_of
-
-TOURNAMENT_STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
-PREFLIGHTS = ("none", "asked", "ready", "absent")
+from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
+from referee.matches.states import DealSharing
+from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.tournaments.states import OVER, Preflight, TournamentState
 
 
 class Tournament(Base):
     """A tournament: its terms and state."""
 
     __tablename__ = "tournaments"
-    __table_args__ = (one_of("status", TOURNAMENT_STATES), Index(None, "created_at", "id"))
+    __table_args__ = (one_of("status", TournamentState), Index(None, "created_at", "id"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(Name)
     game: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     seats: Mapped[int]
-    format: Mapped[str] = mapped_column(ShortString)
+    format: Mapped[TournamentFormat] = mapped_column(StoredEnum(TournamentFormat))
     cycles: Mapped[int]
     rated: Mapped[bool]
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
     format_options: Mapped[Json] = mapped_column(default=dict)  # complete, as the format gave them
-    deal_sharing: Mapped[str] = mapped_column(ShortString, default="own")  # one of GROUP_KINDS
-    orders: Mapped[str] = mapped_column(ShortString, default="cyclic")  # of seats in duplicate deals: "cyclic" or "all"
+    deal_sharing: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
+    orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # in duplicate deals
     trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings all the same
     anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
     late_entry: Mapped[bool] = mapped_column(default=False)
@@ -40,7 +40,7 @@ class Tournament(Base):
     draw_key: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
     expected_matches: Mapped[int | None]  # matches, as far as can be foreseen
     preflight_until: Mapped[datetime | None]
-    status: Mapped[str] = mapped_column(ShortString, index=True)
+    status: Mapped[TournamentState] = mapped_column(StoredEnum(TournamentState), index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
@@ -51,15 +51,14 @@ class Tournament(Base):
     @property
     def told_draw(self) -> str | None:
         """Return the key of random decisions in hex, None before the end."""
-        over = self.status in ("finished", "cancelled")
-        return self.draw_key.hex() if over and self.draw_key else None
+        return self.draw_key.hex() if self.status in OVER and self.draw_key else None
 
 
 class TournamentEntry(Base):
     """A bot in a tournament; ``number`` is the order of entry."""
 
     __tablename__ = "tournament_entries"
-    __table_args__ = (UniqueConstraint("tournament_id", "number"), one_of("preflight", PREFLIGHTS))
+    __table_args__ = (UniqueConstraint("tournament_id", "number"), one_of("preflight", Preflight))
 
     tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
@@ -69,7 +68,7 @@ class TournamentEntry(Base):
     first_round: Mapped[int] = mapped_column(default=1)  # the first round it may play in
     version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
     version_changed_at: Mapped[datetime | None]
-    preflight: Mapped[str] = mapped_column(ShortString, default="none")
+    preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)
     substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
 

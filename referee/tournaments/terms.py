@@ -11,17 +11,21 @@ from referee.errors import BadOption
 from referee.games import game as rules_of
 from referee.house.strategies import players
 from referee.match.time_limits import Limits
-from referee.matches.tables import GROUP_KINDS
+from referee.matches.states import DealSharing
 from referee.pairing.formats import formats
+from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.tables import Tournament
 
 Json = dict[str, Any]
 
-FORMATS: Final = tuple(formats())
-ORDERS: Final = ("cyclic", "all")
 MAX_CYCLES: Final = 100
 MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
-MAX_ENTRIES: Final = {"swiss": 10_000, "ladder": 10_000, "knockout": 1024, "gauntlet": 1000}
+MAX_ENTRIES: Final[Mapping[str, int]] = {
+    TournamentFormat.SWISS: 10_000,
+    TournamentFormat.LADDER: 10_000,
+    TournamentFormat.KNOCKOUT: 1024,
+    TournamentFormat.GAUNTLET: 1000,
+}
 FEWER_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
 
 
@@ -37,12 +41,12 @@ class Terms:
     seats: int
     options: Mapping[str, Any]
     limits: Limits
-    format: str = "round_robin"
+    format: str = TournamentFormat.ROUND_ROBIN
     format_options: Mapping[str, Any] = field(default_factory=dict)
     cycles: int = 1
     rated: bool = True
     deal_sharing: str | None = None
-    orders: str = "cyclic"
+    orders: str = SeatOrders.CYCLIC
     trusted: bool = False
     anonymous: bool = True
     late_entry: bool = False
@@ -74,8 +78,8 @@ class Terms:
         Raise ``BadOption`` for terms that are invalid or do not fit together, with a term as its field (such as
         ``options.rounds``), and ``NoSuchGame``.
         """
-        if self.format not in FORMATS:
-            raise BadOption("format", f"must be one of {', '.join(FORMATS)}")
+        if self.format not in [*TournamentFormat]:
+            raise BadOption("format", f"must be one of {', '.join(TournamentFormat)}")
         if not 1 <= self.cycles <= MAX_CYCLES:
             raise BadOption("cycles", f"must be 1 to {MAX_CYCLES}")
         format_options = formats()[self.format].options(self.format_options, self.seats)
@@ -101,8 +105,8 @@ class Terms:
             field = "seats" if error.field == "players" else f"options.{error.field}"
             raise BadOption(field, error.reason) from None
 
-    def _usual_deals(self) -> str:
-        return "common" if self.rated and self.format != "ladder" else "own"
+    def _usual_deals(self) -> DealSharing:
+        return DealSharing.COMMON if self.rated and self.format != TournamentFormat.LADDER else DealSharing.OWN
 
     def _check_cycles(self, format_options: Json) -> None:
         """Raise ``BadOption`` if the format refuses the number of cycles. Entries are counted at the start."""
@@ -113,17 +117,17 @@ class Terms:
                 raise
 
     def _check_deals(self, deals: str) -> None:
-        if deals not in GROUP_KINDS:
-            raise BadOption("deal_sharing", f"must be one of {', '.join(GROUP_KINDS)}")
-        if self.format == "ladder" and deals != "own":
+        if deals not in [*DealSharing]:
+            raise BadOption("deal_sharing", f"must be one of {', '.join(DealSharing)}")
+        if self.format == TournamentFormat.LADDER and deals != DealSharing.OWN:
             raise BadOption("deal_sharing", "must be own: a ladder has no rounds whose tables could share their cards")
-        if self.orders not in ORDERS:
-            raise BadOption("orders", f"must be one of {', '.join(ORDERS)}")
-        if deals != "duplicate":
+        if self.orders not in [*SeatOrders]:
+            raise BadOption("orders", f"must be one of {', '.join(SeatOrders)}")
+        if deals != DealSharing.DUPLICATE:
             return
         if self.rated and not self.trusted:
             raise BadOption("trusted", "must be true for a rated tournament with duplicate deals")
-        if self.orders == "all" and factorial(self.seats) > MAX_ORDERS:
+        if self.orders == SeatOrders.ALL and factorial(self.seats) > MAX_ORDERS:
             raise BadOption("orders", f"all orders of {self.seats} seats are more than {MAX_ORDERS} matches a table")
 
     def _check_entries(self) -> None:

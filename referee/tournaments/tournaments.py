@@ -6,23 +6,23 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.roles import Role
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
+from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.tournaments.terms import FORMATS as FORMATS
 from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
 from referee.tournaments.terms import Terms
 
 UNFINISHED_PER_OWNER: Final = 20
-ALIVE: Final = ("draft", "open", "running", "paused")
 
 
 def create_tournament(
-    session: Session, name: str, *, created_by: str, status: str = "open", **terms: Any
+    session: Session, name: str, *, created_by: str, status: TournamentState = TournamentState.OPEN, **terms: Any
 ) -> Tournament:
     """Create a tournament, open for entries unless ``status`` is ``draft``; ``terms`` are fields of ``Terms``.
 
@@ -58,7 +58,7 @@ def get_tournament(session: Session, tournament_id: str, *, run_by: Account | No
 
 def runs(account: Account, tournament: Tournament) -> bool:
     """Return whether this account announced the tournament or is the operator."""
-    return account.role == "admin" or tournament.created_by == account.id
+    return account.role == Role.ADMIN or tournament.created_by == account.id
 
 
 def list_tournaments(
@@ -85,7 +85,7 @@ def entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry,
     return [(entry, bot) for entry, bot in session.execute(query)]
 
 
-def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
+def locked_in_state(session: Session, tournament_id: str, *states: TournamentState) -> Tournament:
     """Lock and return a tournament. Raise ``NotFound``, and ``Conflict`` unless it is in one of the states."""
     locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
     # Read again after locking: another transaction may have changed it.
@@ -93,13 +93,14 @@ def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tourn
     if tournament is None:
         raise NotFound("tournament", tournament_id)
     if tournament.status not in states:
-        raise Conflict(f"the tournament is {tournament.status}, not {' or '.join(states)}")
+        expected = " or ".join(state for state in TournamentState if state in states)
+        raise Conflict(f"the tournament is {tournament.status}, not {expected}")
     return tournament
 
 
 def _check_quota(session: Session, account_id: str) -> None:
     if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
         raise NotFound("account", account_id)
-    unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(ALIVE))
+    unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(UNFINISHED))
     if session.scalars(unfinished).one() >= UNFINISHED_PER_OWNER:
         raise QuotaExceeded(f"an account has at most {UNFINISHED_PER_OWNER} unfinished tournaments")

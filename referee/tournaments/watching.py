@@ -8,7 +8,9 @@ from typing import Any, Final
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, Result
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 
 PAGE: Final = 200
@@ -24,7 +26,7 @@ class EndedMatch:
     tournament_round: int | None
     table: int | None
     leg: int | None
-    status: str  # finished, or voided since
+    status: MatchState  # finished, or voided since
     reason: str | None
     entrants: list[str]
     bots: list[str]
@@ -41,10 +43,10 @@ def last_seq(session: Session) -> int:
 def last_counting(session: Session, tournament_id: str) -> int:
     """Return the ``seq`` of the last result of this tournament that counts, 0 if there is none."""
     query = select(func.max(Result.seq)).join(Match, Match.id == Result.match_id)
-    return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == "finished")) or 0
+    return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == MatchState.FINISHED)) or 0
 
 
-def states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[str, str | None]]:
+def states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[TournamentState, str | None]]:
     """Return status and reason of each of these tournaments."""
     query = select(Tournament.id, Tournament.status, Tournament.status_reason).where(Tournament.id.in_(tournament_ids))
     return {id: (status, reason) for id, status, reason in session.execute(query)}

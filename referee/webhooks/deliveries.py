@@ -16,6 +16,7 @@ from referee.db.names import printable
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import Conflict, NotFound
 from referee.webhooks.outbox import PING
+from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 from referee.webhooks.webhooks import disable, signing_generations
 
@@ -32,7 +33,7 @@ PER_FAILING_TARGET: Final = 1
 PER_ACCOUNT: Final = 8  # concurrent deliveries to all addresses of an owner, who may have many names for one receiver
 LEASE_S: Final = 30.0  # longer than a call plus the wait to record its outcome
 GONE: Final = 410  # the receiver unsubscribes, by the Standard Webhooks specification
-LEASES: Final = Leases(Delivery, claimed="due", lease_s=LEASE_S)
+LEASES: Final = Leases(Delivery, claimed=DeliveryState.DUE, lease_s=LEASE_S)
 _LOOK: Final = 100  # rows per query
 _FORGET: Final = 1_000  # rows per transaction
 
@@ -93,7 +94,7 @@ def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
             if crowded or under_way[owner] >= PER_ACCOUNT or (fails and failing >= limit // 2):
                 full.add(webhook.id)
             elif delivery.attempts >= ATTEMPTS:
-                _end(delivery, "failed", f"the referee could not complete any of {ATTEMPTS} attempts")
+                _end(delivery, DeliveryState.FAILED, f"the referee could not complete any of {ATTEMPTS} attempts")
             elif len(jobs) + len(chosen) < limit:
                 under_way.update((target, owner))
                 failing += fails
@@ -123,7 +124,7 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
     else:
         _record_failure(session, delivery, webhook, outcome, moment, spread)
     session.flush()
-    if webhook.status == "active" and _is_overrun(session, webhook):
+    if webhook.status == WebhookState.ACTIVE and _is_overrun(session, webhook):
         disable(session, webhook, f"{LONGEST_QUEUE:,} messages were waiting: it accepts them too slowly")
         session.flush()
     return delivery
@@ -151,11 +152,11 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
     delivery = session.get(Delivery, delivery_id, with_for_update={"key_share": True}, populate_existing=True)
     if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
-    if webhook.status != "active":
+    if webhook.status != WebhookState.ACTIVE:
         raise Conflict(f"the webhook is {webhook.status}; messages are only sent to active webhooks")
-    if delivery.status == "due":
+    if delivery.status == DeliveryState.DUE:
         raise Conflict("the delivery is already due")
-    delivery.status, delivery.attempts, delivery.due_at = "due", 0, current_time(session)
+    delivery.status, delivery.attempts, delivery.due_at = DeliveryState.DUE, 0, current_time(session)
     delivery.delivered_at = None
     delivery.revoke_claim()
     session.flush()
@@ -187,7 +188,9 @@ def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
 
 def _free(moment: datetime, boot: str, seconds: float) -> ColumnElement[bool]:
     """Return the condition for deliveries that may be claimed. Unverified webhooks receive only pings."""
-    accepts = or_(Webhook.status == "active", and_(Webhook.status == "unverified", Delivery.event == PING))
+    accepts = or_(
+        Webhook.status == WebhookState.ACTIVE, and_(Webhook.status == WebhookState.UNVERIFIED, Delivery.event == PING)
+    )
     return and_(Delivery.due_at <= moment, LEASES.claimable(boot, seconds), accepts)
 
 
@@ -227,11 +230,11 @@ def _claim_delivery(
 
 
 def _record_success(delivery: Delivery, webhook: Webhook, moment: datetime) -> None:
-    _end(delivery, "delivered", None)
+    _end(delivery, DeliveryState.DELIVERED, None)
     delivery.delivered_at = moment
     webhook.failing_since = None
-    if webhook.status == "unverified" and delivery.event == PING:
-        webhook.status, webhook.status_reason = "active", None
+    if webhook.status == WebhookState.UNVERIFIED and delivery.event == PING:
+        webhook.status, webhook.status_reason = WebhookState.ACTIVE, None
         webhook.revision += 1
 
 
@@ -239,7 +242,7 @@ def _record_failure(
     session: Session, delivery: Delivery, webhook: Webhook, outcome: DeliveryOutcome, moment: datetime, spread: float
 ) -> None:
     problem = printable(outcome.problem or "")[:500]
-    proving = webhook.status == "unverified"
+    proving = webhook.status == WebhookState.UNVERIFIED
     webhook.failing_since = webhook.failing_since or moment
     if proving:
         webhook.status_reason = f"the ping failed: {problem}"
@@ -247,12 +250,12 @@ def _record_failure(
         delay_s = DELAYS_S[delivery.attempts - 1] * (1 + SPREAD * spread)
         _try_again(delivery, moment + timedelta(seconds=delay_s), problem)
     else:
-        _end(delivery, "failed", problem)
+        _end(delivery, DeliveryState.FAILED, problem)
     if outcome.answer == GONE:
-        _end(delivery, "failed", problem)
+        _end(delivery, DeliveryState.FAILED, problem)
         disable(session, webhook, "it answered 410 Gone")
     elif moment - webhook.failing_since >= FAILING_LASTS:
-        _end(delivery, "failed", problem)
+        _end(delivery, DeliveryState.FAILED, problem)
         disable(session, webhook, f"every delivery failed for a day; the last error: {problem}")
 
 
@@ -261,7 +264,7 @@ def _is_overrun(session: Session, webhook: Webhook) -> bool:
     messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
     older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(LONGEST_QUEUE - 1).limit(1)
     waits = select(Delivery.id).where(
-        Delivery.id == older.scalar_subquery(), Delivery.status == "due", Delivery.attempts == 0
+        Delivery.id == older.scalar_subquery(), Delivery.status == DeliveryState.DUE, Delivery.attempts == 0
     )
     return session.scalar(waits) is not None
 
@@ -271,7 +274,7 @@ def _try_again(delivery: Delivery, due_at: datetime, problem: str) -> None:
     delivery.end_lease()
 
 
-def _end(delivery: Delivery, status: str, problem: str | None) -> None:
+def _end(delivery: Delivery, status: DeliveryState, problem: str | None) -> None:
     delivery.status, delivery.last_error = status, problem
     delivery.end_lease()
 

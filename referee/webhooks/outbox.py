@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.match.canonical import Json, dumps
+from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 
 PING: Final = "ping"
@@ -54,7 +55,7 @@ def _message(session: Session, event: str, payload: Json) -> Json:
     return {
         "event": event,
         "body": body,
-        "status": "due",
+        "status": DeliveryState.DUE,
         "attempts": 0,
         "due_at": moment,
         "epoch": 0,
@@ -66,7 +67,7 @@ def _message(session: Session, event: str, payload: Json) -> Json:
 _WEBHOOKS: Final = Webhook.__table__
 _ACTIVE: Final = (
     select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)
-    .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == "active")
+    .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == WebhookState.ACTIVE)
     .order_by(_WEBHOOKS.c.id)
     .with_for_update(read=True, key_share=True)  # so that no webhook is deleted before its message is inserted
 )

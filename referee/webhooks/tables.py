@@ -6,24 +6,22 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, ShortString, one_of
+from referee.db.base import Base, Id, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
-
-WEBHOOK_STATES = ("unverified", "active", "disabled")
-DELIVERY_STATES = ("due", "delivered", "failed")
+from referee.webhooks.states import DeliveryState, WebhookState
 
 
 class Webhook(Base):
     """An address that receives messages about its owner's bots and tournaments."""
 
     __tablename__ = "webhooks"
-    __table_args__ = (one_of("status", WEBHOOK_STATES),)
+    __table_args__ = (one_of("status", WebhookState),)
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     url: Mapped[str] = mapped_column(String(2048))
     events: Mapped[list[Any]]  # subscribed types
-    status: Mapped[str] = mapped_column(ShortString)
+    status: Mapped[WebhookState] = mapped_column(StoredEnum(WebhookState))
     status_reason: Mapped[str | None] = mapped_column(Text)
     secret_generation: Mapped[int]
     previous_secret_until: Mapped[datetime | None]
@@ -37,7 +35,7 @@ class Delivery(Leased, Base):
 
     __tablename__ = "deliveries"
     __table_args__ = (
-        one_of("status", DELIVERY_STATES),
+        one_of("status", DeliveryState),
         Index(None, "status", "due_at"),
         Index(None, "webhook_id", "created_at", "id"),
     )
@@ -46,7 +44,7 @@ class Delivery(Leased, Base):
     webhook_id: Mapped[str] = mapped_column(ForeignKey("webhooks.id"))
     event: Mapped[str] = mapped_column(ShortString)
     body: Mapped[bytes]
-    status: Mapped[str] = mapped_column(ShortString)
+    status: Mapped[DeliveryState] = mapped_column(StoredEnum(DeliveryState))
     attempts: Mapped[int]
     due_at: Mapped[datetime]
     response_status: Mapped[int | None]  # the last HTTP status
@@ -57,4 +55,4 @@ class Delivery(Leased, Base):
     @property
     def next_attempt_at(self) -> datetime | None:
         """Return the time of the next attempt, None when it was delivered or has failed."""
-        return self.due_at if self.status == "due" else None
+        return self.due_at if self.status == DeliveryState.DUE else None

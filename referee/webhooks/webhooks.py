@@ -15,6 +15,7 @@ from referee.db.leases import revoked
 from referee.db.paging import Cursor, Page, newest_first
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.webhooks import outbox
+from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 
 PER_ACCOUNT: Final = 10
@@ -33,7 +34,7 @@ def create(session: Session, account_id: str, url: str, events: Sequence[str]) -
         account_id=account_id,
         url=url,
         events=events,
-        status="unverified",
+        status=WebhookState.UNVERIFIED,
         secret_generation=1,
         revision=1,
         created_at=current_time(session),
@@ -80,11 +81,11 @@ def edit(
     if url is not None and moved:
         webhook.url = url
         _revoke_claims(session, webhook)
-    if enabled is False and webhook.status != "disabled":
+    if enabled is False and webhook.status != WebhookState.DISABLED:
         disable(session, webhook, "by its owner")
-    elif enabled is True and webhook.status == "disabled":
+    elif enabled is True and webhook.status == WebhookState.DISABLED:
         _require_ping(session, webhook, None)
-    elif moved and webhook.status != "disabled":
+    elif moved and webhook.status != WebhookState.DISABLED:
         _require_ping(session, webhook, "the address changed")
     webhook.revision += 1
     session.flush()
@@ -120,11 +121,11 @@ def ping(session: Session, webhook_id: str) -> Delivery:
     It replaces pings that are still due. Raise ``Conflict`` when the webhook is disabled.
     """
     webhook = _lock_webhook(session, webhook_id)
-    if webhook.status == "disabled":
+    if webhook.status == WebhookState.DISABLED:
         raise Conflict("the webhook is disabled; enable it first")
-    if webhook.status == "unverified":
+    if webhook.status == WebhookState.UNVERIFIED:
         webhook.failing_since = None
-    older = [Delivery.webhook_id == webhook.id, Delivery.status == "due", Delivery.event == outbox.PING]
+    older = [Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE, Delivery.event == outbox.PING]
     _fail(session, older, "another ping was requested")
     sent = outbox.enqueue_delivery(session, webhook, outbox.PING, {"webhook": webhook.id})
     session.flush()
@@ -133,26 +134,26 @@ def ping(session: Session, webhook_id: str) -> Delivery:
 
 def disable(session: Session, webhook: Webhook, reason: str) -> None:
     """Disable a webhook. Deliveries still due fail; they can be redelivered once it is active again."""
-    webhook.status, webhook.status_reason, webhook.failing_since = "disabled", reason, None
+    webhook.status, webhook.status_reason, webhook.failing_since = WebhookState.DISABLED, reason, None
     webhook.revision += 1
-    due = [Delivery.webhook_id == webhook.id, Delivery.status == "due"]
+    due = [Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE]
     _fail(session, due, "the webhook was disabled")
 
 
 def _require_ping(session: Session, webhook: Webhook, reason: str | None) -> None:
-    webhook.status, webhook.status_reason, webhook.failing_since = "unverified", reason, None
+    webhook.status, webhook.status_reason, webhook.failing_since = WebhookState.UNVERIFIED, reason, None
     ping(session, webhook.id)
 
 
 def _revoke_claims(session: Session, webhook: Webhook) -> None:
     """Revoke claims on deliveries to the old address, so that they are sent to the new one too."""
-    due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == "due")
+    due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE)
     session.execute(due.values(revoked(Delivery)))
 
 
 def _fail(session: Session, which: Sequence[object], last_error: str) -> None:
     failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
-    session.execute(failed.values(status="failed", last_error=last_error, **revoked(Delivery)))
+    session.execute(failed.values(status=DeliveryState.FAILED, last_error=last_error, **revoked(Delivery)))
 
 
 def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:

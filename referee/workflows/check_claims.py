@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots import checks
 from referee.bots.checks import ClaimedCheck
+from referee.bots.states import PROVEN
 from referee.bots.tables import Bot, Check
 from referee.db.engine import current_time, lease_now
 from referee.matches import match_queue
@@ -46,5 +47,5 @@ def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], lim
     if under_way:
         turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
     query = select(Bot.id).join(Check, Check.bot_id == Bot.id)
-    query = query.where(checks.LEASES.claimable(boot, seconds), Bot.status.in_(checks.PROVEN), Bot.id.not_in(full))
+    query = query.where(checks.LEASES.claimable(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
     return list(session.scalars(query.order_by(turn, *line).limit(limit)))

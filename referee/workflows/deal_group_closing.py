@@ -10,6 +10,7 @@ from referee.errors import NotFound
 from referee.ladders import ledger
 from referee.match.log import reveal_line
 from referee.matches import deal_groups, logs
+from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Match, Result
 
 
@@ -31,7 +32,7 @@ def close_if_over(
     if group is None:
         raise NotFound("group", group_id)
     matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
-    if group.state == "revealed" or any(match.status not in deal_groups.ENDED for match in matches):
+    if group.state == DealGroupState.REVEALED or any(match.status not in ENDED for match in matches):
         return False
     seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
     blank = [""] * len(group.entries)
@@ -48,7 +49,7 @@ def close_if_over(
 
 def _counting(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
     """What the results of finished rated matches bring, in the order of the results."""
-    rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
+    rated = [match for match in matches if match.status == MatchState.FINISHED and match.ladder_id is not None]
     return [
         ledger.RatedResult(match.ladder_id, match.id, match.bots, match.placements, match.rated)
         for match in sorted(rated, key=lambda match: int(match.seq))

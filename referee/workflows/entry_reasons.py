@@ -6,21 +6,24 @@ from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, MatchSeat
+from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import eligibility, matchmaking
 from referee.tournaments.entrants import seats_of
 from referee.tournaments.rounds import newest
+from referee.tournaments.states import BEFORE_START, Preflight, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.workflows.waiting_reasons import Reason
 
 
 def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> Reason:
     """Return why a bot that could otherwise play has no open match in an unfinished tournament."""
-    if tournament.status in ("draft", "open"):
+    if tournament.status in BEFORE_START:
         return Reason("start_missed" if tournament.status_reason else "event_not_started")
-    if tournament.status == "paused":
+    if tournament.status == TournamentState.PAUSED:
         return Reason("tournament_paused")
-    if entry.preflight == "absent":
+    if entry.preflight == Preflight.ABSENT:
         return Reason("absent")
     if tournament.preflight_until is not None:
         return Reason("preflight")
@@ -30,7 +33,11 @@ def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntr
         return Reason("no_certificate")
     if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
         return Reason("other_version")
-    return _of_ladder(session, tournament) if tournament.format == "ladder" else _of_rounds(session, tournament, entry)
+    return (
+        _of_ladder(session, tournament)
+        if tournament.format == TournamentFormat.LADDER
+        else _of_rounds(session, tournament, entry)
+    )
 
 
 def _of_ladder(session: Session, tournament: Tournament) -> Reason:
@@ -52,9 +59,14 @@ def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry)
     if to_come is not None:
         return Reason("table_to_come", tournament_round=to_come.number)
     resting = [row for row in rounds if any(bye["entrant"] == entry.bot_id for bye in row.byes)]
-    if tournament.format == "knockout" and rounds and not resting and not _sits_in(rounds[-1], entry.bot_id):
+    if (
+        tournament.format == TournamentFormat.KNOCKOUT
+        and rounds
+        and not resting
+        and not _sits_in(rounds[-1], entry.bot_id)
+    ):
         return Reason("knocked_out")
-    if session.scalar(select(exists().where(Match.tournament_id == tournament.id, Match.status == "stuck"))):
+    if session.scalar(select(exists().where(Match.tournament_id == tournament.id, Match.status == MatchState.STUCK))):
         return Reason("held_up")
     if resting:
         return Reason("bye", tournament_round=resting[-1].number)

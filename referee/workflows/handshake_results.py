@@ -9,6 +9,7 @@ from referee.bots import checks, handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.protocol.messages import Manifest
+from referee.tournaments.states import IN_PROGRESS, NOT_READY
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 
@@ -44,7 +45,7 @@ def _called_by_tournament(session: Session, bot: Bot) -> bool:
     waiting = (
         select(entry.bot_id)
         .join(Tournament, Tournament.id == entry.tournament_id)
-        .where(entry.bot_id == bot.id, entry.preflight.in_(["asked", "absent"]), entry.withdrawn_at.is_(None))
-        .where(Tournament.status.in_(["running", "paused"]))
+        .where(entry.bot_id == bot.id, entry.preflight.in_(NOT_READY), entry.withdrawn_at.is_(None))
+        .where(Tournament.status.in_(IN_PROGRESS))
     )
     return bot.verified_url == bot.url and session.scalar(waiting.limit(1)) is not None

@@ -6,8 +6,8 @@ from typing import Final
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from referee.bots import house_bots
 from referee.bots.bots import MOST_SOUR
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Match, Result
@@ -45,12 +45,16 @@ def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[
         session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(unreachable_streak=0))
     if not soured:
         return []
-    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != house_bots.STATUS)
+    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != BotState.HOUSE)
     session.connection().execute(counted.values(unreachable_streak=_COLUMNS.unreachable_streak + 1))
     given_up = (
         update(_BOTS)
-        .where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak >= MOST_SOUR, _COLUMNS.status == "verified")
-        .values(status="paused", status_reason=PAUSED, revision=_COLUMNS.revision + 1)
+        .where(
+            _COLUMNS.id.in_(sorted(soured)),
+            _COLUMNS.unreachable_streak >= MOST_SOUR,
+            _COLUMNS.status == BotState.VERIFIED,
+        )
+        .values(status=BotState.PAUSED, status_reason=PAUSED, revision=_COLUMNS.revision + 1)
         .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
     )
     paused = session.connection().execute(given_up).all()

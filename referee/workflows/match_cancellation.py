@@ -6,8 +6,9 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revoked
 from referee.errors import Conflict
-from referee.matches import deal_groups, logs, matches
-from referee.matches.tables import OPEN, Match
+from referee.matches import logs, matches
+from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
+from referee.matches.tables import Match
 from referee.workflows import deal_group_closing, voiding
 
 
@@ -27,18 +28,18 @@ def cancel(
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(
-        Match.group_id == match.group_id, Match.id != match_id, Match.status.not_in(["cancelled", "void"])
+        Match.group_id == match.group_id, Match.id != match_id, Match.status.not_in(WITHOUT_RESULT)
     )
     together = session.scalars(others).one()
     if together and not whole_group:
         raise Conflict(f"the match shares its cards with {together} more; cancel them all by whole_group")
-    if together and match.status not in deal_groups.ENDED:
+    if together and match.status not in ENDED:
         voiding.cancel_group(session, match.group_id, reason, by=by, master_key=master_key)
         return match
     ended = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(OPEN))
-        .values(status="cancelled", reason=reason, finished_at=current_time(session), **revoked(Match))
+        .values(status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), **revoked(Match))
     )
     if count_changed_rows(session, ended) == 0:
         raise Conflict(f"the match is {matches.get_match(session, match_id).status}")

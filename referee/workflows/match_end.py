@@ -18,6 +18,7 @@ from referee.ladders import ledger, ratings
 from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.recording import MatchUpdate, write_evidence
+from referee.matches.states import MatchState
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.webhooks import outbox
 from referee.workflows import deal_group_closing
@@ -125,7 +126,7 @@ _MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (Match, MatchS
 _END: Final = (
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")))
-    .values(status="finished", finished_at=bindparam("finished_at"), **NO_LEASE)
+    .values(status=MatchState.FINISHED, finished_at=bindparam("finished_at"), **NO_LEASE)
     .returning(
         *(
             _MATCHES.c[name]

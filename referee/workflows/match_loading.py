@@ -15,6 +15,7 @@ from referee.match.log import parse_row
 from referee.match.match import new_header
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs, matches
+from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Match, MatchSeat, SealedAnswer
 from referee.protocol.aliases import aliases
 from referee.tournaments.tables import Tournament
@@ -42,13 +43,13 @@ class Loaded:
 
     id: str
     epoch: int
-    status: str
+    status: MatchState
     header: Json
     lines: list[bytes]
     sealed: list[Json]
     players: list[RunnerSeat]
     group_id: str
-    group_state: str
+    group_state: DealGroupState
     nonces: list[str] | None
     nonce_hashes: list[str] | None
     aliases: list[str]  # by seat: what players are called towards bots in an anonymous match; empty in any other

@@ -7,7 +7,9 @@ from referee.db.engine import count_changed_rows
 from referee.db.leases import revoked
 from referee.errors import Conflict
 from referee.matches import matches
+from referee.matches.states import MatchState
 from referee.matches.tables import Match
+from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
 
@@ -18,11 +20,12 @@ def retry(session: Session, match_id: str) -> Match:
     match = matches.get_match(session, match_id)
     event = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
     tournament = session.scalar(event.execution_options(populate_existing=True))
-    if tournament is not None and tournament.status not in ("running", "paused"):
+    if tournament is not None and tournament.status not in IN_PROGRESS:
         raise Conflict(f"the event is {tournament.status}; its stuck match can become void, or be cancelled")
-    due = "waiting" if tournament is not None and tournament.status == "paused" else "due"
-    fresh = {"status": due, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
-    revived = update(Match).where(Match.id == match_id, Match.status == "stuck").values(fresh)
+    is_paused = tournament is not None and tournament.status == TournamentState.PAUSED
+    status = MatchState.WAITING if is_paused else MatchState.DUE
+    fresh = {"status": status, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
+    revived = update(Match).where(Match.id == match_id, Match.status == MatchState.STUCK).values(fresh)
     if count_changed_rows(session, revived.values(revoked(Match))) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")
     return session.get_one(Match, match_id, populate_existing=True)

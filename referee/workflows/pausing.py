@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from referee.bots import bots
 from referee.bots.tables import Bot
-from referee.matches.tables import OPEN, Match, MatchSeat, friendly
+from referee.matches.states import OPEN
+from referee.matches.tables import Match, MatchSeat, friendly
 from referee.workflows import voiding
 
 PAUSED: Final = "bot_paused"  # the public reason

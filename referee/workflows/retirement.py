@@ -7,6 +7,7 @@ from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.matches import matches
+from referee.tournaments.states import UNFINISHED
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 
@@ -23,7 +24,7 @@ def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) ->
 def withdraw_everywhere(session: Session, bot_id: str) -> None:
     """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
     moment = current_time(session)
-    unfinished = select(Tournament.id).where(Tournament.status.in_(["draft", "open", "running", "paused"]))
+    unfinished = select(Tournament.id).where(Tournament.status.in_(UNFINISHED))
     session.execute(
         update(TournamentEntry)
         .where(TournamentEntry.bot_id == bot_id, TournamentEntry.withdrawn_at.is_(None))

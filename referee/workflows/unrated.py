@@ -6,8 +6,9 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.roles import ORGANISING
 from referee.accounts.tables import Account
-from referee.bots import house_bots
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.matches.scheduling import has_owner_twice
 from referee.matches.tables import Match, MatchSeat
@@ -59,7 +60,7 @@ def _rated_tournaments(session: Session, tournament_ids: set[str | None]) -> set
 
 def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
     """Return those of the accounts that may ask for rated matches."""
-    query = select(Account.id).where(Account.id.in_(account_ids), Account.role.in_(["organiser", "admin"]))
+    query = select(Account.id).where(Account.id.in_(account_ids), Account.role.in_(ORGANISING))
     return set(session.scalars(query))
 
 
@@ -72,6 +73,6 @@ def _owners(session: Session, match_ids: Sequence[str]) -> dict[str, list[str]]:
     query = select(MatchSeat.match_id, Bot.owner_id, Bot.status).join(Bot, Bot.id == entrant)
     owners: dict[str, list[str]] = {match_id: [] for match_id in match_ids}
     for match_id, owner_id, status in session.execute(query.where(MatchSeat.match_id.in_(match_ids))):
-        if status != house_bots.STATUS:
+        if status != BotState.HOUSE:
             owners[match_id].append(owner_id)
     return owners

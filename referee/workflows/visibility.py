@@ -20,8 +20,9 @@ from referee.db.engine import current_time
 from referee.errors import NotFound
 from referee.match.canonical import Json
 from referee.match.log import PublicView, opens_round, parse_row
-from referee.matches import deal_groups, logs
+from referee.matches import logs
 from referee.matches.deal_progress import DealGroupProgress, DrawCounts
+from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, LogRow, Match, MatchSeat
 from referee.tournaments.tables import Tournament
 
@@ -35,7 +36,7 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 class MatchVisibility:
     """The visibility of a match: ``pace`` of its rows, ``open`` if the whole log is public, ``rows`` recorded."""
 
-    status: str
+    status: MatchState
     reason: str | None
     open: bool
     pace: Pace
@@ -44,7 +45,7 @@ class MatchVisibility:
 
     @property
     def ended(self) -> bool:
-        return self.status in deal_groups.ENDED
+        return self.status in ENDED
 
     @property
     def held_back(self) -> bool:
@@ -54,7 +55,7 @@ class MatchVisibility:
 def seats_told(session: Session, found: Sequence[Match]) -> set[str]:
     """The ids of those of these matches whose seats everybody may know now: a bot that knew its rivals could favour
     a friend."""
-    hidden = [match for match in found if match.rated and match.status not in deal_groups.ENDED]
+    hidden = [match for match in found if match.rated and match.status not in ENDED]
     events = {match.tournament_id for match in hidden if match.tournament_id is not None}
     query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.anonymous.is_(False))
     telling = set(session.scalars(query)) if events else set()
@@ -66,15 +67,13 @@ def has_known_seats() -> ColumnElement[bool]:
     """Return the condition for matches whose seats everybody may know: all but rated ones that are not over, unless
     the tournament is not anonymous."""
     told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
-    return or_(Match.rated.is_(False), Match.status.in_(deal_groups.ENDED), told)
+    return or_(Match.rated.is_(False), Match.status.in_(ENDED), told)
 
 
 def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
     """Return the visibility of those of these matches that exist."""
     other = aliased(Match)
-    shared = exists().where(
-        other.group_id == Match.group_id, other.id != Match.id, other.status.not_in(deal_groups.ENDED)
-    )
+    shared = exists().where(other.group_id == Match.group_id, other.id != Match.id, other.status.not_in(ENDED))
     columns: Sequence[Any] = (Match.id, Match.status, Match.reason, Match.rated, Match.rows, Match.group_id)
     query = select(*columns, DealGroup.state, Tournament.anonymous, shared).join(
         DealGroup, DealGroup.id == Match.group_id
@@ -83,8 +82,8 @@ def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVi
     found = {}
     for row in session.execute(query):
         id, status, reason, rated, rows, group_id, group, anonymous, is_shared = tuple(row)
-        pace = _pace(hidden=rated and anonymous is not False, shared=is_shared, ended=status in deal_groups.ENDED)
-        found[id] = MatchVisibility(status, reason, group == "revealed", pace, rows, group_id)
+        pace = _pace(hidden=rated and anonymous is not False, shared=is_shared, ended=status in ENDED)
+        found[id] = MatchVisibility(status, reason, group == DealGroupState.REVEALED, pace, rows, group_id)
     return found
 
 

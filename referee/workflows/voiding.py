@@ -18,8 +18,10 @@ from referee.ladders import ledger
 from referee.match.time_limits import Limits
 from referee.matches import logs
 from referee.matches.scheduling import Deal, MatchPlan, arrange
-from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, Result
+from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
+from referee.matches.tables import DealGroup, Match, MatchSeat, Result
 from referee.tournaments.entrants import seats_of
+from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.workflows import deal_group_closing
 
@@ -64,17 +66,17 @@ def void(
     if group_id is None:
         raise NotFound("match", match_id)
     event = _event(session, group_id)
-    if rematch and event is not None and event.status not in ("running", "paused"):
+    if rematch and event is not None and event.status not in IN_PROGRESS:
         raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
     kind, count = session.execute(
         select(DealGroup.kind, func.count()).join(Match, Match.group_id == DealGroup.id).where(DealGroup.id == group_id)
         .group_by(DealGroup.kind)
     ).one()  # fmt: skip
-    if kind == "duplicate" and count > 1 and not whole_group:
+    if kind == DealSharing.DUPLICATE and count > 1 and not whole_group:
         raise Conflict(f"the match is one of {count} that share cards and bots; void them all with whole_group")
     matches = _lock_matches(session, group_id, None if whole_group else match_id)
     (asked,) = (match for match in matches if match.id == match_id)
-    if asked.status not in ("finished", "stuck"):
+    if asked.status not in (MatchState.FINISHED, MatchState.STUCK):
         raise Conflict(f"the match is {asked.status}; only finished or stuck matches can be voided")
     done = _end(session, matches, reason, by, master_key, void_stuck=True)
     if rematch:
@@ -97,23 +99,23 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
     cannot play any more, or outside tournaments.
     """
     begun = or_(
-        Match.status == "running",
+        Match.status == MatchState.RUNNING,
         Match.rows > 0,
-        and_(DealGroup.state == "new", DealGroup.nonce_hashes.is_not(None)),
+        and_(DealGroup.state == DealGroupState.NEW, DealGroup.nonce_hashes.is_not(None)),
     )
     query = select(DealGroup.id, DealGroup.kind, Match.id).join(Match, Match.group_id == DealGroup.id)
     rows = session.execute(query.where(Match.status.in_(OPEN), begun).order_by(DealGroup.id)).all()
-    chosen: dict[tuple[str, str], set[str]] = {}
+    chosen: dict[tuple[str, DealSharing], set[str]] = {}
     for group_id, kind, match_id in rows:
         chosen.setdefault((group_id, kind), set()).add(match_id)
     done = Voided()
     for (group_id, kind), match_ids in chosen.items():
         tournament = _event(session, group_id)
         matches = _lock_matches(session, group_id, None)
-        ended = [match for match in matches if kind == "duplicate" or match.id in match_ids]
-        ended = [match for match in ended if match.status in (*OPEN, "finished")]
+        ended = [match for match in matches if kind == DealSharing.DUPLICATE or match.id in match_ids]
+        ended = [match for match in ended if match.status in (*OPEN, MatchState.FINISHED)]
         done.extend(_end(session, ended, reason, None, master_key))
-        if tournament is not None and tournament.status in ("running", "paused"):
+        if tournament is not None and tournament.status in IN_PROGRESS:
             with suppress(Conflict):  # raised before anything is written
                 done.rematches += _create_rematches(session, ended, kind, tournament, master_key)
     return done
@@ -162,12 +164,12 @@ def _end(
     ledger.take_turn(session)
     done, moment = Voided(), current_time(session)
     for match in matches:
-        if match.status == "finished" or (match.status == "stuck" and void_stuck):
+        if match.status == MatchState.FINISHED or (match.status == MatchState.STUCK and void_stuck):
             done.matches.append(match.id)
-            _stop(session, match, "void", reason, moment)
+            _stop(session, match, MatchState.VOID, reason, moment)
         elif match.status in OPEN:
             done.cancelled.append(match.id)
-            _stop(session, match, "cancelled", reason, moment)
+            _stop(session, match, MatchState.CANCELLED, reason, moment)
     session.flush()
     results = select(Result).where(Result.match_id.in_(done.matches), Result.ladder_id.is_not(None))
     for result in session.scalars(results.order_by(Result.seq)).all():
@@ -180,8 +182,8 @@ def _end(
     return done
 
 
-def _stop(session: Session, match: Match, status: str, reason: str, moment: datetime) -> None:
-    played = match.status == "finished"
+def _stop(session: Session, match: Match, status: MatchState, reason: str, moment: datetime) -> None:
+    played = match.status == MatchState.FINISHED
     match.status, match.reason = status, reason
     if not played:
         match.finished_at = moment
@@ -193,7 +195,7 @@ def _stop(session: Session, match: Match, status: str, reason: str, moment: date
 
 
 def _create_rematches(
-    session: Session, matches: Sequence[Match], kind: str, event: Tournament | None, master_key: bytes
+    session: Session, matches: Sequence[Match], kind: DealSharing, event: Tournament | None, master_key: bytes
 ) -> list[str]:
     """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
@@ -204,8 +206,8 @@ def _create_rematches(
             TournamentRound.tournament_id == event.id, TournamentRound.number.in_(numbers)
         )
         session.execute(reopened.values(ended_at=None))
-        if event.status == "paused":
-            session.execute(update(Match).where(Match.id.in_(made)).values(status="waiting"))
+        if event.status == TournamentState.PAUSED:
+            session.execute(update(Match).where(Match.id.in_(made)).values(status=MatchState.WAITING))
     return made
 
 

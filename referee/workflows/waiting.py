@@ -12,14 +12,16 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
-from referee.bots import house_bots
 from referee.bots.bots import MOST_SOUR, get_bot
+from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now
 from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
 from referee.matches.quotas import friendlies_at_once
-from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, friendly
+from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
+from referee.matches.tables import DealGroup, Match, MatchSeat, friendly
+from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
 from referee.workflows.waiting_reasons import Reason
@@ -27,7 +29,6 @@ from referee.workflows.waiting_reasons import Reason
 MOST_SHOWN: Final = 20  # matches, and tournaments
 MANY_SEATS: Final = 5_000
 QUIET: Final = timedelta(seconds=10)  # how long a match may be due with no match running before a runner is missing
-ALIVE: Final = ("draft", "open", "running", "paused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
     bot = get_bot(session, bot_id)
     queue = _QueueState(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
     rows = _open_matches(session, bot_id)
-    playing = sum(row.status == "running" and not queue.is_lost(row) for row in rows)
+    playing = sum(row.status == MatchState.RUNNING and not queue.is_lost(row) for row in rows)
     matches = [queue.describe(row, bot_id) for row in rows[:MOST_SHOWN]]
     events = _events(session, bot, {row.tournament_id for row in rows})
     reason = None
@@ -128,18 +129,18 @@ class _QueueState:
         return row.lease_until is None or row.lease_until <= self._seconds or row.lease_boot != self._boot
 
     def describe(self, row: Any, bot_id: str) -> OpenMatch:
-        ahead = self._count_ahead(row) if row.status == "due" else None
+        ahead = self._count_ahead(row) if row.status == MatchState.DUE else None
         position = None if ahead is None else ahead + 1
         return OpenMatch(row.id, row.tournament_id, position, self._reason(row, bot_id, ahead or 0))
 
     def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
-        if row.status == "running":
+        if row.status == MatchState.RUNNING:
             if self.is_lost(row):
                 was_lost_before = row.lost_claims + (row.lease_boot == self._boot) >= match_queue.LOST_BEFORE_ALONE
                 return Reason("played_alone" if was_lost_before else "runner_needed")
-            return Reason("group_opening") if row.state == "new" else None
-        if row.status in ("waiting", "stuck"):
-            return Reason("stuck" if row.status == "stuck" else "tournament_paused")
+            return Reason("group_opening") if row.state == DealGroupState.NEW else None
+        if row.status in (MatchState.WAITING, MatchState.STUCK):
+            return Reason("stuck" if row.status == MatchState.STUCK else "tournament_paused")
         if row.lost_claims >= match_queue.LOST_BEFORE_ALONE:
             return Reason("played_alone")
         if not self._left and self._moment - row.created_at > QUIET:
@@ -154,11 +155,11 @@ class _QueueState:
 
     def _full(self, row: Any, bot_id: str) -> Reason | None:
         """Return why its bots or its deal group keep a match from being played, None if they do not."""
-        together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
+        together = Match.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else Match.id == row.id
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
             Bot, Bot.id == MatchSeat.bot_id
         )
-        query = query.join(Match, Match.id == MatchSeat.match_id).where(together, Match.status == "due")
+        query = query.join(Match, Match.id == MatchSeat.match_id).where(together, Match.status == MatchState.DUE)
         seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
         wanted = Counter(seat.id for seat in seats)
         own = [seat for seat in seats if seat.match_id == row.id]
@@ -171,8 +172,8 @@ class _QueueState:
             if missing > 0:
                 for_check = match_queue.CALLS_PER_CHECK if bot_id in self._checked else 0
                 return Reason("check_running" if missing <= for_check else "bot_full")
-        if row.kind == "duplicate":
-            played = and_(Match.status == "running", ~is_lease_expired(Match, self._boot, self._seconds))
+        if row.kind == DealSharing.DUPLICATE:
+            played = and_(Match.status == MatchState.RUNNING, ~is_lease_expired(Match, self._boot, self._seconds))
             if self._session.scalar(select(Match.id).where(Match.group_id == row.group_id, played).limit(1)):
                 return Reason("group_playing")
         return None
@@ -201,13 +202,13 @@ class _QueueState:
 def _of_bot(bot: Bot) -> Reason | None:
     """Return why the bot itself gets no new matches, None if it may get some."""
     match bot.status:
-        case "verified" | house_bots.STATUS:
+        case BotState.VERIFIED | BotState.HOUSE:
             return None
-        case "paused":
+        case BotState.PAUSED:
             return Reason("unhealthy" if bot.unreachable_streak >= MOST_SOUR else "paused")
-        case "retired":
+        case BotState.RETIRED:
             return Reason("retired")
-        case _ if bot.handshake_state == "idle":
+        case _ if bot.handshake_state == CheckState.IDLE:
             return Reason("handshake_failed")
         case _:
             return Reason("not_verified")
@@ -217,11 +218,11 @@ def _events(session: Session, bot: Bot, excluded: set[str | None]) -> list[OpenE
     """Return the bot's tournaments in which it has no open match, with the reasons."""
     entry = TournamentEntry
     query = select(entry, Tournament).join(Tournament, Tournament.id == entry.tournament_id)
-    query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
+    query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(UNFINISHED))
     query = query.where(Tournament.id.not_in([id for id in excluded if id is not None]))
     rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MOST_SHOWN))
     found: list[OpenEvent] = []
     for entered, event in rows.all():
-        of_bot = _of_bot(bot) if event.status == "running" else None
+        of_bot = _of_bot(bot) if event.status == TournamentState.RUNNING else None
         found.append(OpenEvent(event.id, of_bot or entry_reason(session, event, entered, bot)))
     return found

@@ -17,6 +17,7 @@ from referee.match.log import parse_row, visible
 from referee.match.match import Answer, Match
 from referee.matches import deal_groups, logs, matches
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.states import DealSharing
 from referee.matches.tables import MatchLog, MatchSeat
 from referee.protocol.messages import Questions
 from referee.workflows import match_cancellation
@@ -126,7 +127,7 @@ def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_n
 def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: Service, world: World) -> None:
     seated = world.bots(4)
     with world.database.write() as session:
-        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind=DealSharing.COMMON)
         first = world.matched(session, seated[:2], group=group, rated=True).id
         second = world.matched(session, seated[2:], group=group, rated=True).id
     world.open_group(first)

@@ -11,12 +11,12 @@ from api.pages import formatting, static_files
 from api.pages.guides import address_in, guides
 from api.pages.markdown import render_markdown, slug
 from api.pages.page import POLICY
-from referee.bots.tables import BOT_STATES
+from referee.bots.states import BotState
 from referee.games import catalogue
 from referee.labels import state_label
-from referee.matches.tables import MATCH_STATES
-from referee.tournaments.tables import TOURNAMENT_STATES
-from referee.webhooks.tables import WEBHOOK_STATES
+from referee.matches.states import MatchState
+from referee.tournaments.states import TournamentState
+from referee.webhooks.states import WebhookState
 from referee.workflows.unrated import UNRATED
 from tests.api.conftest import Service
 
@@ -242,7 +242,7 @@ def test_scripts_get_their_labels_from_the_page(browser: FlaskClient) -> None:
     (text,) = re.findall(r'<script type="application/json" id="labels">(.*?)</script>', browser.get("/").text)
     labels, unrated = (json.loads(text)[name] for name in ("states", "unrated"))
 
-    states = {*BOT_STATES, *MATCH_STATES, *TOURNAMENT_STATES, *WEBHOOK_STATES}
+    states = {*BotState, *MatchState, *TournamentState, *WebhookState}
     assert {state: labels.get(state, state) for state in states} == {state: state_label(state) for state in states}
     assert labels.keys() <= states
     assert (labels["open"], labels["unverified"]) == ("open for entries", "not verified")

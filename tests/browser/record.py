@@ -26,6 +26,7 @@ from referee.match.time_limits import Limits
 from referee.matches import recording
 from referee.matches.claims import Claim
 from referee.tournaments import entries, starting, tournaments
+from referee.tournaments.states import TournamentState
 from referee.workflows import match_end, voiding
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.database.world import FakeClock, World, manifest_of, outcome
@@ -237,7 +238,9 @@ def _event(filled: Filled, name: str, status: str, format: str, entered: Sequenc
         terms["format_options"] = {"rounds": 3}
     organiser = filled.accounts["organiser"]
     with filled.database.write() as session:
-        made = tournaments.create_tournament(session, name, created_by=organiser, status=status, **terms)
+        made = tournaments.create_tournament(
+            session, name, created_by=organiser, status=TournamentState(status), **terms
+        )
         for one in entered:
             entries.enter(session, made.id, filled.bots[one])
         return made.id

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from referee.bots import handshakes
+from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.matches.tables import Fault
 from referee.workflows import handshake_results
@@ -193,7 +194,7 @@ def test_what_the_api_refuses_is_told_beside_the_controls(page_at: PageAt, fille
     expect(page.locator("#own")).to_be_visible()
 
     with filled.database.write() as session:
-        session.get_one(Bot, bot).status = "retired"
+        session.get_one(Bot, bot).status = BotState.RETIRED
     page.get_by_role("button", name="Pause").click()
 
     expect(page.locator("#own-said")).to_have_text("the bot is retired", ignore_case=True)

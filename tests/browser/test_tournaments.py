@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
+from referee.tournaments.states import TournamentState
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
@@ -275,7 +276,9 @@ def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
         terms = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
-        made = tournaments.create_tournament(session, "Two tabs", created_by=by, status="draft", **terms).id
+        made = tournaments.create_tournament(
+            session, "Two tabs", created_by=by, status=TournamentState.DRAFT, **terms
+        ).id
     page = page_at(f"/tournaments/{made}/organise")
     with filled.database.write() as session:  # after the page was made, before its script asks for anything
         tournaments.get_tournament(session, made).name = "Of another tab"

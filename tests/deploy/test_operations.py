@@ -26,7 +26,7 @@ from referee.botclient import address_guard
 from referee.cli import main
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.matches.tables import MATCH_STATES
+from referee.matches.states import MatchState
 from referee.settings import Settings, environment
 from tests.deploy.compose import ROOT
 
@@ -84,7 +84,7 @@ def test_every_line_of_a_log_is_one_that_is_written() -> None:
 def test_the_states_of_a_match_are_all_explained() -> None:
     table = PAGE[PAGE.index("| match is |") : PAGE.index("| log message |")]
 
-    assert [state for state in MATCH_STATES if f"`{state}`" not in table] == []
+    assert [state for state in MatchState if f"`{state}`" not in table] == []
 
 
 def test_the_firewall_closes_what_the_guard_closes() -> None:

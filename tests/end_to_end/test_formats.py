@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.db.leases import LEASE_S
+from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, Match, MatchSeat
 from referee.standings import tournament_table
 from referee.tournaments import outcomes, progress, starting, tournaments
@@ -87,7 +88,7 @@ def _announced(service: Service, format: str, **terms: Any) -> str:
 
 def _finished(service: Service, tournament_id: str) -> int:
     with service.database.read() as session:
-        return progress.progress(session, tournament_id).by_status.get("finished", 0)
+        return progress.progress(session, tournament_id).by_status.get(MatchState.FINISHED, 0)
 
 
 def _statuses(service: Service) -> set[str]:

@@ -8,6 +8,7 @@ from sqlalchemy import event, insert, update
 from referee.match.canonical import Json, dumps
 from referee.matches import deal_groups, deal_progress
 from referee.matches.deal_progress import DealGroupProgress, DrawCounts
+from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, Match
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -22,7 +23,7 @@ class Group:
         self.world = world
         seated = world.bots(2)
         with world.database.write() as session:
-            group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+            group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind=DealSharing.COMMON)
             self.id = group.id
             matches = [world.matched(session, seated, group=group).id for _ in range(TABLES)]
         self.rows: dict[str, list[Json]] = {match_id: [] for match_id in matches}

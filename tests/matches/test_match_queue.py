@@ -6,6 +6,7 @@ from referee.match.time_limits import Limits
 from referee.matches import claims, scheduling
 from referee.matches.claims import Claim
 from referee.matches.scheduling import Deal, MatchPlan
+from referee.matches.states import DealSharing
 from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -16,7 +17,7 @@ def arranged(world: World, *plans: MatchPlan) -> list[str]:
 
 
 def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "", rated: bool = True) -> MatchPlan:
-    deal = Deal(together, "duplicate") if together else None
+    deal = Deal(together, DealSharing.DUPLICATE) if together else None
     return MatchPlan(GAME, seated, {}, Limits(), created_by=created_by, deal=deal, rated=rated)
 
 

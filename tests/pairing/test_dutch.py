@@ -9,7 +9,7 @@ from itertools import count
 
 import pytest
 
-from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState, formats
+from referee.pairing import Bye, Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table, formats
 from referee.pairing.seeded_random import shuffle
 
 # One round per line: first seat, result of it (+ won, = tied, - lost), second seat; a number alone had the bye.
@@ -47,14 +47,14 @@ def round_of(line: str) -> PlayedRound:
     return PlayedRound(PairingRound(tuple(tables), tuple(byes)), tuple(legs))
 
 
-def tournament_of(entrants: int, lines: Sequence[str], rounds: int) -> TournamentState:
+def tournament_of(entrants: int, lines: Sequence[str], rounds: int) -> PairingInput:
     """Return a tournament seeded by number, in which the first entrant draws the first seat."""
     draw_key = next(lot for lot in (bytes([at]) for at in count()) if shuffle((0, 1), lot, "first seat")[0] == 0)
     people = tuple(Entrant(str(at), seed=at) for at in range(1, entrants + 1))
-    return TournamentState(2, {"rounds": rounds}, 1, people, tuple(map(round_of, lines)), draw_key)
+    return PairingInput(2, {"rounds": rounds}, 1, people, tuple(map(round_of, lines)), draw_key)
 
 
-def paired(tournament: TournamentState) -> set[tuple[str, ...]]:
+def paired(tournament: PairingInput) -> set[tuple[str, ...]]:
     pairing_round = SWISS.next_round(tournament)
     assert pairing_round is not None
     return {table.entrants for table in pairing_round.tables} | {(bye.entrant,) for bye in pairing_round.byes}
@@ -97,10 +97,10 @@ def test_when_all_have_met_all_they_meet_again() -> None:
 
 def test_siblings_of_one_owner_meet_only_when_nobody_else_is_left() -> None:
     people = tuple(Entrant(str(at), owner="one" if at < 4 else "", seed=at) for at in range(1, 7))
-    apart = TournamentState(2, {"rounds": 3}, 1, people, (), b"x")
+    apart = PairingInput(2, {"rounds": 3}, 1, people, (), b"x")
     assert all({*pair} - {"1", "2", "3"} for pair in paired(apart))
 
-    together = TournamentState(2, {"rounds": 1}, 1, people[:4], (), b"x")
+    together = PairingInput(2, {"rounds": 1}, 1, people[:4], (), b"x")
     assert len(paired(together)) == 2
 
 

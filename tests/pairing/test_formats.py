@@ -9,27 +9,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.errors import BadOption
-from referee.pairing import Entrant, PairingRound, PlayedRound, TournamentState, formats, sections
+from referee.pairing import Entrant, PairingInput, PairingRound, PlayedRound, formats, sections
 from referee.pairing.seating import assign_seats
 from referee.pairing.seeded_random import shuffle
 
 
 def tournament_of(
     format: str, seats: int, entrants: int, *, cycles: int = 1, champion: str | None = None
-) -> TournamentState:
+) -> PairingInput:
     known = formats()[format]
     given_options = {"champion": champion} if format == "gauntlet" else {}
     people = tuple(Entrant(f"e{at}") for at in range(entrants))
-    return TournamentState(seats, known.options(given_options, seats), cycles, people, (), b"draw" * 8)
+    return PairingInput(seats, known.options(given_options, seats), cycles, people, (), b"draw" * 8)
 
 
-def after(tournament: TournamentState, pairing_round: PairingRound) -> TournamentState:
+def after(tournament: PairingInput, pairing_round: PairingRound) -> PairingInput:
     return replace(
         tournament, played=(*tournament.played, PlayedRound(pairing_round, ((),) * len(pairing_round.tables)))
     )
 
 
-def carried_out(format: str, tournament: TournamentState) -> list[PairingRound]:
+def carried_out(format: str, tournament: PairingInput) -> list[PairingRound]:
     rounds = []
     while (pairing_round := formats()[format].next_round(tournament)) is not None:
         seated = {entrant for table in pairing_round.tables for entrant in table.entrants}

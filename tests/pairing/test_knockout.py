@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from referee.errors import BadOption
-from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState
+from referee.pairing import Bye, Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table
 from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.knockout import Knockout, rank_entrants, render_bracket
 from referee.ratings.elo import MICRO
@@ -16,10 +16,10 @@ from referee.ratings.elo import MICRO
 KNOCKOUT = Knockout()
 
 
-def tournament(names: str | Sequence[str], seats: int = 2, **options: object) -> TournamentState:
+def tournament(names: str | Sequence[str], seats: int = 2, **options: object) -> PairingInput:
     """Return a knockout of entrants with descending ratings, so that the first is the first seed."""
     entrants = tuple(Entrant(name, rating=(2000 - at) * MICRO) for at, name in enumerate(names))
-    return TournamentState(seats, KNOCKOUT.options(options, seats), 1, entrants, (), bytes(32))
+    return PairingInput(seats, KNOCKOUT.options(options, seats), 1, entrants, (), bytes(32))
 
 
 def leg(seated: Sequence[str], ranking: Sequence[str] | None = None) -> Leg:
@@ -32,7 +32,7 @@ def tie(*seated: str) -> Leg:
     return Leg(tuple(seated), (1,) * len(seated), (0,) * len(seated))
 
 
-def after(before: TournamentState, *legs: Sequence[Leg]) -> TournamentState:
+def after(before: PairingInput, *legs: Sequence[Leg]) -> PairingInput:
     """Return the tournament after its next round; without ``legs`` every table ends alphabetically."""
     pairing_round = KNOCKOUT.next_round(before)
     assert pairing_round is not None
@@ -40,12 +40,12 @@ def after(before: TournamentState, *legs: Sequence[Leg]) -> TournamentState:
     return replace(before, played=(*before.played, PlayedRound(pairing_round, tuple(tuple(table) for table in tables))))
 
 
-def without(before: TournamentState, *names: str) -> TournamentState:
+def without(before: PairingInput, *names: str) -> PairingInput:
     entrants = tuple(replace(entrant, active=entrant.active and entrant.id not in names) for entrant in before.entrants)
     return replace(before, entrants=entrants)
 
 
-def to_the_end(before: TournamentState) -> TournamentState:
+def to_the_end(before: PairingInput) -> PairingInput:
     while KNOCKOUT.next_round(before) is not None:
         before = after(before)
     return before

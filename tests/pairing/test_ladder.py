@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from referee.errors import BadOption
-from referee.pairing import Entrant, TournamentState
+from referee.pairing import Entrant, PairingInput
 from referee.pairing.ladder import LadderFormat, LadderState, max_seats_per_owner, next_tables
 from referee.ratings.elo import MICRO
 
@@ -203,7 +203,7 @@ def test_thousands_are_sorted_out_near_their_place() -> None:
 
 
 def test_it_has_no_rounds_and_is_never_done() -> None:
-    tournament = TournamentState(2, LADDER.options({}, 2), 1, (bot("A"), bot("B")), (), bytes(32))
+    tournament = PairingInput(2, LADDER.options({}, 2), 1, (bot("A"), bot("B")), (), bytes(32))
 
     assert LADDER.next_round(tournament) is None
     assert LADDER.expected_matches(tournament) == 0

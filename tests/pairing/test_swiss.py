@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import BadOption
-from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState, bye_points, formats
+from referee.pairing import Bye, Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table, bye_points, formats
 from referee.pairing.history import read_history
 from referee.pairing.matching import augment_matching
 from referee.pairing.swiss import default_rounds, max_rounds
@@ -21,15 +21,15 @@ SWISS = formats()["swiss"]
 
 def tournament_of(
     seats: int, entrants: int, *, rounds: int | None = None, owners: int = 0, draw_key: bytes = b"draw" * 8
-) -> TournamentState:
+) -> PairingInput:
     """Return a Swiss tournament in which ``owners`` own two entrants each."""
     people = tuple(Entrant(f"e{at}", f"owner {at // 2}" if at < 2 * owners else "") for at in range(entrants))
-    return TournamentState(seats, SWISS.options({"rounds": rounds}, seats), 1, people, (), draw_key)
+    return PairingInput(seats, SWISS.options({"rounds": rounds}, seats), 1, people, (), draw_key)
 
 
 def played(
-    tournament: TournamentState, pairing_round: PairingRound, dice: Random, *, cancelled: float = 0.0
-) -> TournamentState:
+    tournament: PairingInput, pairing_round: PairingRound, dice: Random, *, cancelled: float = 0.0
+) -> PairingInput:
     """Return the tournament after the round, with random results."""
     legs = []
     for table in pairing_round.tables:
@@ -39,7 +39,7 @@ def played(
     return replace(tournament, played=(*tournament.played, PlayedRound(pairing_round, tuple(legs))))
 
 
-def simulated(tournament: TournamentState, dice: Random) -> Iterator[tuple[TournamentState, PairingRound]]:
+def simulated(tournament: PairingInput, dice: Random) -> Iterator[tuple[PairingInput, PairingRound]]:
     """Yield each round with the tournament before it."""
     while (pairing_round := SWISS.next_round(tournament)) is not None:
         yield tournament, pairing_round
@@ -50,7 +50,7 @@ def meetings(pairing_round: PairingRound) -> set[frozenset[str]]:
     return {frozenset(pair) for table in pairing_round.tables for pair in combinations(table.entrants, 2)}
 
 
-def assert_whole(tournament: TournamentState, pairing_round: PairingRound) -> None:
+def assert_whole(tournament: PairingInput, pairing_round: PairingRound) -> None:
     """Require one table or bye per active entrant, the fewest byes possible, no second bye before all had one."""
     there = [
         entrant.id
@@ -146,7 +146,7 @@ def test_the_strongest_meet_the_upper_half_of_the_rest_first() -> None:
 def test_a_bye_goes_to_the_lowest_score_and_counts_as_a_win() -> None:
     """Round 1: e6 has the bye, e3, e4, e5 lose. Round 2: of these three the lowest-ranked, e5, has the bye."""
     people = tuple(Entrant(f"e{at}", seed=at + 1) for at in range(7))
-    tournament = TournamentState(2, {"rounds": 3}, 1, people, (), b"x" * 32)
+    tournament = PairingInput(2, {"rounds": 3}, 1, people, (), b"x" * 32)
     first = SWISS.next_round(tournament)
     assert first is not None
     assert first.byes == (Bye("e6", "odd"),)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing import Entrant, Leg, PlayedRound, TournamentState, formats
+from referee.pairing import Entrant, Leg, PairingInput, PlayedRound, formats
 from referee.pairing.history import read_history
 from referee.standings import TIE_BREAKS, MatchOutcome, RankedEntrant, ScoredBye, points, table, tournament_table
 
@@ -247,7 +247,7 @@ def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_round() -> None:
 def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: int) -> None:
     dice, swiss = Random(seats), formats()["swiss"]
     people = tuple(Entrant(f"bot {number}") for number in range(entrants))
-    tournament = TournamentState(seats, swiss.options({}, seats), 1, people, (), bytes(32))
+    tournament = PairingInput(seats, swiss.options({}, seats), 1, people, (), bytes(32))
     results: list[MatchOutcome] = []
     byes: list[tuple[int, str, str]] = []
     while pairing_round := swiss.next_round(tournament):

@@ -16,6 +16,7 @@ from api.webhooks.schemas import NewWebhook
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
 from referee.webhooks import deliveries, outbox, webhooks
+from referee.webhooks.states import WebhookState
 from referee.webhooks.tables import Delivery
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World
@@ -100,7 +101,9 @@ def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
     with world.database.write() as session:
         owners = [bots.get_bot(session, bot_id).owner_id for bot_id in (absent, present)]
         for account_id in (organiser, *owners):
-            webhooks.create(session, account_id, "https://hooks.example.org", webhooks.CHOICE).status = "active"
+            webhooks.create(
+                session, account_id, "https://hooks.example.org", webhooks.CHOICE
+            ).status = WebhookState.ACTIVE
 
     start(world, tournament_id)
     answer_handshakes(world.database, absent=[absent])

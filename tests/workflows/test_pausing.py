@@ -15,7 +15,8 @@ from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.errors import Conflict, StaleEpoch, Unavailable
 from referee.ladders import ledger
-from referee.matches.tables import OPEN, Match
+from referee.matches.states import OPEN
+from referee.matches.tables import Match
 from referee.workflows import pausing
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY

@@ -12,6 +12,7 @@ from referee.match.match import Answer
 from referee.matches import deal_groups
 from referee.matches.deal_progress import DealGroupProgress
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.matches.states import DealSharing
 from referee.matches.tables import LogRow, Match
 from referee.workflows import match_cancellation, visibility
 from referee.workflows.visibility import MatchFeed
@@ -179,7 +180,7 @@ def at_two_tables(world: World, **plan: Any) -> tuple[str, str]:
     """Return two due matches of different bots that share cards."""
     seated = world.bots(4)
     with world.database.write() as session:
-        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind="common")
+        group = deal_groups.create_group(session, seated, master_key=MASTER_KEY, kind=DealSharing.COMMON)
         first, second = (
             world.matched(session, two, group=group, options={"rounds": 4}, **plan).id
             for two in (seated[:2], seated[2:])

@@ -7,8 +7,10 @@ from referee.errors import BadOption, Conflict
 from referee.ladders import audit, ledger, ratings
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
+from referee.matches.states import DealSharing
 from referee.matches.tables import Match, Result
 from referee.ratings.elo import START
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.workflows import match_cancellation, voiding
 from tests.database.world import World
@@ -37,7 +39,7 @@ def together(world: World, count: int, kind: str = "common") -> list[str]:
     tables = [pair if kind == "duplicate" else world.bots(2) for _ in range(count)]
     with world.database.write() as session:
         entries = [bot for table in tables for bot in table]
-        group = deal_groups.create_group(session, entries, master_key=MASTER_KEY, kind=kind)
+        group = deal_groups.create_group(session, entries, master_key=MASTER_KEY, kind=DealSharing(kind))
         return [world.matched(session, table, group=group).id for table in tables]
 
 
@@ -202,7 +204,7 @@ def test_an_event_that_is_over_is_not_played_on_but_may_lose_a_result(world: Wor
     event = tournament(world, "running")
     result = world.play(world.bots(2), tournament_id=event, tournament_round=1, table_no=1)
     with world.database.write() as session:
-        session.get_one(Tournament, event).status = "finished"
+        session.get_one(Tournament, event).status = TournamentState.FINISHED
 
     with pytest.raises(Conflict, match="finished"):
         void(world, result.match_id, rematch=True)

@@ -11,12 +11,13 @@ from random import Random
 from time import process_time
 
 from referee.pairing.formats import formats
+from referee.pairing.kinds import TournamentFormat
 from tools.simulate.invariants import check
 from tools.simulate.ladders import ladder
 from tools.simulate.simulation import NAMES, drawn, played_out
 
 SEED, COUNT = 1, 3_000
-EVERY = (*NAMES, "ladder")
+EVERY = (*NAMES, TournamentFormat.LADDER)
 
 
 def main() -> int:
@@ -51,7 +52,7 @@ def main() -> int:
 def simulated(name: str, seed: int, number: int) -> dict[str, int]:
     """Plays one event and checks it; what it came to. Raises AssertionError."""
     rng = Random(f"{seed} {name} {number}")
-    if name == "ladder":
+    if name == TournamentFormat.LADDER:
         return ladder(rng)
     scenario = drawn(formats()[name], rng)
     try:

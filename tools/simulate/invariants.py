@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations, pairwise
 
-from referee.pairing import PairingRound, PlayedRound, TournamentState
+from referee.pairing import PairingInput, PairingRound, PlayedRound
 from referee.pairing.gauntlet import champion_of
+from referee.pairing.kinds import TournamentFormat
 from referee.pairing.knockout import rank_entrants, render_bracket
 from tools.simulate.simulation import History
 
@@ -23,7 +24,7 @@ def check(history: History) -> None:
 # -- of every format --
 
 
-def a_round_seats_everybody_once(event: TournamentState, pairing_round: PairingRound, number: int) -> None:
+def a_round_seats_everybody_once(event: PairingInput, pairing_round: PairingRound, number: int) -> None:
     there = {one.id for one in event.entrants if one.active and one.first_round <= number}
     sitting = [one for table in pairing_round.tables for one in table.entrants]
     resting = [bye.entrant for bye in pairing_round.byes]
@@ -41,7 +42,7 @@ def the_end_is_the_end(history: History) -> None:
     if history.scenario.mishaps.calm:
         assert known.expected_matches(end) == history.matches, "planned at the end is not what was played"
         foreseen = known.expected_matches(history.scenario.event)
-        may_grow = known.name == "knockout" and (end.options["best_of"] > 1 or end.options["tie_breaks"])
+        may_grow = known.name == TournamentFormat.KNOCKOUT and (end.options["best_of"] > 1 or end.options["tie_breaks"])
         assert foreseen <= history.matches if may_grow else foreseen == history.matches, (
             f"{foreseen} matches were foreseen, {history.matches} played"
         )
@@ -159,7 +160,7 @@ def no_rematch_while_avoidable(
         assert not _pairable(frozenset(there - {one}), frozenset(met)), f"{again} meet again, and need not"
 
 
-def siblings_keep_apart(event: TournamentState, pairing_round: PairingRound, met: Mapping[frozenset[str], int]) -> None:
+def siblings_keep_apart(event: PairingInput, pairing_round: PairingRound, met: Mapping[frozenset[str], int]) -> None:
     owner = {one.id: one.owner or one.id for one in event.entrants}
     together = [table for table in pairing_round.tables if owner[table.entrants[0]] == owner[table.entrants[1]]]
     if not together or any(met.get(frozenset(table.entrants)) for table in pairing_round.tables):
@@ -240,7 +241,7 @@ def _fields_shrink(history: History) -> None:
         assert all(not pairing_round.byes for _, pairing_round in history.decided[1:]), "byes after the first round"
 
 
-def _points_decide(end: TournamentState) -> None:
+def _points_decide(end: PairingInput) -> None:
     """Of a pair the one with more points is in the next round, the other not, but for the third place."""
     for before, after in pairwise(end.played):
         on = {one for table in after.round.tables if table.label != "third_place" for one in table.entrants}
@@ -272,9 +273,9 @@ def _the_strongest_meet_in_the_final(history: History) -> None:
 
 
 OF_FORMAT: dict[str, Callable[[History], None]] = {
-    "round_robin": round_robins,
-    "double_round_robin": round_robins,
-    "gauntlet": gauntlet,
-    "swiss": swiss,
-    "knockout": knockout,
+    TournamentFormat.ROUND_ROBIN: round_robins,
+    TournamentFormat.DOUBLE_ROUND_ROBIN: round_robins,
+    TournamentFormat.GAUNTLET: gauntlet,
+    TournamentFormat.SWISS: swiss,
+    TournamentFormat.KNOCKOUT: knockout,
 }

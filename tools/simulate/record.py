@@ -3,13 +3,13 @@
 import json
 from dataclasses import asdict
 
-from referee.pairing import Bye, Entrant, Leg, PairingRound, PlayedRound, Table, TournamentState
+from referee.pairing import Bye, Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table
 
 
-def rebuilt(event: TournamentState) -> TournamentState:
+def rebuilt(event: PairingInput) -> PairingInput:
     """The same event made of fresh objects, by way of text."""
     kept = json.loads(json.dumps({**asdict(event), "options": dict(event.options), "draw_key": event.draw_key.hex()}))
-    return TournamentState(
+    return PairingInput(
         seats=kept["seats"],
         options=kept["options"],
         cycles=kept["cycles"],

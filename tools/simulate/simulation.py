@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from referee.pairing import Entrant, Format, Leg, PairingRound, PlayedRound, Table, TournamentState
+from referee.pairing import Entrant, Format, Leg, PairingInput, PairingRound, PlayedRound, Table
+from referee.pairing.kinds import Seeding, TournamentFormat
 from referee.pairing.swiss import max_rounds
 from referee.ratings.elo import MICRO
 from tools.simulate.record import rebuilt
 
-NAMES = ("round_robin", "double_round_robin", "swiss", "knockout", "gauntlet")
+NAMES = tuple(name for name in TournamentFormat if name != TournamentFormat.LADDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Scenario:
     """An event to be: ``event`` before its first round, and how it shall go."""
 
     format: Format
-    event: TournamentState
+    event: PairingInput
     mishaps: Mishaps
 
     def __str__(self) -> str:
@@ -51,8 +52,8 @@ class History:
     """How it went: each event as it was when its next round was decided, that round, and the event at the end."""
 
     scenario: Scenario
-    decided: list[tuple[TournamentState, PairingRound]] = field(default_factory=list)
-    end: TournamentState | None = None
+    decided: list[tuple[PairingInput, PairingRound]] = field(default_factory=list)
+    end: PairingInput | None = None
 
     @property
     def matches(self) -> int:
@@ -62,7 +63,7 @@ class History:
 def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
     """A scenario of this format that its ``options`` and ``check`` admit."""
     seats = rng.choice((2, 2, 2, 3, 4, 5))
-    cycles = rng.choice((1, 1, 2)) if known.name in ("round_robin", "gauntlet") else 1
+    cycles = rng.choice((1, 1, 2)) if known.name in (TournamentFormat.ROUND_ROBIN, TournamentFormat.GAUNTLET) else 1
     most = min(most, {2: most, 3: 8, 4: 7, 5: 6}[seats]) if "robin" in known.name else most
     count = rng.randint(seats, most)
     entrants = tuple(_entrant(number, count, rng) for number in range(count))
@@ -77,7 +78,7 @@ def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
         joins=0 if calm or not known.takes_late_entries else rng.choice((0.0, 0.3)),
         ties=rng.choice((0.0, 0.2)),
     )
-    return Scenario(known, TournamentState(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
+    return Scenario(known, PairingInput(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
 
 
 def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entrant:
@@ -88,15 +89,15 @@ def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entr
 
 def _options(name: str, seats: int, entrants: Sequence[Entrant], rng: Random) -> dict[str, Any]:
     match name:
-        case "knockout":
+        case TournamentFormat.KNOCKOUT:
             return {
-                "seeding": rng.choice(("rating", "hand", "draw")),
+                "seeding": rng.choice([*Seeding]),
                 "advance": rng.randint(1, seats - 1),
                 "best_of": rng.choice((1, 1, 2, 3, 5)),
                 "tie_breaks": rng.choice((0, 2)),
                 "third_place": seats == 2 and rng.random() < 0.5,
             }
-        case "gauntlet":
+        case TournamentFormat.GAUNTLET:
             return {"champion": rng.choice((None, rng.choice(entrants).id))}
         case "swiss":
             return {"rounds": rng.choice((None, rng.randint(1, min(11, max_rounds(len(entrants), seats)))))}
@@ -117,7 +118,7 @@ def played_out(scenario: Scenario, rng: Random) -> History:
     return history
 
 
-def _after(scenario: Scenario, event: TournamentState, pairing_round: PairingRound, rng: Random) -> TournamentState:
+def _after(scenario: Scenario, event: PairingInput, pairing_round: PairingRound, rng: Random) -> PairingInput:
     mishaps = scenario.mishaps
     event = _left(event, mishaps.leaves_early, 0.0, rng)
     legs = tuple(
@@ -132,7 +133,7 @@ def _after(scenario: Scenario, event: TournamentState, pairing_round: PairingRou
     return event
 
 
-def _left(event: TournamentState, leaves: float, returns: float, rng: Random) -> TournamentState:
+def _left(event: PairingInput, leaves: float, returns: float, rng: Random) -> PairingInput:
     if not leaves and not returns:
         return event
     return replace(
@@ -144,7 +145,7 @@ def _left(event: TournamentState, leaves: float, returns: float, rng: Random) ->
     )
 
 
-def _legs(scenario: Scenario, event: TournamentState, table: Table, rng: Random) -> tuple[Leg, ...]:
+def _legs(scenario: Scenario, event: PairingInput, table: Table, rng: Random) -> tuple[Leg, ...]:
     """All legs of a table, each in the order turned by one; while somebody is away a match may not count."""
     ratings = {one.id: one.rating for one in event.entrants}
     active = {one.id for one in event.entrants if one.active}

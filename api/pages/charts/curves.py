@@ -9,12 +9,17 @@ from markupsafe import Markup
 from api.pages.charts.axes import Scale, round_outwards, ticks
 from api.pages.charts.svg import drawing, number, tag
 from api.pages.formatting import count, decimal
+from referee.ladders.kinds import EntryKind
 
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 66, 22, 18, 46  # margins, with room for large type on phones
 LEAST_POINTS: Final = 40.0  # the least range, so that small changes are not drawn large
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
-SHAPES: Final = {"void": "M-4,-4L4,4M-4,4L4,-4", "repair": "M0,-6L6,0L0,6L-6,0Z", "version": "M-5,0L5,0L0,8Z"}
+SHAPES: Final = {
+    EntryKind.VOID: "M-4,-4L4,4M-4,4L4,-4",
+    EntryKind.REPAIR: "M0,-6L6,0L0,6L-6,0Z",
+    "version": "M-5,0L5,0L0,8Z",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class RatingStep:
 
     before: float
     after: float
-    kind: str = "result"
+    kind: str = EntryKind.RESULT
     version: str | None = None
     label: str = ""
 

@@ -4,16 +4,15 @@ from typing import Any
 
 import click
 
+from referee.cli.options import choice_of
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.parameters import as_object, moment, pair
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.house.strategies import players
 from referee.match.canonical import Json
-from referee.pairing import formats
-
-DEALS = ("own", "common", "duplicate")
-ORDERS = ("cyclic", "all")
+from referee.matches.states import DealSharing
+from referee.pairing.kinds import SeatOrders, TournamentFormat
 
 
 @service_command()
@@ -21,7 +20,7 @@ ORDERS = ("cyclic", "all")
 @click.option("--game", metavar="GAME", required=True, help="Game to play; `referee games` lists them.")
 @click.option("--seats", type=int, metavar="N", required=True, help="Seats per table.")
 @click.option(
-    "--format", type=click.Choice(list(formats())), help="Format, which decides who meets whom. [default: round_robin]"
+    "--format", type=choice_of(TournamentFormat), help="Format, which decides who meets whom. [default: round_robin]"
 )
 @click.option(
     "--format-option",
@@ -41,12 +40,12 @@ ORDERS = ("cyclic", "all")
 @click.option("--rated/--unrated", default=None, help="Count the results for the ladder, or do not. [default: rated]")
 @click.option(
     "--deal-sharing",
-    type=click.Choice(DEALS),
+    type=choice_of(DealSharing),
     help="Cards of a table: its own, common to all tables, or played again by the same bots in other seats. "
     "[default: common if rated, else own]",
 )
 @click.option(
-    "--orders", type=click.Choice(ORDERS), help="Seat orders played with --deal-sharing duplicate. [default: cyclic]"
+    "--orders", type=choice_of(SeatOrders), help="Seat orders played with --deal-sharing duplicate. [default: cyclic]"
 )
 @click.option("--trusted", is_flag=True, default=None, help="Trust all bots to meet the same cards again.")
 @click.option(

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from referee.match.canonical import Json
-
-OVER = ("finished", "cancelled")
+from referee.matches.states import DealSharing
+from referee.pairing.kinds import TournamentFormat
 
 
 def clock(moment: str | None) -> str:
@@ -25,7 +25,7 @@ def progress(tournament: Json) -> str:
     if so_far.get("tournament_round"):
         where += f", round {so_far['tournament_round']}"
     matches = f"{so_far['done']} of {so_far['total']} matches"
-    if tournament["format"] == "ladder":
+    if tournament["format"] == TournamentFormat.LADDER:
         matches = f"{so_far['done']} matches"
     end = so_far.get("estimated_end")
     return f"{where}: {matches}" + (f", ends about {clock(end)}" if end else "")
@@ -40,14 +40,14 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
     """Return the terms of a tournament that are not empty, as labels and texts."""
     flags = ("late_entry", "frozen_version", "anonymous", "trusted")
     yes = [flag.replace("_", " ") for flag in flags if tournament.get(flag)]
-    deals = tournament.get("deal_sharing") or "own"
+    deals = tournament.get("deal_sharing") or DealSharing.OWN
     lines = [
         ("game", f"{tournament['game']}, {tournament['seats']} seats a table{format_options(tournament['options'])}"),
         (
             "format",
             f"{tournament['format']}, cycles {tournament['cycles']}{format_options(tournament.get('format_options'))}",
         ),
-        ("deals", deals + (f", orders {tournament['orders']}" if deals == "duplicate" else "")),
+        ("deals", deals + (f", orders {tournament['orders']}" if deals == DealSharing.DUPLICATE else "")),
         ("rated", "yes, except matches with two bots of one owner" if tournament["rated"] else "no"),
         (
             "time",

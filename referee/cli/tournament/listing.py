@@ -4,20 +4,20 @@ from itertools import islice
 
 import click
 
-from referee.cli.options import Number
+from referee.cli.options import Number, choice_of
 from referee.cli.tables import Table, number
 from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.match.canonical import Json
+from referee.tournaments.states import Preflight, TournamentState
 
-STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
 LISTED = 50
 SHOWN = 100  # entries
 LABELS = {"substitutes": "replaced"}  # of counts that are not called like their field
 
 
 @service_command("list")
-@click.option("--status", type=click.Choice(STATES), help="List only tournaments in this state.")
+@click.option("--status", type=choice_of(TournamentState), help="List only tournaments in this state.")
 @click.option("--game", metavar="GAME", help="List only tournaments of this game.")
 @click.option("--limit", type=Number(1), default=LISTED, help="Largest number of tournaments to list.")
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
@@ -88,7 +88,7 @@ def _state(entry: Json) -> str:
     """Return the result of the bot's pre-flight call and its consequences."""
     if entry["withdrawn_at"]:
         return f"withdrawn {formatting.clock(entry['withdrawn_at'])}"
-    parts = [entry["preflight"].replace("none", "not called yet")]
+    parts = [entry["preflight"].replace(Preflight.NONE, "not called yet")]
     if entry["preflight_reason"]:
         parts.append(entry["preflight_reason"])
     if entry["substitute"]:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from referee.cli import problem_report
 from referee.cli.live_view import LiveView
-from referee.cli.options import FOLDER, Number, game_options, secret_option, time_options, usage_errors
+from referee.cli.options import FOLDER, Number, choice_of, game_options, secret_option, time_options, usage_errors
 from referee.cli.tables import Table
 from referee.local import bot_files, tournament_standings
 from referee.local.matches import make_plan
@@ -24,6 +24,7 @@ from referee.local.tournament_runner import LocalTournament, fetch_manifests
 from referee.local.tournament_standings import LocalStandingsRow, elo
 from referee.local.tournament_store import open_store, stored_seed
 from referee.match.time_limits import Limits
+from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
 
 INTERRUPTED = 130
@@ -39,8 +40,8 @@ SHARE = 0.05  # at most, of the time spent on updates
 @click.option("--seats", type=Number(2), help="Seats per table. [default: one table for all players]")
 @click.option(
     "--orders",
-    type=click.Choice(["cyclic", "all"]),
-    default="cyclic",
+    type=choice_of(SeatOrders),
+    default=SeatOrders.CYCLIC.value,
     help="Seat orders in which each table plays a deal: rotations only, or all permutations.",
 )
 @game_options
@@ -90,7 +91,7 @@ def local(
     limits, signing, seats = Limits(budget_ms, bank_ms), (secret,) if secret else (), seats or len(players)
     with usage_errors():
         playing = make_plan(game_name, players, seed, given, limits, seats=seats, secrets=signing)
-        plan = LocalPlan(playing, seats, deals, orders, hypotheses(sprt) if sprt else None)
+        plan = LocalPlan(playing, seats, deals, SeatOrders(orders), hypotheses(sprt) if sprt else None)
         plan.check()
     sys.exit(_run(plan, out, concurrency, as_json))
 

@@ -12,9 +12,9 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.tournament.formatting import OVER
 from referee.cli.tournament.remote import is_transient
 from referee.match.canonical import Json
+from referee.tournaments.states import OVER
 
 SILENCE_S = 60.0  # the service sends at least a comment more often
 LONGEST_LINE = 16 << 20

@@ -1,0 +1,13 @@
+"""Roles of accounts. The values are stored, and shown by the API."""
+
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    ORGANISER = "organiser"
+    ADMIN = "admin"
+
+
+ORGANISING: Final = frozenset({Role.ORGANISER, Role.ADMIN})

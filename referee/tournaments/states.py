@@ -1,0 +1,38 @@
+"""States of tournaments, of their rounds and of the preflight of an entry.
+
+The values are stored, or shown by the API.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+
+class TournamentState(StrEnum):
+    DRAFT = "draft"
+    OPEN = "open"  # for entries
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+
+BEFORE_START: Final = frozenset({TournamentState.DRAFT, TournamentState.OPEN})
+IN_PROGRESS: Final = frozenset({TournamentState.RUNNING, TournamentState.PAUSED})
+UNFINISHED: Final = BEFORE_START | IN_PROGRESS
+OVER: Final = frozenset(TournamentState) - UNFINISHED
+
+
+class RoundState(StrEnum):
+    DECIDED = "decided"  # paired, no match is created yet
+    PLAYING = "playing"
+    OVER = "over"
+
+
+class Preflight(StrEnum):
+    NONE = "none"
+    ASKED = "asked"
+    READY = "ready"
+    ABSENT = "absent"
+
+
+NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # a handshake decides
