@@ -10,7 +10,7 @@ from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
 from api.fields import Query, QueryInt, View, describe
-from referee.db.paging import LARGEST_PAGE, Page, number_of
+from referee.db.paging import MAX_PAGE_SIZE, Page, read_number_cursor
 
 Item = TypeVar("Item")
 
@@ -21,7 +21,7 @@ class PageQuery(Query):
     """The part of a list to return."""
 
     limit = QueryInt(
-        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
+        low=1, high=MAX_PAGE_SIZE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
     )
     cursor = fields.String(
         load_default=None, validate=validate.Length(1, 500), metadata=describe("The `next` of the previous page.")
@@ -61,7 +61,7 @@ def page_in_memory(
     items: Sequence[Item], query: dict[str, Any], view: Callable[[Sequence[Item]], list[Any]]
 ) -> dict[str, Any]:
     """Return a page of a list in memory, its items converted by ``view``."""
-    first = number_of(read_cursor(query) or [0])
+    first = read_number_cursor(read_cursor(query) or [0])
     end = first + query["limit"]
     return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 

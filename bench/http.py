@@ -72,7 +72,7 @@ def question_body(game: str, seats: int) -> bytes:
     for _ in range(7):
         answer_all(match, dice)
     request = match.requests()[0]
-    return Questions(match.header, request.seat).ask(request)[1]
+    return Questions(match.header, request.seat).encode(request)[1]
 
 
 def measure_worker(bots: Bots, world: World, game: str, bot_ids: list[str], matches: int) -> tuple[float, float]:

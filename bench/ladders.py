@@ -58,7 +58,7 @@ class BenchmarkLadder:
         self.bots = world.add_bots(size)
         self.ladder_id = world.add_ladder(self.bots, SEATS, {"size": size})
         if not self.database.is_sqlite:
-            with self.database.changing_schema() as connection:
+            with self.database.migration_connection() as connection:
                 connection.execute(text("ANALYZE"))
         with self.database.read() as session:
             middle = session.get_one(schema.Rating, (self.ladder_id, self.bots[size // 2]))
@@ -72,11 +72,11 @@ class BenchmarkLadder:
 
     def _read_page(self, cursor: list[Any] | None) -> None:
         with self.database.read() as session:
-            ratings.ladder_page(session, self.ladder_id, limit=20, cursor=cursor)
+            ratings.load_page(session, self.ladder_id, limit=20, cursor=cursor)
 
     def read_rank(self) -> None:
         with self.database.read() as session:
-            assert ranks.place_of(session, self.ladder_id, self.dice.choice(self.bots)) is not None
+            assert ranks.find_rank(session, self.ladder_id, self.dice.choice(self.bots)) is not None
 
     def rate_result(self) -> None:
         """Do that part of finishing a match that concerns its ladder, in its own transaction."""
@@ -84,8 +84,8 @@ class BenchmarkLadder:
         placements = self.dice.sample(range(1, SEATS + 1), SEATS)
         with self.database.write() as session:
             match_id = add_match(session, seated)
-            ledger.take_turn(session)
-            ledger.count(session, [RatedResult(self.ladder_id, match_id, seated, placements, [True] * SEATS)])
+            ledger.lock_ledger(session)
+            ledger.enter_results(session, [RatedResult(self.ladder_id, match_id, seated, placements, [True] * SEATS)])
 
     OPERATIONS: Final[dict[str, Callable[["BenchmarkLadder"], None]]] = {
         "a page from the top": read_first_page,

@@ -11,10 +11,10 @@ from referee.standings import (
     MatchOutcome,
     ScoredBye,
     bootstrap,
+    compute_standings,
     count_opponents,
     crosstable,
     luck_adjusted,
-    table,
 )
 
 ROUNDS: Final = 8
@@ -39,7 +39,7 @@ def measure_tournament(benchmark: Benchmark, size: int, seats: int) -> Json:
     entrants, results = range(size), play_swiss(size, seats)
     byes = [ScoredBye(0, Fraction(1))]
     works: dict[str, Work] = {
-        "standings": lambda: table(entrants, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
+        "standings": lambda: compute_standings(entrants, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
         "crosstable": lambda: crosstable(entrants, results),
         "seats and opponents": lambda: count_opponents(entrants, results),
         "error bars": lambda: bootstrap(entrants, results, draw_key=DRAW_KEY, samples=SAMPLES),

@@ -37,7 +37,7 @@ def measure_match_end(benchmark: Benchmark, world: World, bot_ids: list[str]) ->
         def finish_all(ends: list[tuple[MatchUpdate, match_end.MatchResult]] = ends) -> None:
             for last_row, result in ends:
                 with world.database.write() as session:
-                    match_end.finish(session, last_row, result, master_key=MASTER_KEY)
+                    match_end.finish_match(session, last_row, result, master_key=MASTER_KEY)
 
         timings.append(time_of(finish_all) / len(ends))
     return rates(timings)

@@ -141,7 +141,7 @@ def watch_tournament(world: World, notifier: ChangeNotifier) -> Watched:
         table = dice.sample(bots, SEATS)
         with world.database.write() as session:
             seq = add_result(session, add_match(session, table, tournament_id), table, range(1, SEATS + 1))
-        notifier.say()
+        notifier.notify()
         return [seq]
 
     path = f"/api/v1/tournaments/{tournament_id}/stream"

@@ -67,7 +67,9 @@ class World:
         bot_ids = self.add_bots(count, url)
         with self.database.write() as session:
             for bot_id in bot_ids:
-                certificates.issue(session, bot_id, VERSION, certificates.rules_today(sorted(catalogue())))
+                certificates.issue_certificate(
+                    session, bot_id, VERSION, certificates.current_rules_versions(sorted(catalogue()))
+                )
         return bot_ids
 
     def add_due_matches(self, game: str, bot_ids: Sequence[str], count: int, *, rated: bool = True) -> list[str]:
@@ -80,7 +82,7 @@ class World:
         claimed = []
         for match_id in self.add_due_matches(game, bot_ids, count, rated=rated):
             with self.database.write() as session:
-                claimed += claims.claim(session, 1, match_id=match_id)
+                claimed += claims.claim_matches(session, 1, match_id=match_id)
                 opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
                 assert opening is not None
                 blank = [""] * len(bot_ids)
@@ -91,7 +93,7 @@ class World:
     def begin_match(self, claim: Claim) -> Match:
         """Return a claimed match at its first decision. Nothing of it is recorded."""
         with self.database.read() as session:
-            loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
+            loaded = match_loading.load_match(session, claim.match_id, master_key=MASTER_KEY)
         match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
         match.begin()
         return match
@@ -120,12 +122,12 @@ class World:
         dice = Random(len(bot_ids))
         states = [RatingState(round(dice.gauss(START, SPREAD)), 50) for _ in bot_ids]
         with self.database.write() as session:
-            ladder_id = ratings.ladder_for(session, GAME, options or {}, seats).id
+            ladder_id = ratings.get_or_create_ladder(session, GAME, options or {}, seats).id
             insert_rows(session, schema.Rating, (
                 {"ladder_id": ladder_id, "bot_id": bot, "value": state.value, "games": state.games}
                 for bot, state in zip(bot_ids, states, strict=True)
             ))  # fmt: skip
-            ranks.count_anew(session, ladder_id, states)
+            ranks.replace_counts(session, ladder_id, states)
         return ladder_id
 
     def add_tournament(self, bot_ids: Sequence[str], seats: int, matches_each: int) -> str:

@@ -21,7 +21,7 @@ from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
-from referee.db.paging import LARGEST_PAGE
+from referee.db.paging import MAX_PAGE_SIZE
 from referee.ladders import ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
@@ -77,9 +77,9 @@ class Results:
 @pages.view('/bots/<id("bot"):bot_id>', "game", "ladder")
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(current_session(), bot_id)
-    rated = sorted(ratings.ratings_of(current_session(), bot_id), key=lambda pair: -pair[1].games)
+    rated = sorted(ratings.load_ratings(current_session(), bot_id), key=lambda pair: -pair[1].games)
     ladder_ranks = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
-    certificate = certificates.present(current_session(), found)
+    certificate = certificates.current_certificate(current_session(), found)
     return page(
         "bots/bot.html",
         bot=found,
@@ -90,7 +90,7 @@ def bot(bot_id: str) -> Response:
         results=results(found),
         recent=recent(found),
         certificate=None if certificate is None else attach_fitting_games(found, certificate),
-        no_certificate=certificates.why_none(current_session(), found) if certificate is None else "",
+        no_certificate=certificates.explain_no_certificate(current_session(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "advice": advice()},
         points=points,
     )
@@ -111,25 +111,25 @@ def advice() -> dict[str, str]:
 
 
 def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
-    found = ranks.place_of(current_session(), ladder_id, bot_id)
+    found = ranks.find_rank(current_session(), ladder_id, bot_id)
     assert found is not None, "a rating with games has a rank"
     return found
 
 
-def history(ladder: Ladder, of: Bot) -> PlottedHistory:
+def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
     """Return the last ``STEPS`` changes of a rating."""
     changes: list[DescribedChange] = []
     cursor: Sequence[Any] | None = None
     while len(changes) < STEPS:
-        read = ratings.history(
-            current_session(), ladder.id, of.id, limit=min(LARGEST_PAGE, STEPS - len(changes)), cursor=cursor
+        read = ratings.list_changes(
+            current_session(), ladder.id, ladder_rank.id, limit=min(MAX_PAGE_SIZE, STEPS - len(changes)), cursor=cursor
         )
         changes += read.items
         cursor = read.next
         if cursor is None:
             break
     steps = [_rating_step(change) for change in reversed(changes)]
-    return PlottedHistory(ladder, rating_history(steps, f"Rating of {of.name}"), changes, cursor is not None)
+    return PlottedHistory(ladder, rating_history(steps, f"Rating of {ladder_rank.name}"), changes, cursor is not None)
 
 
 def results(of: Bot) -> Results | None:
@@ -137,7 +137,7 @@ def results(of: Bot) -> Results | None:
 
     None if it has not played.
     """
-    played = bot_stats.last_played(current_session(), of.id)
+    played = bot_stats.load_last_results(current_session(), of.id)
     numbers: dict[str, int] = {}
     for match in played:
         numbers[match.game] = numbers.get(match.game, 0) + 1
@@ -161,10 +161,10 @@ def draw_shares(totals: BotTotals) -> Markup:
     """Return a bar of how often it was placed ahead of the opponent, level with it, behind it."""
     parts = [
         StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),
-        StackPart(f"level: {totals.level}", totals.level, "level"),
+        StackPart(f"level: {totals.tied}", totals.tied, "level"),
         StackPart(f"behind: {totals.behind}", totals.behind, "behind"),
     ]
-    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.level} level, {totals.behind} behind")
+    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.tied} level, {totals.behind} behind")
 
 
 def recent(of: Bot) -> list[dict[str, Any]]:

@@ -16,4 +16,4 @@ def visible_bot(bot: Bot) -> Bot | Extended:
 
 def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:
     """Return a certificate of ``bot`` extended by the games for which it is valid now."""
-    return Extended(certificate, fits=certificates.fitting_games(certificate, bot))
+    return Extended(certificate, fits=certificates.valid_games(certificate, bot))

@@ -145,10 +145,12 @@ def show_certificate(bot_id: str) -> Any:
     code `no_certificate` says why.
     """
     bot = bots.get_bot(current_session(), bot_id)
-    certificate = certificates.present(current_session(), bot)
+    certificate = certificates.current_certificate(current_session(), bot)
     if certificate is None:
         raise Problem(
-            404, "no_certificate", f"The bot has no certificate: {certificates.why_none(current_session(), bot)}."
+            404,
+            "no_certificate",
+            f"The bot has no certificate: {certificates.explain_no_certificate(current_session(), bot)}.",
         )
     return attach_fitting_games(bot, certificate)
 
@@ -188,7 +190,7 @@ def show_waiting(bot_id: str) -> Any:
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=None if may_organise() else current_account().id)
     slots = current_app.config["SETTINGS"].runner_slots
-    return waiting.waiting(current_session(), bot.id, runner_slots=slots)
+    return waiting.explain_waiting(current_session(), bot.id, runner_slots=slots)
 
 
 def get_managed_bot(bot_id: str) -> Bot:

@@ -51,7 +51,7 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
     404 for a bot without a match that counts on this ladder.
     """
     ratings.get_ladder(current_session(), ladder_id)
-    bot, found = bots.get_bot(current_session(), bot_id), ranks.place_of(current_session(), ladder_id, bot_id)
+    bot, found = bots.get_bot(current_session(), bot_id), ranks.find_rank(current_session(), ladder_id, bot_id)
     if found is None:
         raise NotFound("place", bot_id)
     return Extended(bot, bot_id=bot.id, last_seq=ratings.last_seq(current_session(), ladder_id), **asdict(found))
@@ -83,14 +83,14 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """
     ratings.get_ladder(current_session(), ladder_id)
     bots.get_bot(current_session(), query["bot_id"])
-    return ratings.history(current_session(), ladder_id, **query)
+    return ratings.list_changes(current_session(), ladder_id, **query)
 
 
 def load_page(ladder_id: str, seq: int | None, **part: Any) -> ratings.LadderPage:
     """Return the requested part of the ladder as of the ledger entry ``seq``, or as it is now."""
     if seq is None:
-        return ratings.ladder_page(current_session(), ladder_id, **part)
+        return ratings.load_page(current_session(), ladder_id, **part)
     last = ratings.last_seq(current_session(), ladder_id)
     if seq > last:
         raise invalid([("as_of", f"Must be at most {last}, the ladder's last ledger entry.")])
-    return ratings.ladder_at(current_session(), ladder_id, seq, **part)
+    return ratings.load_page_at(current_session(), ladder_id, seq, **part)

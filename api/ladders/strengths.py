@@ -8,7 +8,7 @@ from api.caching import Cache, CacheEntry
 from api.errors import Problem
 from api.extended import Extended
 from api.views import database
-from referee.ladders.strengths import LadderResults, ladder_results
+from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
 
 MOST_KEPT: Final = 50_000  # results; 10,000 take some 25 MB with everything computed from them
@@ -25,7 +25,7 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
 
     def make(before: LadderResults | None, *, patient: bool) -> LadderResults:
         with database().read() as session:
-            return ladder_results(session, ladder_id, MOST_FITTED, before, patient=patient)
+            return load_results(session, ladder_id, MOST_FITTED, before, patient=patient)
 
     return LADDERS.get(ladder_id, make)
 

@@ -28,7 +28,7 @@ TIMED_MATCHES: Final = Cache[Sequence[response_stats.TimedMatch]](
 def attach_remedy(told: ReportedFault) -> Extended:
     """Return a fault with the action played instead and, for the bot's owner, a command that repeats the question."""
     curl = _curl_command(told) if told.owner_id == viewer_id() else None
-    return Extended(told, played=fault_reports.played_instead(current_session(), told.fault), curl=curl)
+    return Extended(told, played=fault_reports.find_replacement_action(current_session(), told.fault), curl=curl)
 
 
 def response_statistics(bot_id: str, *, by_day: bool) -> Json:
@@ -40,11 +40,11 @@ def response_statistics(bot_id: str, *, by_day: bool) -> Json:
         return (
             before
             if patient and before is not None
-            else response_stats.last_matches(current_session(), bot_id, before or ())
+            else response_stats.load_last_matches(current_session(), bot_id, before or ())
         )
 
     played = TIMED_MATCHES.get(bot_id, make).made
-    stretches = response_stats.stretches(played, by_day=by_day)
+    stretches = response_stats.group_by_period(played, by_day=by_day)
     return {"bot": bot_id, "matches": len(played), "items": [_summarise(stretch) for stretch in stretches]}
 
 
@@ -68,4 +68,4 @@ def _curl_command(told: ReportedFault) -> str | None:
     if not request or is_cut(request) or not told.url:
         return None
     id = json.loads(request)["decision"]["id"]
-    return curl.signing_line(f"{told.url.rstrip('/')}/decide", id, request)
+    return curl.signing_curl_command(f"{told.url.rstrip('/')}/decide", id, request)

@@ -25,7 +25,7 @@ from referee.workflows import unrated, visibility
 pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
-LISTED: Final = 30
+MATCHES_PER_PAGE: Final = 30
 STATES: Final = (  # the most interesting first
     *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
     *(MatchState.CANCELLED, MatchState.VOID, MatchState.STUCK),
@@ -36,7 +36,7 @@ STATES: Final = (  # the most interesting first
 def contents() -> Response:
     """Show the list of matches, newest first, filtered by the query."""
     query: Json = {
-        "limit": LISTED,
+        "limit": MATCHES_PER_PAGE,
         "cursor": request.args.get("cursor"),
         "status": choice("status", [*MatchState]),
         "game": choice("game", sorted(catalogue())),
@@ -52,7 +52,7 @@ def contents() -> Response:
         tournament_id=query["tournament"],
         # Filtering by bot must not reveal who plays a rated match.
         where=visibility.has_known_seats() if query["bot"] is not None else None,
-        limit=LISTED,
+        limit=MATCHES_PER_PAGE,
         cursor=read_cursor(query),
     )
     return page(
@@ -80,12 +80,12 @@ def show(match_id: str) -> Response:
     return page(
         "matches/match.html",
         match=view,
-        scores=results.result_of(current_session(), match_id).scores if is_scored else None,
+        scores=results.get_result(current_session(), match_id).scores if is_scored else None,
         tournament=tournament,
         group=deal_groups.get_group(current_session(), match.group_id),
         over=match.status in ENDED,
         reason=match_reason(match.reason),
-        why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
+        why_unrated=unrated.UNRATED_REASONS.get(view["unrated_reason"]),
         script_data=script_data,
     )
 
@@ -112,8 +112,8 @@ def _script_data(match: Match, view: Json) -> Json:
         "id": match.id,
         "status": match.status,
         "rated": match.rated,
-        "open": logs.is_open(current_session(), match),
-        "owners": [] if match.status in ENDED else sorted(friendlies.owners_in(current_session(), match)),
+        "open": logs.is_log_public(current_session(), match),
+        "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
         "header": header,
         "faults": viewer.advice(),
     }

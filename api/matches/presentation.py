@@ -23,7 +23,7 @@ HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "
 
 def visible_matches(found: Sequence[Match]) -> list[Extended]:
     """Return these matches with their seats. Hide bots that the caller may not see yet."""
-    named = {match.id for match in found} if may_organise() else visibility.seats_told(current_session(), found)
+    named = {match.id for match in found} if may_organise() else visibility.filter_known_seats(current_session(), found)
     return attach_seats(current_session(), found, named)
 
 

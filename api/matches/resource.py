@@ -74,13 +74,13 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
             "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
             "the owner of any bot in it."
         )
-    cancelled = match_cancellation.cancel(
+    cancelled = match_cancellation.cancel_match(
         current_session(),
         match_id,
         wish["reason"],
         master_key=master_key(),
         whole_group=wish["whole_group"],
-        by=current_account().id,
+        created_by=current_account().id,
     )
     return attach_group(cancelled)
 
@@ -95,11 +95,11 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     """
     if not may_void(matches.get_match(current_session(), match_id)):
         raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
-    return voiding.void(
+    return voiding.void_match(
         current_session(),
         match_id,
         wish["reason"],
-        by=current_account().id,
+        created_by=current_account().id,
         master_key=master_key(),
         rematch=wish["rematch"],
         whole_group=wish["whole_group"],
@@ -112,7 +112,7 @@ def retry(match_id: str) -> Any:
 
     For the operator, after removing what made its runners fail. The match continues from its last recorded row.
     """
-    return attach_group(match_retry.retry(current_session(), match_id))
+    return attach_group(match_retry.retry_match(current_session(), match_id))
 
 
 @resource.get('/<id("mat"):match_id>/faults', account, items=FaultView, query=MatchFaultQuery)
@@ -122,7 +122,7 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     Organisers see the faults of all bots once the deal group is over.
     """
     match = matches.get_match(current_session(), match_id)
-    judges = may_organise() and logs.is_open(current_session(), match)
+    judges = may_organise() and logs.is_log_public(current_session(), match)
     return fault_reports.list_faults(
         current_session(), match_id=match.id, owner_id=None if judges else current_account().id, **query
     )
@@ -139,9 +139,9 @@ def log(match_id: str) -> Response:
     match = matches.get_match(current_session(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
     try:
-        content = logs.download(current_session(), match, gzipped=False)
+        content = logs.read_log_file(current_session(), match, gzipped=False)
     except NotReady as error:
-        if logs.is_open(current_session(), match):
+        if logs.is_log_public(current_session(), match):
             raise not_found() from None  # cancelled before its first row: there is no log and there will be none
         raise Problem(409, "log_not_ready", str(error)) from None
     response = Response(content, mimetype="application/x-ndjson")
@@ -175,7 +175,7 @@ def check_may_create(new_match: dict[str, Any]) -> None:
 
 def check_time(time: dict[str, int]) -> None:
     """Raise a 422 if a friendly has more time than allowed."""
-    most = asdict(quotas.LONGEST)
+    most = asdict(quotas.MAX_TIME)
     if too_long := [name for name in most if time[name] > most[name]]:
         raise invalid(
             (f"time.{name}", f"Must be at most {most[name]} in a friendly. Organisers may set more.")
@@ -197,7 +197,7 @@ def may_cancel(match: Match) -> bool:
     return (
         may_void(match)
         or (match.tournament_id is None and current_account().role == "organiser")
-        or current_account().id in friendlies.owners_in(current_session(), match)
+        or current_account().id in friendlies.owners_of_friendly(current_session(), match)
     )
 
 

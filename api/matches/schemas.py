@@ -21,12 +21,12 @@ from api.fields import (
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
-from referee.matches.quotas import LONGEST
+from referee.matches.quotas import MAX_TIME
 from referee.matches.states import DealGroupState, DealSharing, MatchState
-from referee.workflows.unrated import UNRATED
-from referee.workflows.voiding import MOST_REASON
+from referee.workflows.unrated import UNRATED_REASONS
+from referee.workflows.voiding import MAX_REASON_LENGTH
 
-MOST_SEATS = 10
+MAX_SEATS = 10
 LAST_ROUND = 1_000_000
 WHOLE_GROUP = "all matches that share their cards with this one"
 DEFAULTS = Limits()
@@ -37,13 +37,13 @@ class TimeView(Strict):
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
-        metadata=describe(f"time per decision; at most {LONGEST.budget_ms} in a friendly"),
+        metadata=describe(f"time per decision; at most {MAX_TIME.budget_ms} in a friendly"),
     )
     bank_ms = StrictInt(
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
-        metadata=describe(f"bank of extra time per match; at most {LONGEST.bank_ms} in a friendly"),
+        metadata=describe(f"bank of extra time per match; at most {MAX_TIME.bank_ms} in a friendly"),
     )
 
 
@@ -52,7 +52,7 @@ class NewMatch(Strict):
     bots = fields.List(
         Id("bot"),
         required=True,
-        validate=validate.Length(1, MOST_SEATS),
+        validate=validate.Length(1, MAX_SEATS),
         metadata=describe("Bots by seat, without repetition; at least one must be your own."),
     )
     options = fields.Dict(
@@ -77,12 +77,12 @@ class MatchQuery(PageQuery):
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MOST_REASON, load_default="cancelled", metadata=describe("Shown to everyone."))
+    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Shown to everyone."))
     whole_group = StrictBool(load_default=False, metadata=describe(f"cancel {WHOLE_GROUP}; needed where there are"))
 
 
 class VoidMatch(Strict):
-    reason = PlainText(MOST_REASON, required=True, metadata=describe("Shown to everyone."))
+    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Shown to everyone."))
     rematch = StrictBool(load_default=False, metadata=describe("Play the match again with new cards."))
     whole_group = StrictBool(load_default=False, metadata=describe(f"void {WHOLE_GROUP}; needed in duplicate deals"))
 
@@ -97,14 +97,14 @@ class VoidedView(View):
 
 
 class UnratedReason(fields.String):
-    """The reason why a match is unrated, one of ``UNRATED``."""
+    """The reason why a match is unrated, one of ``UNRATED_REASONS``."""
 
     def __init__(self, description: str) -> None:
-        listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED.items())
+        listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED_REASONS.items())
         super().__init__(
             required=True,
             allow_none=True,
-            validate=validate.OneOf(list(UNRATED)),
+            validate=validate.OneOf(list(UNRATED_REASONS)),
             metadata=describe(f"{description}. {listed}"),
         )
 

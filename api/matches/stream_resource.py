@@ -34,7 +34,7 @@ def list_rows(query: Json, match_id: str) -> Any:
     return Extended(
         standing,
         rows=len(items),
-        placements=visibility.placements(current_session(), match_id) if standing.ended else None,
+        placements=visibility.load_placements(current_session(), match_id) if standing.has_ended else None,
         items=page,
         next_after=page[-1]["row"] if page else query.get("after"),
     )

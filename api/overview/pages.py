@@ -16,7 +16,7 @@ from referee.ladders.tables import Ladder
 from referee.matches import matches
 from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
-from referee.tournaments.overview import Overview, overview
+from referee.tournaments.overview import Overview, load_overview
 from referee.tournaments.tables import Tournament
 
 pages = Pages("home", __name__)
@@ -32,17 +32,17 @@ class Top:
     """The first rows of a game's most active ladder."""
 
     ladder: Ladder
-    lines: list[ratings.LadderStanding]
+    lines: list[ratings.RankedBot]
 
 
 @pages.view("/")
 def home() -> Response:
-    now = overview(current_session())
+    now = load_overview(current_session())
     results = match_views(matches.list_matches(current_session(), status=MatchState.FINISHED, limit=MOST_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),
-        tournaments=now.events + open_tournaments(),
+        tournaments=now.tournaments + open_tournaments(),
         counts=now.counts,
         known=compared_values(now),
         tops=load_top_rows(),
@@ -55,14 +55,14 @@ def home() -> Response:
 
 def compared_values(now: Overview) -> list[Any]:
     """Return the values that home.js compares with messages of the stream; if they differ, it reloads the page."""
-    running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.events]
+    running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.tournaments]
     return [running, now.counts["open"], now.counts["results"]]
 
 
 def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
     """Return tournaments open for entries with their progress, newest first."""
     found = tournaments.list_tournaments(current_session(), status="open", limit=MOST_OPEN).items
-    return [(tournament, progress.progress(current_session(), tournament.id)) for tournament in found]
+    return [(tournament, progress.load_progress(current_session(), tournament.id)) for tournament in found]
 
 
 def load_top_rows() -> list[Top]:
@@ -74,4 +74,4 @@ def load_top_rows() -> list[Top]:
     for ladder in sorted(ladders, key=lambda ladder: last[ladder.id]):
         most_active[ladder.game] = ladder
     chosen = [most_active[game] for game in catalogue() if game in most_active and last[most_active[game].id]]
-    return [Top(ladder, list(ratings.ladder_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]
+    return [Top(ladder, list(ratings.load_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]

@@ -15,7 +15,7 @@ from api.overview.stream import NOW, PACE_S, OverviewStream
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
 from api.views import current_application, database, get_shared
-from referee.tournaments.overview import overview
+from referee.tournaments.overview import load_overview
 from referee.workflows import visibility
 
 
@@ -57,12 +57,12 @@ class OverviewCache:
 
 
 def _overview(session: Session) -> Extended:
-    found = overview(session)
-    matches_shown = attach_seats(session, found.matches, visibility.seats_told(session, found.matches))
+    found = load_overview(session)
+    matches_shown = attach_seats(session, found.matches, visibility.filter_known_seats(session, found.matches))
     return Extended(
         found,
         matches=matches_shown,
-        tournaments=[Extended(tournament, progress=progress) for tournament, progress in found.events],
+        tournaments=[Extended(tournament, progress=progress) for tournament, progress in found.tournaments],
     )
 
 

@@ -17,7 +17,7 @@ from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import LINES, TOURNAMENT, Json, entry_page, tournament_context
+from api.tournaments.pages import ROWS_PER_PAGE, TOURNAMENT, Json, entry_page, tournament_context
 from api.tournaments.presentation import visible_entry
 from api.tournaments.round_schemas import TableView
 from api.tournaments.standings_schemas import LuckRow
@@ -29,7 +29,7 @@ from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import bulk, round_lists, tournaments
 from referee.tournaments.round_lists import RoundPage
-from referee.tournaments.rounds import newest
+from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import RoundState
 from referee.tournaments.tables import Tournament
@@ -40,14 +40,14 @@ MATCHES: Final = 50  # on a page
 ROUNDS: Final = 50
 TABLES: Final = 25
 CROSSTABLE_ROWS: Final = 30
-MOST_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
+MAX_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
 
 
 @pages.view(f"{TOURNAMENT}/rounds", "page")
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
     tournament = _get_tournament_with_rounds(tournament_id)
-    numbered = numbered_page(requested_number(), ROUNDS, newest(current_session(), tournament.id))
+    numbered = numbered_page(requested_number(), ROUNDS, newest_round(current_session(), tournament.id))
     found = round_lists.list_rounds(current_session(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
     return page("tournaments/rounds.html", **tournament_context(tournament), rounds=found.items, numbered=numbered)
 
@@ -65,7 +65,7 @@ def show_round(tournament_id: str, tournament_round: int) -> Response:
         "tournaments/round.html",
         **tournament_context(tournament),
         round=summary,
-        newest=newest(current_session(), tournament.id),
+        newest=newest_round(current_session(), tournament.id),
         tables=TableView(many=True).dump(pairings.visible_table(tournament, found, number) for number in found.tables),
         byes=_byes(found) if summary.state == RoundState.OVER or pairings.may_show_entrants(tournament) else [],
         numbered=numbered,
@@ -128,7 +128,7 @@ def show_bracket(tournament_id: str) -> Response:
         drawing=bracket_chart.bracket_tree(bracket, tournament.name),
         rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["rounds"]],
         to_come=bracket["to_come"],
-        most=MOST_LISTED,
+        most=MAX_LISTED,
     )
 
 
@@ -136,8 +136,8 @@ def show_bracket(tournament_id: str) -> Response:
 def list_downloads(tournament_id: str) -> Response:
     """Show the downloads of a tournament."""
     tournament = _get_started_tournament(tournament_id)
-    extent = bulk.extent(current_session(), tournament.id, bulk.DownloadCursor())
-    stored = bulk.stored_size(current_session(), tournament.id)
+    extent = bulk.find_scope(current_session(), tournament.id, bulk.DownloadCursor())
+    stored = bulk.measure_logs(current_session(), tournament.id)
     return page(
         "tournaments/downloads.html",
         **tournament_context(tournament),
@@ -170,7 +170,7 @@ def _crosstable(tournament_id: str, kept: CacheEntry[TournamentResults], number:
     numbered = numbered_page(number, CROSSTABLE_ROWS, len(table))
     rows = numbered.rows(table)
     names = standings_cache.load_names(tournament_id, [str(row.entrant) for row in rows])
-    lines = [(row.place, str(row.entrant), names[str(row.entrant)]) for row in rows]
+    lines = [(row.rank, str(row.entrant), names[str(row.entrant)]) for row in rows]
     grid = heat.crosstable_grid(lines, standings_cache.results_by_opponent(kept))
     return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
 
@@ -179,7 +179,7 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
     table, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
     found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
     compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
-    numbered = numbered_page(number, LINES, len(compared))
+    numbered = numbered_page(number, ROWS_PER_PAGE, len(compared))
     named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
     lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
     return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
@@ -187,10 +187,10 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
 
 def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:
     """Return the tables of a round with their matches; none for a huge round, which has its own page."""
-    if len(bracket_round["tables"]) > MOST_LISTED:
+    if len(bracket_round["tables"]) > MAX_LISTED:
         return []
     numbers = [table["table"] for table in bracket_round["tables"]]
-    played = round_lists.matches_at(current_session(), tournament.id, bracket_round["tournament_round"], numbers)
+    played = round_lists.matches_by_table(current_session(), tournament.id, bracket_round["tournament_round"], numbers)
     return [{**table, "matches": match_views(played.get(table["table"], []))} for table in bracket_round["tables"]]
 
 

@@ -38,9 +38,9 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
-    if "seed" in entry and not tournaments.runs(current_account(), tournament):
+    if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
-    entered = entries.enter(current_session(), tournament.id, bot.id)
+    entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(current_session(), tournament.id, {bot.id: entry["seed"]})
     return visible_entry(entered, bot)
@@ -55,7 +55,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
     try:
-        return visible_entry(entries.withdraw(current_session(), tournament.id, bot.id), bot)
+        return visible_entry(entries.withdraw_bot(current_session(), tournament.id, bot.id), bot)
     except NotFound as error:
         if error.kind != "entry":
             raise
@@ -69,7 +69,7 @@ def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     Possible before the start. Entries that are not named keep their seeds. A knockout uses the seeds if its `seeding`
     is `hand`, a Swiss for its pairing numbers.
     """
-    tournament = tournaments.get_tournament(current_session(), tournament_id, run_by=current_account())
+    tournament = tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
     return attach_progress(entries.set_seeds(current_session(), tournament.id, body["seeds"]))
 
 
@@ -79,6 +79,6 @@ def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
         bot = bots.get_bot(current_session(), bot_id)
     except NotFound:
         raise invalid([("bot", "No bot has this id.")]) from None
-    if bot.owner_id != current_account().id and not tournaments.runs(current_account(), tournament):
+    if bot.owner_id != current_account().id and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
     return bot

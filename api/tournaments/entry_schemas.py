@@ -4,7 +4,7 @@ from marshmallow import fields, validate
 
 from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe, member_of
 from api.pagination import PageQuery
-from referee.tournaments.entries import LARGEST_SEED
+from referee.tournaments.entries import MAX_SEED
 from referee.tournaments.states import Preflight
 
 
@@ -12,7 +12,7 @@ class NewEntry(Strict):
     bot = Id("bot", required=True)
     seed = StrictInt(
         low=1,
-        high=LARGEST_SEED,
+        high=MAX_SEED,
         metadata=describe("1 is the strongest; only the organiser of the tournament may set it."),
     )
 
@@ -24,7 +24,7 @@ class Withdrawal(Strict):
 class Seeds(Strict):
     seeds = fields.Dict(
         keys=Id("bot"),
-        values=StrictInt(low=1, high=LARGEST_SEED, allow_none=True),
+        values=StrictInt(low=1, high=MAX_SEED, allow_none=True),
         required=True,
         validate=validate.Length(min=1),
         metadata=describe("Seeds by bot: 1 is the strongest, null seeds by rating. Other entries keep their seeds."),

@@ -62,11 +62,11 @@ def visible_bracket(tournament: Tournament) -> Json:
     """Return the bracket as the caller may see it. Raise ``Conflict`` for other formats."""
     if tournament.format != TournamentFormat.KNOCKOUT:
         raise Conflict(f"A tournament with the format {tournament.format} has no bracket; only a knockout has one.")
-    course, running = rounds.course_of(current_session(), tournament)
+    course, running = rounds.load_state_and_open_round(current_session(), tournament)
     tree = knockout.render_bracket(course, running)
     number = len(course.played) + 1 if running else None
     if number is not None and not may_show_entrants(tournament):
-        _hide_entrants(tree["rounds"][-1], round_lists.tables_over(current_session(), tournament.id, number))
+        _hide_entrants(tree["rounds"][-1], round_lists.ended_tables(current_session(), tournament.id, number))
     entrants = [entrant for bracket_round in tree["rounds"] for entrant in _list_entrants(bracket_round)]
     names = bots.names_of(current_session(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
     for bracket_round in tree["rounds"]:

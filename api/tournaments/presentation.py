@@ -6,7 +6,7 @@ from api.views import current_session
 from referee.bots.tables import Bot
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries
-from referee.tournaments.progress import progress
+from referee.tournaments.progress import load_progress
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 
@@ -14,8 +14,8 @@ def attach_progress(tournament: Tournament) -> Extended:
     """Return a tournament with its number of entries, its progress, and the tie-breaks of its format."""
     return Extended(
         tournament,
-        entries=entries.counts(current_session(), tournament.id),
-        progress=progress(current_session(), tournament.id),
+        entries=entries.count_by_state(current_session(), tournament.id),
+        progress=load_progress(current_session(), tournament.id),
         tie_breaks=TIE_BREAKS[tournament.format],
     )
 

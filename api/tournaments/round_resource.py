@@ -8,7 +8,7 @@ from api.pagination import PageQuery, envelope, read_cursor
 from api.tournaments.pairings import ROUND, bot_reference, may_show_entrants, visible_table
 from api.tournaments.round_schemas import RoundView, WholeRoundView
 from api.views import Resource, current_session
-from referee.db.paging import Page, number_of
+from referee.db.paging import Page, read_number_cursor
 from referee.tournaments import round_lists, tournaments
 from referee.tournaments.states import RoundState
 
@@ -36,7 +36,7 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
-    first = number_of(read_cursor(query) or [0])
+    first = read_number_cursor(read_cursor(query) or [0])
     found = round_lists.get_round_page(current_session(), tournament.id, summary, first=first, limit=query["limit"])
     page = Page(
         [visible_table(tournament, found, number) for number in found.tables],

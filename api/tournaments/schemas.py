@@ -20,14 +20,14 @@ from api.fields import (
     member_of,
 )
 from api.games.schemas import GAMES, check_options
-from api.matches.schemas import MOST_SEATS, TimeView
+from api.matches.schemas import MAX_SEATS, TimeView
 from api.pagination import PageQuery
 from referee.house.strategies import players
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import TournamentState
 from referee.tournaments.terms import MAX_CYCLES
-from referee.workflows.voiding import MOST_REASON
+from referee.workflows.voiding import MAX_REASON_LENGTH
 
 TERMS = {
     "format": "who meets whom; round_robin unless given",
@@ -53,7 +53,7 @@ class TermsBody(Strict):
     """The terms of a tournament in a request."""
 
     name = Name()
-    seats = StrictInt(low=1, high=MOST_SEATS, metadata=describe("Seats at each table."))
+    seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Seats at each table."))
     options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
     format = fields.String(validate=member_of(TournamentFormat), metadata=describe(TERMS["format"]))
     format_options = fields.Dict(keys=fields.String(), metadata=describe(TERMS["format_options"]))
@@ -75,7 +75,7 @@ class TermsBody(Strict):
 class NewTournament(TermsBody):
     name = Name(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    seats = StrictInt(low=1, high=MOST_SEATS, required=True, metadata=describe("Seats at each table."))
+    seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Seats at each table."))
     options = fields.Dict(
         keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
     )
@@ -94,7 +94,7 @@ class TournamentChanges(TermsBody):
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(MOST_REASON, load_default=None, metadata=describe("Shown to everyone as `status_reason`."))
+    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Shown to everyone as `status_reason`."))
 
 
 class TournamentQuery(PageQuery):

@@ -37,7 +37,7 @@ def tournament_entry(tournament_id: str) -> CacheEntry[TournamentResults]:
 
 def ranked_entrants(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
     """Return the standings, best first."""
-    return kept.part("table", kept.made.table)
+    return kept.part("table", kept.made.standings)
 
 
 def row_indexes(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
@@ -60,7 +60,7 @@ def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashabl
 def error_bars(kept: CacheEntry[TournamentResults]) -> dict[Any, ErrorBar]:
     made = kept.made
     return kept.part(
-        "bars", lambda: bootstrap(made.entrants, made.outcomes, draw_key=made.draw, samples=samples_of(made))
+        "bars", lambda: bootstrap(made.entrants, made.outcomes, draw_key=made.draw_key, samples=samples_of(made))
     )
 
 

@@ -10,7 +10,7 @@ from api.streams.endpoints import StreamResource
 from api.tournaments import standings_cache
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
-from api.tournaments.stream import LINES, TournamentStream, Views
+from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream, Views
 from api.views import current_application, database
 from referee.tournaments import tournaments
 
@@ -49,7 +49,7 @@ def _render_standings() -> Callable[[str], Json]:
     def render(tournament_id: str) -> Json:
         with app.app_context():
             kept = standings_cache.tournament_entry(tournament_id)
-            rows = standings_cache.ranked_entrants(kept)[:LINES]
+            rows = standings_cache.ranked_entrants(kept)[:ROWS_PER_MESSAGE]
             shown = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=False)
             return {**standings_cache.snapshot(kept), "items": StandingsRow(many=True).dump(shown)}
 

@@ -3,9 +3,9 @@
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe, member_of
-from referee.webhooks.outbox import EVENTS
+from referee.webhooks.outbox import NOTIFICATION_TYPES
 from referee.webhooks.states import DeliveryState, WebhookState
-from referee.webhooks.webhooks import CHOICE
+from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 
 class Choice(fields.List[str]):
@@ -13,9 +13,9 @@ class Choice(fields.List[str]):
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
-            fields.String(validate=validate.OneOf(CHOICE)),
+            fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)),
             required=required,
-            validate=validate.Length(1, len(CHOICE)),
+            validate=validate.Length(1, len(SUBSCRIBABLE_TYPES)),
             metadata=describe("Types of notifications to send; pings are sent only on request."),
         )
 
@@ -41,7 +41,7 @@ class WebhookChanges(Strict):
 class WebhookView(View):
     id = fields.String()
     url = fields.String()
-    events = fields.List(fields.String(validate=validate.OneOf(CHOICE)))
+    events = fields.List(fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)))
     status = fields.String(validate=member_of(WebhookState))
     status_reason = fields.String(allow_none=True)
     failing_since = UtcDateTime(
@@ -61,7 +61,7 @@ class SecretWebhookView(WebhookView):
 class DeliveryView(View):
     id = fields.String(metadata=describe("Sent as `webhook-id`, the same for each attempt."))
     webhook = fields.String(attribute="webhook_id")
-    event = fields.String(validate=validate.OneOf(EVENTS))
+    event = fields.String(validate=validate.OneOf(NOTIFICATION_TYPES))
     status = fields.String(validate=member_of(DeliveryState))
     attempts = fields.Integer()
     response_status = fields.Integer(

@@ -14,16 +14,16 @@ from referee.accounts.tables import Account
 from referee.bots import checks
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
-from referee.db.engine import current_time, queue_up
+from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
-from referee.db.names import checked_name, name_key, spare_key, spare_keys_begin
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.names import name_key, spare_key, spare_key_prefix, validate_name
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 
-OLD_SECRET_LASTS: Final = timedelta(hours=24)
-DEFAULT_MAX_CALLS: Final = 8
-NAMED_AT_ONCE: Final = 500  # ids in one query
-MOST_SOUR: Final = 3  # consecutive matches at whose end a bot was unreachable; then it is paused
+OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
+DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
+IDS_PER_QUERY: Final = 500  # ids in one query
+MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches at whose end a bot was unreachable; then it is paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,20 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
 
     Raise ``BadOption`` for a bad name, ``NameTaken`` if a name looks like it, ``QuotaExceeded``.
     """
-    name = checked_name(name)
-    queue_up(session, "bot names and quotas")
+    name = validate_name(name)
+    take_advisory_lock(session, "bot names and quotas")
     _check_quotas(session, owner_id, _host(url), quotas or Quotas())
     moment = current_time(session)
     bot = Bot(
         id=new_id("bot"),
         owner_id=owner_id,
         name=name,
-        normalized_name=_free_key(session, name),
+        normalized_name=_claim_name_key(session, name),
         url=url,
         host=_host(url),
         status=BotState.UNVERIFIED,
         games=[],
-        max_concurrent_requests=DEFAULT_MAX_CALLS,
+        max_concurrent_requests=DEFAULT_MAX_CONCURRENT_REQUESTS,
         secret_generation=1,
         revision=1,
         created_at=moment,
@@ -77,17 +77,17 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
 
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the names of these bots by id."""
-    return _by_id(session, Bot.name, bot_ids)
+    return _load_by_bot_id(session, Bot.name, bot_ids)
 
 
 def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the ids of the accounts that own these bots, by bot id."""
-    return _by_id(session, Bot.owner_id, bot_ids)
+    return _load_by_bot_id(session, Bot.owner_id, bot_ids)
 
 
-def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
+def _load_by_bot_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
     wanted = sorted(set(bot_ids))
-    portions = [wanted[start : start + NAMED_AT_ONCE] for start in range(0, len(wanted), NAMED_AT_ONCE)]
+    portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
     found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
     return {bot_id: value for rows in found for bot_id, value in rows}
 
@@ -110,7 +110,7 @@ def list_bots(
         query = query.where(Bot.owner_id == owner_id)
     if status is not None:
         query = query.where(Bot.status == status)
-    return newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
 
 
 def edit(
@@ -127,15 +127,15 @@ def edit(
     A new address is used once it has passed a handshake. Until then matches already created use the old address, and
     no new ones are created.
     """
-    bot = _at_revision(session, bot_id, revision)
-    if name is not None and (name := checked_name(name)) != bot.name:
-        queue_up(session, "bot names and quotas")
-        bot.normalized_name = _free_key(session, name, besides=bot.id)
+    bot = _lock_at_revision(session, bot_id, revision)
+    if name is not None and (name := validate_name(name)) != bot.name:
+        take_advisory_lock(session, "bot names and quotas")
+        bot.normalized_name = _claim_name_key(session, name, own_id=bot.id)
         bot.name = name
     if url is not None and url != bot.url:
         host = _host(url)
         if host != bot.host:
-            queue_up(session, "bot names and quotas")
+            take_advisory_lock(session, "bot names and quotas")
             _check_host_quota(session, host, quotas or Quotas())
         bot.url, bot.host = url, host
         if bot.status == BotState.VERIFIED:
@@ -151,7 +151,7 @@ def edit(
 
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
     """Pause a bot: it gets no new matches. When owners pause, ``pausing.pause_bot`` also cancels its friendlies."""
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     bot.status, bot.status_reason = BotState.PAUSED, reason
     bot.revision += 1
     return bot
@@ -163,12 +163,12 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     The bot is verified if its address is the one that passed the last handshake. A bot that was paused because it was
     unreachable must pass another handshake first.
     """
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     if bot.status != BotState.PAUSED:
         raise Conflict(f"the bot is {bot.status}, not paused")
     proven = bot.verified_url == bot.url
     bot.status, bot.status_reason = (BotState.VERIFIED if proven else BotState.UNVERIFIED), None
-    if bot.unreachable_streak >= MOST_SOUR:
+    if bot.unreachable_streak >= MAX_UNREACHABLE_STREAK:
         bot.status, bot.status_reason, bot.unreachable_streak = (
             BotState.UNVERIFIED,
             "handshake before it plays again",
@@ -181,7 +181,7 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
     """Retire a bot for good. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     bot.status, bot.status_reason, bot.handshake_state = BotState.RETIRED, None, CheckState.IDLE
     bot.revoke_claim()
     checks.drop(session, bot.id)
@@ -193,9 +193,9 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
     """Advance to the next secret. The previous one also signs for a day."""
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     bot.secret_generation += 1
-    bot.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
+    bot.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
     bot.revision += 1
     return bot
 
@@ -206,13 +206,13 @@ def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
     The next one signs so that matches started before a rotation are signed validly after it; the previous one signs
     for a day after a rotation.
     """
-    before = bot.previous_secret_until is not None and bot.previous_secret_until > moment
-    return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
+    previous_signs = bot.previous_secret_until is not None and bot.previous_secret_until > moment
+    return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if previous_signs else []))
 
 
 def request_handshake(session: Session, bot_id: str, *, with_check: bool = False) -> Bot:
     """Request another handshake, with ``with_check`` also a check. Pending ones are not requested twice."""
-    bot = _at_revision(session, bot_id, None)
+    bot = _lock_at_revision(session, bot_id, None)
     if with_check and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
     if bot.handshake_state == CheckState.IDLE:
@@ -226,7 +226,7 @@ def _make_handshake_due(session: Session, bot: Bot) -> None:
     bot.handshake_lost_claims = 0
 
 
-def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
+def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
     locked = select(Bot).where(Bot.id == bot_id).with_for_update()
     # Read again after locking: another transaction may have changed it.
     bot = session.scalar(locked.execution_options(populate_existing=True))
@@ -241,13 +241,13 @@ def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
     return bot
 
 
-def _free_key(session: Session, name: str, besides: str = "") -> str:
+def _claim_name_key(session: Session, name: str, own_id: str = "") -> str:
     key = name_key(name)
-    spared = and_(
-        Bot.normalized_name.startswith(spare_keys_begin(key), autoescape=True), Bot.status != BotState.RETIRED
+    holds_spare_key = and_(
+        Bot.normalized_name.startswith(spare_key_prefix(key), autoescape=True), Bot.status != BotState.RETIRED
     )
-    taken = select(Bot.id).where(or_(Bot.normalized_name == key, spared), Bot.id != besides).limit(1)
-    if key in reserved_names() or session.scalar(taken):
+    same_name = select(Bot.id).where(or_(Bot.normalized_name == key, holds_spare_key), Bot.id != own_id).limit(1)
+    if key in reserved_names() or session.scalar(same_name):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
     return key
 
@@ -262,8 +262,8 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
 
 
 def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
-    there = select(func.count()).where(Bot.host == host, Bot.status != BotState.RETIRED)
-    if session.scalars(there).one() >= quotas.per_host:
+    on_host = select(func.count()).where(Bot.host == host, Bot.status != BotState.RETIRED)
+    if session.scalars(on_host).one() >= quotas.per_host:
         raise QuotaExceeded(f"at most {quotas.per_host} bots may have addresses on one host")
 
 

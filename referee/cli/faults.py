@@ -10,7 +10,7 @@ from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
 
-SHOWN = 1_000  # characters of a question or a reply; --json shows all
+MAX_SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
 
 @service_command()
@@ -65,4 +65,4 @@ def _times(timing: Json) -> str:
 def _truncate(text: str | None) -> str:
     if not text:
         return "nothing"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text):,} characters; --json shows all)"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} … ({len(text):,} characters; --json shows all)"

@@ -10,11 +10,11 @@ import click
 from referee.cli import problem_report
 from referee.cli.options import FILE, Number, secret_option, usage_errors
 from referee.cli.play import summary, table, write
-from referee.cli.replay import Recorded, RecordedDecision, decision_argument
+from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
 from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.local import bot_files, matches
-from referee.local.matches import LocalEntrant, LocalResult, Sitting, local_id
+from referee.local.matches import LocalEntrant, LocalResult, PlannedMatch, local_id
 from referee.match import replay
 from referee.match.canonical import Json
 
@@ -46,13 +46,13 @@ def fork(
     original match. Time banks and faults are kept: a seat that was retired stays retired. The exit status is 3 if a
     player was never reached or if a started FILE exited on its own.
     """
-    recorded = Recorded.read(remote, log)
+    recorded = RecordedMatch.read(remote, log)
     seats = recorded.header["seats"]
     if len(players) > seats:
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
-        first = replay.question(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1
+        first = replay.find_request(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 1 to {seats}")
         entrants = _assign_seats(players, first, others, seats)
@@ -69,10 +69,10 @@ def fork(
 
 def _assign_seats(players: Sequence[str], first: int, others: str, seats: int) -> list[LocalEntrant]:
     sources = [*players, *[others] * (seats - len(players))]
-    return matches.entrants([sources[(seat - first) % seats] for seat in range(seats)])
+    return matches.parse_entrants([sources[(seat - first) % seats] for seat in range(seats)])
 
 
-def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) -> Json:
+def forked_header(recorded: RecordedMatch, n: int, entrants: Sequence[LocalEntrant]) -> Json:
     """Return row 0 of the new log.
 
     Its match id marks it as a fork. Each player has the decision from which it played, the player before it and the
@@ -93,9 +93,9 @@ def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) 
 
 
 async def _play_fork(
-    recorded: Recorded, n: int, entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]
+    recorded: RecordedMatch, n: int, entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]
 ) -> LocalResult:
     match, reveal = recorded.replay_to(n, forked_header(recorded, n, entrants)), recorded.rows[-1]
     id = match.header["match"]
-    sitting = Sitting(id, entrants, recorded.header["group"]["id"], bytes.fromhex(reveal["seed"]), id)
+    sitting = PlannedMatch(id, entrants, recorded.header["group"]["id"], bytes.fromhex(reveal["seed"]), id)
     return await matches.play_to_end(match, sitting, secrets, reveal["nonces"], reveal["nonce_hashes"])

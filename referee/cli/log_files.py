@@ -29,10 +29,10 @@ from referee.match.verification import VerificationReport, verify
 from referee.matches.states import MatchState
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
-LEAST_BYTES: Final = 100  # counted per line at least: about the shortest row, and the memory that a line takes
-REMARKS: Final = (MatchState.VOID, MatchState.CANCELLED, "damaged")
+MIN_BYTES: Final = 100  # counted per line at least: about the shortest row, and the memory that a line takes
+REMARK_TYPES: Final = (MatchState.VOID, MatchState.CANCELLED, "damaged")
 INDEX: Final = "index.csv"
-DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
+DAMAGE_ERRORS: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 
 class Unreadable(RefereeError):
@@ -41,13 +41,13 @@ class Unreadable(RefereeError):
 
 @dataclass(slots=True)
 class StoredLog:
-    """A log in a file: its match, its rows, why its match does not count (one of ``REMARKS``), and whether it is the
-    only log in the file. A log that is downloaded also has its ``packed`` bytes and their offset in the file."""
+    """A log in a file: its match, its rows, why its match does not count (one of ``REMARK_TYPES``), and whether it is
+    the only log in the file. A log that is downloaded also has its ``packed`` bytes and their offset in the file."""
 
     match: str
     lines: list[bytes] = field(default_factory=list)
     remark: str = ""
-    alone: bool = False
+    is_only_log: bool = False
     start: int = 0
     packed: bytes = b""
 
@@ -57,26 +57,26 @@ class StoredLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LogVerdict:
     """The result of verifying a stored log. ``row`` and ``reason`` say what is wrong if it does not hold;
     ``is_cut_short`` says that it holds as far as it goes, and that its match was cancelled."""
 
     report: VerificationReport
-    holds: bool
+    is_valid: bool
     is_cut_short: bool
     row: int | None
     reason: str
 
 
-def judge(log: StoredLog) -> Judgement:
+def verify_stored_log(log: StoredLog) -> LogVerdict:
     """Verify a log."""
     report = verify(log.lines)
     is_cut_short = log.remark == MatchState.CANCELLED and report.cut_short
     reason = f"there is no log ({log.remark})" if log.remark and not log.lines else report.reason
-    return Judgement(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
+    return LogVerdict(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
 
 
-def logs_of(file: str) -> Iterator[StoredLog]:
+def read_logs(file: str) -> Iterator[StoredLog]:
     """Yield the logs of a file (a path, a URL, or - for standard input), each as soon as it is complete.
 
     Raise ``Unreadable`` if the file cannot be read any further, after yielding the logs before that point.
@@ -88,9 +88,9 @@ def logs_of(file: str) -> Iterator[StoredLog]:
             yield from _split(file, _lines(file, stream))
 
 
-def lines_of(file: str) -> list[bytes]:
+def read_single_log(file: str) -> list[bytes]:
     """Return the rows of a file that contains one log; raise ``Unreadable`` for any other file."""
-    log, *others = islice(logs_of(file), 2)
+    log, *others = islice(read_logs(file), 2)
     if others:
         raise Unreadable(f"{file} contains several logs, but one is expected; `referee verify` checks them all")
     return log.lines
@@ -142,14 +142,14 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
 
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
     """Split lines into logs. A log begins with its header, or with any line after the end of the previous log."""
-    log, size, ended = StoredLog("", alone=True), 0, False
+    log, size, ended = StoredLog("", is_only_log=True), 0, False
     try:
         for line in lines:
             row = _row(line)
-            is_remark = "row" not in row and row.get("type") in REMARKS
+            is_remark = "row" not in row and row.get("type") in REMARK_TYPES
             begins = log.match != row.get("match") if is_remark else ended or row.get("type") == "header"
             if begins and (log.lines or log.remark):
-                log.alone = False
+                log.is_only_log = False
                 yield log
                 log, size, ended = StoredLog(""), 0, False
             log.match = log.match or str(row.get("match", ""))
@@ -157,7 +157,7 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
                 log.remark, ended = row["type"], True
                 continue
             log.lines.append(line)
-            size, ended = size + max(len(line), LEAST_BYTES), row.get("type") == "reveal"
+            size, ended = size + max(len(line), MIN_BYTES), row.get("type") == "reveal"
             if size > LIMIT_BYTES:
                 raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
     except ApiUnreachable:  # a download that broke off; a log that ended before that is whole
@@ -182,7 +182,7 @@ def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
             shutil.copyfileobj(stream, spool)
         try:
             archive = zipfile.ZipFile(stream if stream.seekable() else spool)
-        except DAMAGED as error:
+        except DAMAGE_ERRORS as error:
             raise Unreadable(f"{file}: cannot be unpacked: {error}") from error
         with archive:
             try:
@@ -194,16 +194,16 @@ def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
                 yield from _member(archive, name, remarks.pop(name, ""))
         yield from (StoredLog(match, remark=remark) for match, remark in remarks.items())
         if not names and not remarks:
-            yield StoredLog("", alone=True)
+            yield StoredLog("", is_only_log=True)
 
 
 def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[StoredLog]:
     try:
         with archive.open(name) as member:
             for log in _split(name, _lines(name, member)):
-                log.match, log.remark, log.alone = log.match or name, log.remark or remark, False
+                log.match, log.remark, log.is_only_log = log.match or name, log.remark or remark, False
                 yield log
-    except (*DAMAGED, Unreadable):
+    except (*DAMAGE_ERRORS, Unreadable):
         yield StoredLog(name, remark="damaged")
 
 
@@ -212,8 +212,8 @@ def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()
-    except (*DAMAGED, KeyError, ValueError):
+    except (*DAMAGE_ERRORS, KeyError, ValueError):
         return
     for row in csv.DictReader(io.StringIO(text, newline="")):
-        if row.get("status") in REMARKS:
+        if row.get("status") in REMARK_TYPES:
             yield row.get("file") or str(row.get("match")), row["status"]

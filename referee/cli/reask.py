@@ -11,8 +11,8 @@ import click
 from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
 from referee.cli import problem_report
 from referee.cli.options import Number, secret_option, usage_errors
-from referee.cli.plain_text import one_line, plain
-from referee.cli.replay import Recorded, RecordedDecision, decision_argument
+from referee.cli.plain_text import one_line, replace_control_characters
+from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
 from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
@@ -48,11 +48,11 @@ def reask(
     names them. An error that the bot reports in its answer is shown, and so is the related output of a FILE. The exit
     status is 1 if the answer would be a fault.
     """
-    recorded = Recorded.read(remote, log)
+    recorded = RecordedMatch.read(remote, log)
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         match = recorded.replay_to(n)
-        request = replay.question(match, seat_of_id if seat is None else seat - 1)
+        request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
@@ -64,7 +64,7 @@ def reask(
     document |= {"then": then, "now": now, "same": same}
     remote.show(document, _text(request, then, now, same=same))
     if output:
-        click.echo(f"\n{plain(output)}", err=True)
+        click.echo(f"\n{replace_control_characters(output)}", err=True)
     sys.exit(1 if now["fault"] else 0)
 
 
@@ -81,7 +81,7 @@ def _ask_bot(match: Match, request: Request, bot: str, secrets: tuple[str, ...])
     """Ask the bot at a URL, or start the bot in a file and ask it. Return its address and the question, its answer, and
     the output of a started bot if it shows what went wrong."""
     with usage_errors():
-        (entrant,) = matches.entrants([bot])
+        (entrant,) = matches.parse_entrants([bot])
         with bot_files.run_bots([entrant], secrets) as running:
             asked, now = asyncio.run(_ask_url(match, request, running.entrants[0].address, running.secrets))
             failed = bool(now["fault"] or now["error"])
@@ -122,7 +122,9 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     rows.append(("accepted", *("no" if answer["fault"] else "yes" for answer in (then, now))))
     rows.append(("time", f"{then['ms']} ms", f"{now['ms']} ms of {request.deadline_ms} ms"))
     if then.get("note") or now["note"]:
-        rows.append(("note", plain(str(then.get("note") or "")), plain(now["note"])))
+        rows.append(
+            ("note", replace_control_characters(str(then.get("note") or "")), replace_control_characters(now["note"]))
+        )
     if now["error"]:
         rows.append(("error", "", one_line(now["error"])))
     table = Table(heads, rows, left=heads).plain()
@@ -130,7 +132,7 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     text = f"decision {request.n}, seat {request.seat + 1}, phase {phase}, {len(request.legal_actions)} legal actions"
     text += f"\n{table}\n"
     if now["fault"]:
-        return f"{text}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
+        return f"{text}fault: {FAULTS[now['fault']]} ({replace_control_characters(now['detail'])})"
     if now["error"]:
         text += "the bot's own code failed, and it played the default action: "
     return text + ("the same answer" if same else "another answer")
@@ -141,4 +143,4 @@ def _format_answer(answer: Json) -> str:
     text = "-" if action is None else json.dumps(action, sort_keys=True)
     if answer["fault"]:
         text = answer["fault"] + ("; default " if answer.get("source") == AnswerSource.DEFAULT else ": ") + text
-    return plain(text)
+    return replace_control_characters(text)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import click
 
-from referee.cli.log_files import lines_of
+from referee.cli.log_files import read_single_log
 from referee.cli.tournament.lookup import ID
 from referee.cli.tournament.remote import Remote
 from referee.errors import BadOption, RefereeError
@@ -48,7 +48,7 @@ decision_argument = click.argument("decision", type=RecordedDecision.parse, meta
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedMatch:
     """A valid log with all its ``rows``; the last one is its reveal."""
 
     header: Json
@@ -56,12 +56,12 @@ class Recorded:
 
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
-        """Read a log from a file or URL as ``lines_of`` does, or from the service by the id of its match. Raise
+        """Read a log from a file or URL as ``read_single_log`` does, or from the service by the id of its match. Raise
         ``NotReplayable``, and any error that reading raises."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:
-            lines = lines_of(source)
+            lines = read_single_log(source)
         report = verify(lines)
         if not report.ok:
             raise NotReplayable(f"{source} is not valid: row {report.row}: {report.reason}")

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import Table
 from referee.cli.tournament.remote import Remote, service_command
 from referee.cli.tournament.stream import retry_until_answered
@@ -13,7 +13,7 @@ from referee.labels import rated_label, state_label
 from referee.match.canonical import Json
 from referee.matches.states import ENDED
 
-POLLED_S: Final = 0.5
+POLL_S: Final = 0.5
 
 
 @service_command()
@@ -39,13 +39,13 @@ def follow_match(remote: Remote, match_id: str) -> Json:
         if shown["status"] != status:
             status = shown["status"]
             note(_head(shown))
-        time.sleep(POLLED_S)
+        time.sleep(POLL_S)
         shown = retry_until_answered(lambda: remote.api.get(f"/matches/{match_id}"), note)
     return shown
 
 
 def note(text: str) -> None:
-    click.echo(plain(text), err=True)
+    click.echo(replace_control_characters(text), err=True)
 
 
 def result(match: Json) -> str:

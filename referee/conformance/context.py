@@ -10,7 +10,7 @@ from random import Random
 from referee.botclient.client import Reply
 from referee.conformance.calls import Call, CallChannel
 from referee.conformance.positions import ProbeQuestion, fresh_id
-from referee.conformance.report import Notes
+from referee.conformance.report import FindingCollector
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.protocol import messages
@@ -24,9 +24,11 @@ class Pace:
     bank_ms: int = 4_000
     notice_ms: int = 5_000  # for the manifest and for notices
     idle_s: float = 2.0  # the pause before a question
-    at_once: int = 8  # largest number of concurrent calls, even if the manifest allows more
-    asking_s: float = math.inf  # for questions from real positions; after that, each game gets only its first few
-    within_s: float | None = None  # for the whole check
+    max_concurrent: int = 8  # largest number of concurrent calls, even if the manifest allows more
+    question_time_s: float = (
+        math.inf
+    )  # for questions from real positions; after that, each game gets only its first few
+    time_limit_s: float | None = None  # for the whole check
     scenarios: int = 30  # largest number of matches per game that are played for their positions
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.time
@@ -40,7 +42,7 @@ class Pace:
         return self.budget_ms + self.bank_ms
 
 
-Tell = Callable[[int, int, str], None]  # questions asked, questions planned, current step
+ReportProgress = Callable[[int, int, str], None]  # questions asked, questions planned, current step
 
 
 @dataclass(slots=True)
@@ -51,10 +53,10 @@ class CheckContext:
     pace: Pace
     dice: Random
     planned: int
-    tell: Tell
+    tell: ReportProgress
     unproven_ends: bool = False  # whether a failed challenge ends the check
     manifest: messages.Manifest | None = None
-    notes: Notes = field(default_factory=Notes)
+    notes: FindingCollector = field(default_factory=FindingCollector)
     asked: int = 0
     answered: list[ProbeQuestion] = field(default_factory=list)  # without a fault
     coverage: dict[str, Json] = field(default_factory=dict)
@@ -113,10 +115,10 @@ class CheckContext:
     def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
         """Note that the reply to this call kept a rule, or broke it if there is a ``fault``."""
         if not fault:
-            self.notes.keep(rule)
+            self.notes.record_pass(rule)
             return
-        known = self.notes.knows(rule, where, fault)
-        self.notes.note_violation(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
+        known = self.notes.has_violation(rule, where, fault)
+        self.notes.record_violation(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
 
     def fresh(self) -> str:
         """Return a new match id."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from referee.botclient.client import Reply, check_proof
-from referee.conformance.calls import GONE, Call
+from referee.conformance.calls import UNREACHABLE_FAULTS, Call
 from referee.conformance.context import CheckContext
 from referee.conformance.positions import fresh_id
 from referee.games import catalogue
@@ -28,7 +28,7 @@ async def run_handshake(check: CheckContext) -> bool:
         return False
     if check.manifest is not None:
         check.line.allow(check.manifest.max_concurrent_requests)
-    await _nonces(check)
+    await _run_opening(check)
     return True
 
 
@@ -45,7 +45,7 @@ async def recheck_manifest(check: CheckContext) -> None:
         check.note("same_version", call, "" if last.version == first.version else "another_answer", came)
 
 
-def games_to_ask(check: CheckContext, wanted: Sequence[str]) -> list[type[State]]:
+def choose_games(check: CheckContext, names: Sequence[str]) -> list[type[State]]:
     """Return the wanted games, else the existing games of the manifest."""
     known = catalogue()
     named = dict.fromkeys(check.manifest.games if check.manifest else ())
@@ -56,7 +56,7 @@ def games_to_ask(check: CheckContext, wanted: Sequence[str]) -> list[type[State]
         for name in named:
             if name not in known and games:
                 check.note("unknown_game", call, "bad_schema", f"unknown game {name!r}", where=name[:40])
-    return [known[name] for name in wanted or games]
+    return [known[name] for name in names or games]
 
 
 # -- challenge and manifest --
@@ -66,7 +66,7 @@ async def _challenge(check: CheckContext) -> bool:
     nonce = check.dice.randbytes(16).hex()
     call = check.to_notify(messages.challenge_body(check.line.target.bot_id, nonce), f"chl_{nonce}")
     reply = await check.send(call)
-    if not _is_there(check, call, reply):
+    if not _is_reachable(check, call, reply):
         return False
     reply = check_proof(reply, nonce, check.secrets)
     check.note_reply("challenge", call, reply)
@@ -76,7 +76,7 @@ async def _challenge(check: CheckContext) -> bool:
 async def _manifest(check: CheckContext) -> bool:
     call = _manifest_call(check)
     reply = await check.send(call)
-    if not check.secrets and not _is_there(check, call, reply):
+    if not check.secrets and not _is_reachable(check, call, reply):
         return False
     check.manifest = _read_manifest(check, call, reply)
     return True
@@ -92,9 +92,9 @@ def _manifest_call(check: CheckContext) -> Call:
     return Call("GET", "/", fresh_id("manifest", check.dice), b"", check.secrets)
 
 
-def _is_there(check: CheckContext, call: Call, first: Reply) -> bool:
+def _is_reachable(check: CheckContext, call: Call, first: Reply) -> bool:
     """Judge the first call: return whether the bot was reached."""
-    if first.fault in GONE or (first.fault == "deadline" and not first.sent):
+    if first.fault in UNREACHABLE_FAULTS or (first.fault == "deadline" and not first.sent):
         check.note_reply("reachable", call, first)
         return False
     check.note_time("slow_start", call, first)
@@ -112,7 +112,7 @@ READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the me
 }
 
 
-async def _nonces(check: CheckContext) -> None:
+async def _run_opening(check: CheckContext) -> None:
     group_id, seed = fresh_id("grp", check.dice), check.dice.randbytes(32)
     committed = commitment(seed, group_id)
     promised, _ = await _check_opening_step(
@@ -127,10 +127,12 @@ async def _nonces(check: CheckContext) -> None:
         check.note("nonce_kept", call, "broken_promise", f"the nonce {nonce!r} does not fit its hash {promised}")
         check.notes.skip(["nonce_accepted", "nonce_missed"], "the bot did not keep its promise")
     else:
-        await _acceptance(check, group_id, committed, hashes, nonce)
+        await _run_opening_step_3(check, group_id, committed, hashes, nonce)
 
 
-async def _acceptance(check: CheckContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str) -> None:
+async def _run_opening_step_3(
+    check: CheckContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
+) -> None:
     """Send step 3 correctly, then with another nonce in place of the bot's own."""
     third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
     accepted, call = await _check_opening_step(check, "nonce_accepted", third, f"{group_id}_start_3")

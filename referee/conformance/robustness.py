@@ -7,7 +7,7 @@ import orjson
 
 from referee.conformance.calls import Call
 from referee.conformance.context import CheckContext, describe_reply
-from referee.conformance.positions import ADDED, ProbeQuestion, fresh_id, with_added
+from referee.conformance.positions import UNKNOWN_MEMBER, ProbeQuestion, add_unknown_members, fresh_id
 from referee.match.canonical import Json
 from referee.match.chance import commitment
 from referee.protocol import messages
@@ -17,21 +17,21 @@ ROBUSTNESS_RULES = (
     *("unknown_notice", "end_notices", "keep_alive", "idle", "reconnect", "hung_up", "stray"),
 )
 HUGE_BYTES = 256 * 1024
-RESENT = 3  # questions that are sent twice
-CROWDED = 5  # questions with unknown members
+MAX_RESENT = 3  # questions that are sent twice
+MAX_WITH_UNKNOWN_MEMBERS = 5  # questions with unknown members
 
 
 async def check_robustness(check: CheckContext) -> None:
     """Check all of these rules, those that may crash the bot last."""
-    await _resent(check)
-    await _stale(check)
-    for question in _one_a_kind(check)[:CROWDED]:
+    await _send_twice(check)
+    await _send_out_of_order(check)
+    for question in _one_of_each_kind(check)[:MAX_WITH_UNKNOWN_MEMBERS]:
         await check.apply_rule("unknown_members", question.with_unknown_members(check.fresh()))
-    await _huge(check)
-    await _parallel(check)
-    await _notices(check)
-    await _connections(check)
-    await _stray(check)
+    await _send_oversized(check)
+    await _send_concurrently(check)
+    await _send_notices(check)
+    await _break_connections(check)
+    await _send_stray_calls(check)
     often = check.line.closed * 2 > check.line.calls
     came = f"{check.line.closed} of {check.line.calls} calls ended the connection"
     check.note("keep_alive", check.to_decide(check.answered[0]), "unreachable" if often else "", came)
@@ -40,9 +40,9 @@ async def check_robustness(check: CheckContext) -> None:
 # -- questions --
 
 
-async def _resent(check: CheckContext) -> None:
+async def _send_twice(check: CheckContext) -> None:
     """Repeat the questions with the most legal actions, where equal answers are unlikely to be a coincidence."""
-    widest = sorted(check.answered, key=lambda question: -len(question.legal_actions))[:RESENT]
+    widest = sorted(check.answered, key=lambda question: -len(question.legal_actions))[:MAX_RESENT]
     for question in (asked.with_match_id(check.fresh()) for asked in widest):
         reply, first = await check.ask_and_judge(question)
         second = await check.apply_rule("resent", question)
@@ -53,7 +53,7 @@ async def _resent(check: CheckContext) -> None:
             check.note("resent_same", check.to_decide(question), fault, came, where=question.where)
 
 
-async def _stale(check: CheckContext) -> None:
+async def _send_out_of_order(check: CheckContext) -> None:
     """Send two questions of one match, the later one first."""
     older, match_id = check.answered[0], check.fresh()
     newer = next((asked for asked in reversed(check.answered) if asked.match_id == older.match_id), check.answered[-1])
@@ -61,17 +61,19 @@ async def _stale(check: CheckContext) -> None:
     await check.apply_rule("stale", older.with_match_id(match_id))
 
 
-async def _huge(check: CheckContext) -> None:
+async def _send_oversized(check: CheckContext) -> None:
     largest = max(check.answered, key=lambda question: len(question.body))
     observation = orjson.loads(largest.body)["observation"]
     word = "padding "
     padding = [word * 128] * (HUGE_BYTES // (128 * len(word)))
-    await check.apply_rule("huge", largest.with_match_id(check.fresh(), observation=observation | {ADDED: padding}))
+    await check.apply_rule(
+        "huge", largest.with_match_id(check.fresh(), observation=observation | {UNKNOWN_MEMBER: padding})
+    )
 
 
-async def _parallel(check: CheckContext) -> None:
+async def _send_concurrently(check: CheckContext) -> None:
     allowed = check.line.target.max_concurrent_requests
-    number = min(allowed, check.pace.at_once)
+    number = min(allowed, check.pace.max_concurrent)
     if number < 2:
         busy = "the bot is playing and has one free call" if allowed > 1 else "the manifest allows one call at a time"
         check.notes.skip(["parallel"], busy)
@@ -86,7 +88,7 @@ async def _parallel(check: CheckContext) -> None:
             raise outcome
 
 
-def _one_a_kind(check: CheckContext) -> Sequence[ProbeQuestion]:
+def _one_of_each_kind(check: CheckContext) -> Sequence[ProbeQuestion]:
     """Return one question of each kind, taking the games in turn."""
     found = {question.where: question for question in check.answered}
     by_game: dict[str, list[ProbeQuestion]] = {}
@@ -103,7 +105,7 @@ def _selected_action(question: ProbeQuestion, decision: messages.Decision) -> Js
 # -- notices --
 
 
-async def _notices(check: CheckContext) -> None:
+async def _send_notices(check: CheckContext) -> None:
     body = messages.encode_json(
         {"protocol": messages.PROTOCOL, "type": "weather_report", "sky": {"clouds": 3, "rain": None}}
     )
@@ -113,9 +115,9 @@ async def _notices(check: CheckContext) -> None:
     check.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", check.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
-    call = check.to_notify(messages.encode_json(with_added(first)), f"{group_id}_start_1")
+    call = check.to_notify(messages.encode_json(add_unknown_members(first)), f"{group_id}_start_1")
     check.note_reply("unknown_members", call, await check.send(call), where="group_start")
-    for where, body in _ends(check):
+    for where, body in _end_notices(check):
         call = check.to_notify(body, fresh_id("msg", check.dice))
         reply = await check.send(call)
         broke_off = reply.fault in ("unreachable", "deadline", "bad_http")
@@ -123,7 +125,7 @@ async def _notices(check: CheckContext) -> None:
         check.note("end_notices", call, fault, describe_reply(reply), where=where)
 
 
-def _ends(check: CheckContext) -> list[tuple[str, bytes]]:
+def _end_notices(check: CheckContext) -> list[tuple[str, bytes]]:
     question = check.answered[0]
     facts: Json = orjson.loads(question.body)["match"]
     state = question.state
@@ -139,7 +141,7 @@ def _ends(check: CheckContext) -> list[tuple[str, bytes]]:
 # -- connections --
 
 
-async def _connections(check: CheckContext) -> None:
+async def _break_connections(check: CheckContext) -> None:
     questions = check.answered
     check.tell(check.asked, check.asked, "a pause")
     await check.pace.sleep(check.pace.idle_s)
@@ -151,7 +153,7 @@ async def _connections(check: CheckContext) -> None:
     await check.apply_rule("hung_up", questions[0].with_match_id(check.fresh()))
 
 
-async def _stray(check: CheckContext) -> None:
+async def _send_stray_calls(check: CheckContext) -> None:
     """Send calls outside the protocol, and after each a question that shows whether the bot still answers."""
     calls = [
         Call("HEAD", "/", fresh_id("msg", check.dice)),

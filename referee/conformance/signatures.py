@@ -3,7 +3,7 @@
 import base64
 from dataclasses import replace
 
-from referee.conformance.calls import REFUSALS
+from referee.conformance.calls import REFUSAL_STATUSES
 from referee.conformance.context import CheckContext, describe_reply
 from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
@@ -30,6 +30,6 @@ async def check_signatures(check: CheckContext) -> None:
         question = question.with_match_id(check.fresh())
         forged = replace(check.to_decide(question), **changes)
         reply, decision = await check.ask_and_judge(question, forged)
-        refused = reply.status in REFUSALS
+        refused = reply.status in REFUSAL_STATUSES
         taken = "the call was answered" if not decision.fault else describe_reply(reply)
         check.note(rule, forged, "" if refused else reply.fault or "accepted", taken)

@@ -9,8 +9,8 @@ from referee import __version__
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits, CallTarget
 from referee.conformance import decisions, handshake, robustness, signatures
-from referee.conformance.calls import CallChannel, Gone, Locked
-from referee.conformance.context import CheckContext, Pace, Tell
+from referee.conformance.calls import BotUnreachable, CallChannel, SecretRequired
+from referee.conformance.context import CheckContext, Pace, ReportProgress
 from referee.conformance.report import ConformanceReport
 from referee.protocol import messages
 
@@ -24,7 +24,7 @@ async def run_check(
     questions: int = 200,
     dice: Random,
     pace: Pace | None = None,
-    tell: Tell = lambda asked, planned, what: None,
+    tell: ReportProgress = lambda asked, planned, what: None,
     signs_later: bool = False,
     unproven_ends: bool = False,
 ) -> ConformanceReport:
@@ -40,26 +40,26 @@ async def run_check(
     line = CallChannel(target, policy, limits, now=pace.now, signs_later=signs_later)
     check = CheckContext(line, pace, dice, questions, tell, unproven_ends)
     try:
-        await _in_time(check, games)
-    except Locked as locked:
-        check.notes.note_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
-    except Gone as gone:
-        check.notes.note_violation("stays_up", str(gone), fault=gone.fault)
+        await _run_within_time(check, games)
+    except SecretRequired as locked:
+        check.notes.record_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
+    except BotUnreachable as gone:
+        check.notes.record_violation("stays_up", str(gone), fault=gone.fault)
     finally:
         line.close()
     return _report(check)
 
 
-async def _in_time(check: CheckContext, games: Sequence[str]) -> None:
+async def _run_within_time(check: CheckContext, games: Sequence[str]) -> None:
     """Run the phases until the time limit; rules not reached by then stay unchecked."""
     try:
-        async with asyncio.timeout(check.pace.within_s) as limit:
+        async with asyncio.timeout(check.pace.time_limit_s) as limit:
             await _run_phases(check, games)
     except TimeoutError:
         if not limit.expired():
             raise
-        came = f"{check.line.calls} calls took more than {check.pace.within_s:.0f} s"
-        check.notes.note_violation("in_time", came, fault="deadline")
+        came = f"{check.line.calls} calls took more than {check.pace.time_limit_s:.0f} s"
+        check.notes.record_violation("in_time", came, fault="deadline")
 
 
 async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
     check.tell(0, check.planned, "manifest and notices")
     if not await handshake.run_handshake(check):
         return
-    chosen = handshake.games_to_ask(check, games)
+    chosen = handshake.choose_games(check, games)
     await decisions.ask_all(check, chosen)
     if not check.answered:
         reason = "no question was answered without a fault" if chosen else "the manifest names no existing game"

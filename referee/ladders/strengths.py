@@ -22,7 +22,7 @@ class LadderResults:
     left_out: int
 
 
-def ladder_results(
+def load_results(
     session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
 ) -> LadderResults:
     """Return up to ``limit`` results, or ``before`` if it is current or if ``patient``. Raise ``NotFound``."""
@@ -30,10 +30,10 @@ def ladder_results(
     seq = ratings.last_seq(session, ladder_id)
     if before is not None and (patient or before.as_of_seq == seq):
         return before
-    act, void = LedgerEntry, aliased(LedgerEntry)
-    voided = select(void.seq).where(void.match_id == act.match_id, void.kind == EntryKind.VOID).exists()
-    query = select(Result.bots, Result.placements, Result.rated).join(act, act.match_id == Result.match_id)
-    query = query.where(act.ladder_id == ladder_id, act.kind == EntryKind.RESULT, ~voided)
-    rows = session.execute(query.order_by(act.seq.desc()).limit(limit)).all()
+    entry, void = LedgerEntry, aliased(LedgerEntry)
+    voided = select(void.seq).where(void.match_id == entry.match_id, void.kind == EntryKind.VOID).exists()
+    query = select(Result.bots, Result.placements, Result.rated).join(entry, entry.match_id == Result.match_id)
+    query = query.where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT, ~voided)
+    rows = session.execute(query.order_by(entry.seq.desc()).limit(limit)).all()
     counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
     return LadderResults(seq, [(bots, placements, rated) for bots, placements, rated in rows], counting - len(rows))

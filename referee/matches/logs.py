@@ -35,20 +35,20 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
     return list(session.connection().execute(_RECORDED, {"of": match_id}).scalars())
 
 
-def is_open(session: Session, match: Match) -> bool:
+def is_log_public(session: Session, match: Match) -> bool:
     """Return whether the whole log is public, that is, its deal group is closed."""
     return (
         session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == DealGroupState.REVEALED
     )
 
 
-def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
+def read_log_file(session: Session, match: Match, *, gzipped: bool) -> bytes:
     """Return the whole log as JSON lines, compressed or plain.
 
     Raise ``NotReady`` before its deal group is closed, ``BadLog`` if the stored log is damaged.
     """
     log = session.get(MatchLog, match.id)
-    if not is_open(session, match):
+    if not is_log_public(session, match):
         raise NotReady("the log becomes public when the last match of its deal group is over")
     if log is None:
         raise NotReady("the match ended before its first row")
@@ -58,7 +58,7 @@ def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 
-def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
+def pack_log(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     """Replace the rows by the compressed log and delete sealed answers; return the digest."""
     found = digest(lines[-1])
     packed = _compress(b"".join(line + b"\n" for line in lines))
@@ -69,11 +69,11 @@ def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     return found
 
 
-def pack_what_there_is(session: Session, match_id: str) -> None:
+def pack_partial_log(session: Session, match_id: str) -> None:
     """Compress the rows of a match that ended early, if it has any."""
     lines = log_lines(session, match_id)
     if lines:
-        pack(session, match_id, lines)
+        pack_log(session, match_id, lines)
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:

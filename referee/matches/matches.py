@@ -10,10 +10,10 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import NotFound
 from referee.matches.scheduling import MatchPlan as MatchPlan
-from referee.matches.scheduling import arrange
+from referee.matches.scheduling import create_matches
 from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, Match, MatchSeat, is_unstarted
 
@@ -21,8 +21,8 @@ Json = dict[str, Any]
 
 
 def create_match(session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None) -> Match:
-    """Create a match. Raise the same errors as ``arrange``."""
-    (match_id,) = arrange(session, [plan], master_key=master_key, group=group)
+    """Create a match. Raise the same errors as ``create_matches``."""
+    (match_id,) = create_matches(session, [plan], master_key=master_key, group=group)
     return get_match(session, match_id)
 
 
@@ -69,7 +69,7 @@ def list_matches(
             query = query.where(column == wanted)
     if bot_id is not None:
         query = query.where(Match.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)))
-    return newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
 
 
 def count_running_by_game(session: Session) -> dict[str, int]:
@@ -78,7 +78,7 @@ def count_running_by_game(session: Session) -> dict[str, int]:
     return dict(session.execute(running).all())
 
 
-def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> int:
+def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:
     """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
     sits = MatchSeat.bot_id == bot_id
     if tournament_id is not None:  # it leaves the event: nobody is to sit in for it

@@ -60,7 +60,7 @@ class MatchPlan:
     rematch_of: str | None = None
 
 
-def arrange(
+def create_matches(
     session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
 ) -> list[str]:
     """Create matches that are due immediately, in ``group`` or the groups of their deals; return their ids in order.
@@ -72,14 +72,14 @@ def arrange(
     draft = _Draft(session, plans)
     draft.check()
     moment = current_time(session)
-    made = {} if group else draft.groups(moment, master_key)
-    group_ids = [group.id if group else made[key]["id"] for key in draft.deals]
+    new_groups = {} if group else draft.groups(moment, master_key)
+    group_ids = [group.id if group else new_groups[key]["id"] for key in draft.deals]
     rows = [
         {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
     ]
     seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
     session.flush()  # a given group may not be stored yet
-    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(made.values()), rows, seats), strict=True):
+    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(new_groups.values()), rows, seats), strict=True):
         if batch:
             session.connection().execute(insert(table), batch)
     return [row["id"] for row in rows]
@@ -110,7 +110,7 @@ class _Draft:
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:
         """Return the complete options of each combination of game, seats and options."""
-        of_kind = {_key(plan): plan for plan in self.plans}
+        of_kind = {_options_key(plan): plan for plan in self.plans}
         return {key: rules_of(plan.game).start(len(plan.bots), plan.options).options for key, plan in of_kind.items()}
 
     @cached_property
@@ -120,15 +120,15 @@ class _Draft:
 
     def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
         """Return the row of a new group for each deal. House bots contribute no nonces."""
-        together: dict[Hashable, list[MatchPlan]] = {}
+        plans_by_deal: dict[Hashable, list[MatchPlan]] = {}
         for key, plan in zip(self.deals, self.plans, strict=True):
-            together.setdefault(key, []).append(plan)
-        return {key: self._group(plans, moment, master_key) for key, plans in together.items()}
+            plans_by_deal.setdefault(key, []).append(plan)
+        return {key: self._group(plans, moment, master_key) for key, plans in plans_by_deal.items()}
 
     def _group(self, plans: Sequence[MatchPlan], moment: datetime, master_key: bytes) -> Json:
         entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != BotState.HOUSE]
         kind = plans[0].deal.kind if plans[0].deal else DealSharing.OWN
-        return {**deal_groups.fresh(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
+        return {**deal_groups.new_group_row(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
 
     def check(self) -> None:
         _ = self.options
@@ -136,7 +136,7 @@ class _Draft:
             self._check_bot(bot_id, game)
         rated = [plan for plan in self.plans if plan.tournament_id is None and self._is_rated(plan)]
         for game, bot_id in {(plan.game, bot_id): None for plan in rated for bot_id in plan.bots}:
-            certificates.demand(self.session, self.session.get_one(Bot, bot_id), game)
+            certificates.require_certificate(self.session, self.session.get_one(Bot, bot_id), game)
 
     def _check_bot(self, bot_id: str, game: str) -> None:
         bot = self.bots.get(bot_id)
@@ -153,7 +153,7 @@ class _Draft:
             "game": plan.game,
             "rules_version": rules_of(plan.game).rules_version,
             "engine_version": __version__,
-            "options": self.options[_key(plan)],
+            "options": self.options[_options_key(plan)],
             "seats": len(plan.bots),
             "budget_ms": plan.limits.budget_ms,
             "bank_ms": plan.limits.bank_ms,
@@ -203,5 +203,5 @@ class _Draft:
         ]
 
 
-def _key(plan: MatchPlan) -> tuple[str, int, bytes]:
+def _options_key(plan: MatchPlan) -> tuple[str, int, bytes]:
     return plan.game, len(plan.bots), dumps(dict(plan.options))

@@ -10,7 +10,7 @@ from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, St
 from referee.db.leases import Leased
 from referee.matches.states import QUEUED, DealGroupState, DealSharing, MatchState
 
-AGE = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
+CLAIM_ORDER = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
 
 def _partial_index(name: str, rows: str, *columns: str) -> Index:
@@ -52,7 +52,7 @@ class Match(Leased, Base):
         Index(None, "tournament_id", "tournament_round", "table_no"),
         # What runners look for: small, however many matches are over. The status comes first, though it is always
         # the same: else SQLite prefers the index above.
-        _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *AGE),
+        _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *CLAIM_ORDER),
         _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )
 

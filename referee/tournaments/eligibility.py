@@ -9,7 +9,7 @@ from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.tables import Tournament
 
 
-def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
+def may_continue(tournament: Tournament) -> ColumnElement[bool]:
     """Return the condition for bots that may continue in this tournament.
 
     A bot may if it has a certificate that fits; or while a check of its current version, by the current rules and
@@ -22,10 +22,10 @@ def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
     grounds = [
         and_(
             Check.state != CheckState.IDLE,
-            certificates.is_unseen(tournament.game),
-            certificates.had_one(tournament.game),
+            certificates.is_check_outdated(tournament.game),
+            certificates.passed_last_check(tournament.game),
         )
     ]
     if tournament.format != TournamentFormat.LADDER and tournament.started_at is not None:
         grounds.append(Check.excused_before >= tournament.started_at)
-    return or_(certificates.fits(tournament.game), exists().where(of_bot, or_(*grounds)))
+    return or_(certificates.is_certified(tournament.game), exists().where(of_bot, or_(*grounds)))

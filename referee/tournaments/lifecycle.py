@@ -27,7 +27,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
     longer be changed.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, *BEFORE_START)
+    tournament = tournaments.lock_in_state(session, tournament_id, *BEFORE_START)
     if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
         raise Conflict("the tournament is open: only starts_at can be changed")
     if tournament.revision != revision:
@@ -43,7 +43,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """Open a draft for entries."""
-    tournament = tournaments.locked_in_state(session, tournament_id, TournamentState.DRAFT)
+    tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
     return mark_changed(session, tournament)
 
@@ -67,19 +67,19 @@ def finish(session: Session, tournament_id: str) -> Tournament:
 
     Raise ``Conflict`` for other formats, which end automatically.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, *IN_PROGRESS)
+    tournament = tournaments.lock_in_state(session, tournament_id, *IN_PROGRESS)
     if tournament.format != TournamentFormat.LADDER:
         raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")
-    cancel_unbegun(session, tournament, "ladder_ended")
+    cancel_unstarted(session, tournament, "ladder_ended")
     if tournament.status == TournamentState.PAUSED:  # what a runner gave back before the pause is played out
-        _set_going(session, tournament, MatchState.WAITING, MatchState.DUE)
-    made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
-    tournament.expected_matches, tournament.status = max(made, 1), TournamentState.RUNNING
+        _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
+    created = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
+    tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING
     tournament.preflight_until = None  # else its end would plan anew
     return mark_changed(session, tournament)
 
 
-def cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> None:
+def cancel_unstarted(session: Session, tournament: Tournament, reason: str) -> None:
     session.execute(
         update(Match)
         .where(Match.tournament_id == tournament.id, is_unstarted())
@@ -93,13 +93,13 @@ def _change_state(
     states: tuple[TournamentState, TournamentState],
     matches: tuple[MatchState, MatchState],
 ) -> Tournament:
-    tournament = tournaments.locked_in_state(session, tournament_id, states[0])
+    tournament = tournaments.lock_in_state(session, tournament_id, states[0])
     tournament.status = states[1]
-    _set_going(session, tournament, *matches)
+    _set_match_states(session, tournament, *matches)
     return mark_changed(session, tournament)
 
 
-def _set_going(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
+def _set_match_states(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
     concerned = update(Match).where(Match.tournament_id == tournament.id, Match.status == before)
     session.execute(concerned.values(status=after))
 

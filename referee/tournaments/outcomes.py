@@ -11,7 +11,9 @@ from referee.standings import MatchOutcome
 from referee.tournaments.tables import TournamentRound
 
 
-def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None) -> list[MatchOutcome]:
+def load_outcomes(
+    session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None
+) -> list[MatchOutcome]:
     """Every finished match in the order of the results, those after a result's number, or so many of the newest. What
     a stand-in played is not scored."""
     columns = (
@@ -34,13 +36,13 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
             group=group,
             tournament_round=tournament_round,
             seq=seq,
-            scored=seats_played_in_person(entrants, bots) or None,
+            scored=scored_seats(entrants, bots) or None,
         )
         for entrants, bots, placements, returns, group, tournament_round, seq in reversed(rows)
     ]
 
 
-def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
+def load_byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     """Return (round, bot, reason) of the byes of ended rounds. In a running round, a bye would reveal pairings."""
     query = select(TournamentRound.number, TournamentRound.byes).where(
         TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None)
@@ -49,6 +51,6 @@ def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     return [(number, bye["entrant"], bye["reason"]) for number, byes in session.execute(query) for bye in byes]
 
 
-def seats_played_in_person(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
+def scored_seats(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
     """Return by seat whether the entrant itself played, not a substitute; () if all did."""
     return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 from referee.matches.states import PLAYABLE, MatchState
 from referee.matches.tables import Match
 from referee.tournaments import watching
-from referee.tournaments.progress import Progress, progress
+from referee.tournaments.progress import Progress, load_progress
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
-MATCHES: Final = 12
-EVENTS: Final = 12
+MAX_MATCHES: Final = 12
+MAX_TOURNAMENTS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +26,29 @@ class Overview:
     """
 
     matches: list[Match]
-    events: list[tuple[Tournament, Progress]]
+    tournaments: list[tuple[Tournament, Progress]]
     counts: dict[str, int]
 
 
-def overview(session: Session) -> Overview:
+def load_overview(session: Session) -> Overview:
     running = select(Match).where(Match.status == MatchState.RUNNING).order_by(Match.created_at, Match.id)
-    events = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
-    events = events.order_by(Tournament.created_at.desc(), Tournament.id).limit(EVENTS)
-    with_progress = [(event, progress(session, event.id)) for event in session.scalars(events)]
-    return Overview(list(session.scalars(running.limit(MATCHES))), with_progress, _counts(session))
+    tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
+    tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
+    with_progress = [(event, load_progress(session, event.id)) for event in session.scalars(tournaments)]
+    return Overview(list(session.scalars(running.limit(MAX_MATCHES))), with_progress, _counts(session))
 
 
 def _counts(session: Session) -> dict[str, int]:
     """Return the counts without counting finished matches, which may be very many: the last result has their number."""
-    of_matches = select(Match.status, func.count()).where(Match.status.in_(PLAYABLE))
+    match_states = select(Match.status, func.count()).where(Match.status.in_(PLAYABLE))
     counted = TournamentState.RUNNING, TournamentState.OPEN
-    of_events = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))
-    matches = dict(session.execute(of_matches.group_by(Match.status)).all())
-    events = dict(session.execute(of_events.group_by(Tournament.status)).all())
+    tournament_states = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))
+    matches = dict(session.execute(match_states.group_by(Match.status)).all())
+    tournaments = dict(session.execute(tournament_states.group_by(Tournament.status)).all())
     return {
         "running": matches.get(MatchState.RUNNING, 0),
         "waiting": matches.get(MatchState.DUE, 0) + matches.get(MatchState.WAITING, 0),
         "results": watching.last_seq(session),
-        "tournaments": events.get(TournamentState.RUNNING, 0),
-        "open": events.get(TournamentState.OPEN, 0),
+        "tournaments": tournaments.get(TournamentState.RUNNING, 0),
+        "open": tournaments.get(TournamentState.OPEN, 0),
     }

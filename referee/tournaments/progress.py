@@ -11,13 +11,13 @@ from referee.db.engine import current_time
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import Match
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments.rounds import newest
+from referee.tournaments.rounds import newest_round
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.tournaments.tournaments import get_tournament
 
-LOOKED_BACK: Final = 100  # recent matches from which the end is estimated
-ENOUGH: Final = 5  # with fewer matches there is no estimate
+MAX_RECENT_MATCHES: Final = 100  # recent matches from which the end is estimated
+MIN_MATCHES: Final = 5  # with fewer matches there is no estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class Progress:
     estimated_end: datetime | None
 
 
-def progress(session: Session, tournament_id: str) -> Progress:
+def load_progress(session: Session, tournament_id: str) -> Progress:
     """Return the progress of a tournament. Raise ``NotFound``."""
     tournament = get_tournament(session, tournament_id)
     query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
     by_status = dict(session.execute(query).all())
-    there = sum(by_status.values())
-    done = there - sum(by_status.get(status, 0) for status in OPEN)
+    created = sum(by_status.values())
+    done = created - sum(by_status.get(status, 0) for status in OPEN)
     foreseen = tournament.expected_matches or 0 if tournament.status in IN_PROGRESS else 0
-    total = max(there, foreseen)
+    total = max(created, foreseen)
     tournament_round, rounds = _current_and_newest_round(session, tournament)
     return Progress(total, done, by_status, tournament_round, rounds, _estimated_end(session, tournament, total - done))
 
@@ -53,7 +53,7 @@ def progress(session: Session, tournament_id: str) -> Progress:
 def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple[int | None, int]:
     if tournament.format == TournamentFormat.LADDER:
         return None, 0
-    rounds = newest(session, tournament.id)
+    rounds = newest_round(session, tournament.id)
     going_on = select(func.min(TournamentRound.number)).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
     )
@@ -65,9 +65,9 @@ def _estimated_end(session: Session, tournament: Tournament, left: int) -> datet
     if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
         return None
     ended = select(Match.finished_at).where(Match.tournament_id == tournament.id, Match.status == MatchState.FINISHED)
-    last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(LOOKED_BACK)))
-    if len(last) < ENOUGH or last[-1] is None:
+    last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(MAX_RECENT_MATCHES)))
+    if len(last) < MIN_MATCHES or last[-1] is None:
         return None
     moment: datetime = current_time(session)
-    each = (moment - last[-1]) / len(last)
-    return moment + max(each * left, timedelta(0))
+    time_per_match = (moment - last[-1]) / len(last)
+    return moment + max(time_per_match * left, timedelta(0))

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import bots
-from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.errors import NotFound
 from referee.matches.states import ENDED
 from referee.matches.tables import Match
@@ -58,7 +58,7 @@ def list_rounds(
     check_limit(limit)
     query = _select_summaries(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
     if cursor is not None:
-        query = query.where(TournamentRound.number > number_of(cursor))
+        query = query.where(TournamentRound.number > read_number_cursor(cursor))
     rows = session.execute(query).all()
     summaries = _count_tables(session, tournament_id, rows[:limit])
     return Page(summaries, [summaries[-1].number] if len(rows) > limit else None)
@@ -84,13 +84,15 @@ def get_round_page(
         summary=summary,
         tournament_round=tournament_round,
         tables=tables,
-        matches=matches_at(session, tournament_id, number, tables),
+        matches=matches_by_table(session, tournament_id, number, tables),
         names=bots.names_of(session, [*entrants, *(bye["entrant"] for bye in tournament_round.byes[:most_byes])]),
         owners=bots.owners_of(session, entrants),
     )
 
 
-def matches_at(session: Session, tournament_id: str, number: int, tables: Sequence[int]) -> dict[int, list[Match]]:
+def matches_by_table(
+    session: Session, tournament_id: str, number: int, tables: Sequence[int]
+) -> dict[int, list[Match]]:
     """Return the matches of these tables of a round, by table, in the order of their legs."""
     query = select(Match).where(Match.tournament_id == tournament_id, Match.tournament_round == number)
     found: dict[int, list[Match]] = defaultdict(list)
@@ -100,10 +102,10 @@ def matches_at(session: Session, tournament_id: str, number: int, tables: Sequen
     return found
 
 
-def tables_over(session: Session, tournament_id: str, number: int) -> set[int]:
+def ended_tables(session: Session, tournament_id: str, number: int) -> set[int]:
     """Return the numbers of the tables of a round that have matches, all of which have ended."""
     query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.tournament_round == number)
-    counted = query.group_by(Match.table_no).having(func.count() == func.sum(_one_if(Match.status.in_(ENDED))))
+    counted = query.group_by(Match.table_no).having(func.count() == func.sum(_count_if(Match.status.in_(ENDED))))
     return {number for number in session.scalars(counted) if number is not None}
 
 
@@ -123,7 +125,7 @@ def _select_summaries(tournament_id: str) -> Select[int, str, int, int, int, dat
 
 def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[RoundSummary]:
     numbers = [row[0] for row in rows]
-    query = select(Match.tournament_round, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
+    query = select(Match.tournament_round, func.count(), func.sum(_count_if(Match.status.in_(ENDED))))
     query = query.where(Match.tournament_id == tournament_id, Match.tournament_round.in_(numbers)).group_by(
         Match.tournament_round
     )
@@ -135,5 +137,5 @@ def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> 
     return summaries
 
 
-def _one_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
+def _count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return case((condition, 1), else_=0)

@@ -17,12 +17,12 @@ from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.formats import formats
 from referee.pairing.kinds import TournamentFormat
 from referee.pairing.sections import sections
-from referee.tournaments.entrants import entrants
-from referee.tournaments.outcomes import seats_played_in_person
+from referee.tournaments.entrants import load_entrants
+from referee.tournaments.outcomes import scored_seats
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 Json = dict[str, Any]
-LARGEST_GROUP: Final = 160  # seats in a deal group, whose matches are created in one transaction
+MAX_GROUP_SEATS: Final = 160  # seats in a deal group, whose matches are created in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,16 @@ class RoundProgress:
     open: int
 
 
-def format_of(tournament: Tournament) -> pairing.Format:
+def get_format(tournament: Tournament) -> pairing.Format:
     return formats()[tournament.format]
 
 
-def draw_of(tournament: Tournament) -> bytes:
+def get_draw_key(tournament: Tournament) -> bytes:
     """Decides by lot; before the start, when nothing is decided, zeros stand for it."""
     return tournament.draw_key or bytes(32)
 
 
-def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.PairingInput:
+def load_state(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.PairingInput:
     """Return the state of the tournament: its current entrants, its rounds (below ``before``, or all), their results.
 
     Static formats, which do not depend on results, get none.
@@ -55,18 +55,20 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
     if before is not None:
         query = query.where(TournamentRound.number < before)
     rows = list(session.scalars(query))
-    legs = {} if format_of(tournament).static else legs_of(session, tournament)
+    legs = {} if get_format(tournament).static else load_legs(session, tournament)
     return pairing.PairingInput(
         seats=tournament.seats,
         options=tournament.format_options,
         cycles=tournament.cycles,
-        entrants=entrants(session, tournament),
+        entrants=load_entrants(session, tournament),
         played=tuple(_played_round(row, legs) for row in rows),
-        draw_key=draw_of(tournament),
+        draw_key=get_draw_key(tournament),
     )
 
 
-def course_of(session: Session, tournament: Tournament) -> tuple[pairing.PairingInput, pairing.PairingRound | None]:
+def load_state_and_open_round(
+    session: Session, tournament: Tournament
+) -> tuple[pairing.PairingInput, pairing.PairingRound | None]:
     """Return the state before the round in progress, and that round; None if the newest round has ended."""
     newest_first = (
         select(TournamentRound)
@@ -75,11 +77,11 @@ def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Pairing
     )
     row = session.scalar(newest_first.limit(1))
     if row is None or row.ended_at is not None:
-        return event_of(session, tournament), None
-    return event_of(session, tournament, before=row.number), _pairing_round(row)
+        return load_state(session, tournament), None
+    return load_state(session, tournament, before=row.number), _pairing_round(row)
 
 
-def legs_of(
+def load_legs(
     session: Session, tournament: Tournament, tournament_round: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
     """Return the finished matches of each (round, table), in order of their legs; of one round, some tables, or all.
@@ -99,9 +101,9 @@ def legs_of(
     sets_are_legs = tournament.format == TournamentFormat.KNOCKOUT and tournament.deal_sharing == DealSharing.DUPLICATE
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
     rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
-    for index, (number, table_no, group, bots, *told) in enumerate(rows):
-        entrants, placements, returns = (tuple(values) for values in told)
-        leg = pairing.Leg(entrants, placements, returns, seats_played_in_person(entrants, bots))
+    for index, (number, table_no, group, bots, *by_seat_values) in enumerate(rows):
+        entrants, placements, returns = (tuple(values) for values in by_seat_values)
+        leg = pairing.Leg(entrants, placements, returns, scored_seats(entrants, bots))
         found[number, table_no].setdefault(group if sets_are_legs else index, []).append(leg)
     return {
         table: [merge_duplicates(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
@@ -109,15 +111,15 @@ def legs_of(
     }
 
 
-def table_of(stored: Json) -> pairing.Table:
+def parse_table(stored: Json) -> pairing.Table:
     return pairing.Table(tuple(stored["entrants"]), stored["label"], stored["legs"])
 
 
-def row_of(
+def new_round(
     session: Session, tournament: Tournament, number: int, pairing_round: pairing.PairingRound, moment: datetime
 ) -> TournamentRound:
     """Return a new row for a round. ``section`` of a table is the number of its deal group."""
-    groups = _sections(session, tournament, pairing_round)
+    groups = _deal_group_sections(session, tournament, pairing_round)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
     return TournamentRound(
         tournament_id=tournament.id,
@@ -133,7 +135,7 @@ def row_of(
     )
 
 
-def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
+def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProgress]:
     """Return the rounds that have not ended, by number."""
     open_query = (
         select(Match.tournament_round, func.count())
@@ -152,7 +154,7 @@ def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
     ]
 
 
-def newest(session: Session, tournament_id: str) -> int:
+def newest_round(session: Session, tournament_id: str) -> int:
     """Return the number of the newest round, 0 before the first."""
     return (
         session.scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id))
@@ -160,10 +162,10 @@ def newest(session: Session, tournament_id: str) -> int:
     )
 
 
-def following(event: pairing.PairingInput, pairing_round: pairing.PairingRound) -> pairing.PairingInput:
+def with_round(state: pairing.PairingInput, pairing_round: pairing.PairingRound) -> pairing.PairingInput:
     """Return the state with one more round, of which nothing is played yet."""
     played = pairing.PlayedRound(pairing_round, tuple(() for _ in pairing_round.tables))
-    return replace(event, played=(*event.played, played))
+    return replace(state, played=(*state.played, played))
 
 
 def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.PlayedRound:
@@ -174,13 +176,15 @@ def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing
 
 def _pairing_round(row: TournamentRound) -> pairing.PairingRound:
     byes = tuple(pairing.Bye(bye["entrant"], bye["reason"]) for bye in row.byes)
-    return pairing.PairingRound(tuple(table_of(table) for table in row.tables), byes, row.label)
+    return pairing.PairingRound(tuple(parse_table(table) for table in row.tables), byes, row.label)
 
 
-def _sections(session: Session, tournament: Tournament, pairing_round: pairing.PairingRound) -> list[list[int]]:
+def _deal_group_sections(
+    session: Session, tournament: Tournament, pairing_round: pairing.PairingRound
+) -> list[list[int]]:
     if tournament.deal_sharing != DealSharing.COMMON:
         return [[index] for index in range(len(pairing_round.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())
     tables = [table.entrants for table in pairing_round.tables]
-    return sections(tables, owners, limit=max(2, LARGEST_GROUP // tournament.seats))
+    return sections(tables, owners, limit=max(2, MAX_GROUP_SEATS // tournament.seats))

@@ -49,7 +49,7 @@ class Tournament(Base):
     revision: Mapped[int]
 
     @property
-    def told_draw(self) -> str | None:
+    def public_draw_key(self) -> str | None:
         """Return the key of random decisions in hex, None before the end."""
         return self.draw_key.hex() if self.status in OVER and self.draw_key else None
 

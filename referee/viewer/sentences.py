@@ -184,12 +184,12 @@ def _card(card: str) -> str:
 
 
 def _cards(cards: Sequence[str]) -> str:
-    told = [words for words in map(_card, cards) if words != "a hidden card"]
-    hidden = len(cards) - len(told)
+    known_cards = [words for words in map(_card, cards) if words != "a hidden card"]
+    hidden = len(cards) - len(known_cards)
     if hidden:
         number = NUMBERS[hidden] if hidden < len(NUMBERS) else hidden
-        told.append("a hidden card" if hidden == 1 else f"{number} hidden cards")
-    return _join_words(told) or "no cards"
+        known_cards.append("a hidden card" if hidden == 1 else f"{number} hidden cards")
+    return _join_words(known_cards) or "no cards"
 
 
 FORMS: Final[dict[str, Callable[..., Any]]] = {

@@ -40,12 +40,12 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
 def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
     """Return the bots whose checks come next."""
     # In a query of its own, since they are few: counted for every due row, they took PostgreSQL seconds.
-    owners = select(Bot.owner_id).join(Check, Check.bot_id == Bot.id).where(checks.LEASES.leased(boot, seconds))
+    owners = select(Bot.owner_id).join(Check, Check.bot_id == Bot.id).where(checks.LEASES.is_leased(boot, seconds))
     under_way = Counter(session.scalars(owners))
     line = Check.requested_by_owner.desc(), Check.due_at, Bot.id
     turn: ColumnElement[int] = func.row_number().over(partition_by=Bot.owner_id, order_by=line)
     if under_way:
         turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
     query = select(Bot.id).join(Check, Check.bot_id == Bot.id)
-    query = query.where(checks.LEASES.claimable(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
+    query = query.where(checks.LEASES.is_claimable(boot, seconds), Bot.status.in_(PROVEN), Bot.id.not_in(full))
     return list(session.scalars(query.order_by(turn, *line).limit(limit)))

@@ -27,7 +27,7 @@ def close_if_over(
     ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
     """
     session.flush()
-    ledger.take_turn(session)
+    ledger.lock_ledger(session)
     group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
     if group is None:
         raise NotFound("group", group_id)
@@ -37,17 +37,17 @@ def close_if_over(
     seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
     blank = [""] * len(group.entries)
     nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
-    known = last_lines or {}
+    known_last_lines = last_lines or {}
     for match_id in (match.id for match in matches):
-        last = known.get(match_id) or logs.last_line(session, match_id)
+        last = known_last_lines.get(match_id) or logs.last_line(session, match_id)
         if last is not None:
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
     session.connection().execute(_CLOSE, {"of": group_id})
-    ledger.count(session, _counting(matches))
+    ledger.enter_results(session, _load_counting_results(matches))
     return True
 
 
-def _counting(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
+def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
     """What the results of finished rated matches bring, in the order of the results."""
     rated = [match for match in matches if match.status == MatchState.FINISHED and match.ladder_id is not None]
     return [

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from referee.bots.bots import MOST_SOUR
+from referee.bots.bots import MAX_UNREACHABLE_STREAK
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.matches.recording import MatchUpdate
@@ -15,8 +15,8 @@ from referee.webhooks import outbox
 from referee.workflows import match_end
 from referee.workflows.match_end import MatchResult
 
-PAUSED: Final = (
-    f"not called to the end of {MOST_SOUR} matches in a row: see its faults, then resume it;"
+PAUSE_REASON: Final = (
+    f"not called to the end of {MAX_UNREACHABLE_STREAK} matches in a row: see its faults, then resume it;"
     " it must pass a handshake, then it plays again"
 )
 
@@ -24,21 +24,30 @@ _BOTS = Bot.__table__
 _COLUMNS = _BOTS.c
 
 
-def finish(
-    session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes, sour: Iterable[int] = ()
+def finish_match(
+    session: Session,
+    tail: MatchUpdate,
+    outcome: MatchResult,
+    *,
+    master_key: bytes,
+    unreachable_seats: Iterable[int] = (),
 ) -> Result:
-    """End a match as ``match_end.finish`` does, and note in the same transaction which seats (``sour``) were given up:
-    too many faults, or an address that may not be called."""
-    result = match_end.finish(session, tail, outcome, master_key=master_key)
-    note(session, tail.match_id, sour=[result.bots[seat] for seat in sour], sat=result.bots)
+    """End a match as ``match_end.finish_match`` does, and note in the same transaction which seats
+    (``unreachable_seats``) were given up: too many faults, or an address that may not be called."""
+    result = match_end.finish_match(session, tail, outcome, master_key=master_key)
+    update_unreachable_streaks(
+        session, tail.match_id, unreachable=[result.bots[seat] for seat in unreachable_seats], seated=result.bots
+    )
     return result
 
 
-def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[str]) -> list[str]:
-    """Count the match for the bots that ``sat`` in it, except house bots; return the ids of those paused by it."""
-    soured = set(sour)
+def update_unreachable_streaks(
+    session: Session, match_id: str, *, unreachable: Iterable[str], seated: Iterable[str]
+) -> list[str]:
+    """Count the match for the bots that ``seated`` in it, except house bots; return the ids of those paused by it."""
+    soured = set(unreachable)
     touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak > 0)
-    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(sat))), touched)
+    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(seated))), touched)
     # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
     if well := set(bots) - soured:
@@ -51,15 +60,15 @@ def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[
         update(_BOTS)
         .where(
             _COLUMNS.id.in_(sorted(soured)),
-            _COLUMNS.unreachable_streak >= MOST_SOUR,
+            _COLUMNS.unreachable_streak >= MAX_UNREACHABLE_STREAK,
             _COLUMNS.status == BotState.VERIFIED,
         )
-        .values(status=BotState.PAUSED, status_reason=PAUSED, revision=_COLUMNS.revision + 1)
+        .values(status=BotState.PAUSED, status_reason=PAUSE_REASON, revision=_COLUMNS.revision + 1)
         .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
     )
     paused = session.connection().execute(given_up).all()
     tournament_id = session.scalar(select(Match.tournament_id).where(Match.id == match_id)) if paused else None
     for bot in paused:
-        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSED}
+        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}
         outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
     return [bot.id for bot in paused]

@@ -4,7 +4,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
-from referee.db.leases import revoked
+from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import logs, matches
 from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
@@ -12,14 +12,14 @@ from referee.matches.tables import Match
 from referee.workflows import deal_group_closing, voiding
 
 
-def cancel(
+def cancel_match(
     session: Session,
     match_id: str,
     reason: str = "cancelled",
     *,
     master_key: bytes,
     whole_group: bool = False,
-    by: str | None = None,
+    created_by: str | None = None,
 ) -> Match:
     """Ends a match that is not over, without a result; its runner finds out at its next write.
 
@@ -34,16 +34,18 @@ def cancel(
     if together and not whole_group:
         raise Conflict(f"the match shares its cards with {together} more; cancel them all by whole_group")
     if together and match.status not in ENDED:
-        voiding.cancel_group(session, match.group_id, reason, by=by, master_key=master_key)
+        voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match
     ended = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(OPEN))
-        .values(status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), **revoked(Match))
+        .values(
+            status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), **revocation_values(Match)
+        )
     )
     if count_changed_rows(session, ended) == 0:
         raise Conflict(f"the match is {matches.get_match(session, match_id).status}")
     match = session.get_one(Match, match_id, populate_existing=True)
-    logs.pack_what_there_is(session, match_id)
+    logs.pack_partial_log(session, match_id)
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)
     return match

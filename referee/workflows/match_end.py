@@ -17,7 +17,7 @@ from referee.errors import StaleEpoch
 from referee.ladders import ledger, ratings
 from referee.match.log import parse_row
 from referee.matches import claims, logs
-from referee.matches.recording import MatchUpdate, write_evidence
+from referee.matches.recording import MatchUpdate, write_fault_reports
 from referee.matches.states import MatchState
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.webhooks import outbox
@@ -34,7 +34,7 @@ class MatchResult:
     faults: Sequence[int]
 
 
-def finish(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
+def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
     """Ends a match: ``tail`` holds the rows not recorded yet, the result row last. All of it happens or nothing.
 
     Raises ``StaleEpoch`` when the match is no longer ours. The result counts on a ladder when the match is rated and
@@ -46,9 +46,9 @@ def finish(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_
     if len(lines) != tail.start:
         raise StaleEpoch(f"match {tail.match_id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
     lines += tail.lines
-    seats = _seats(session, tail.match_id, outcome)
-    write_evidence(session, [tail])
-    ledger.take_turn(session)  # so that the numbers of results are in the order of their commits
+    seats = _store_seat_results(session, tail.match_id, outcome)
+    write_fault_reports(session, [tail])
+    ledger.lock_ledger(session)  # so that the numbers of results are in the order of their commits
     result = {
         "match_id": tail.match_id,
         "ladder_id": _ladder_id(session, match, seats),
@@ -58,18 +58,18 @@ def finish(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_
         "placements": list(outcome.placements),
         "returns": list(outcome.returns),
         "scores": list(outcome.scores),
-        "digest": logs.pack(session, tail.match_id, lines),
+        "digest": logs.pack_log(session, tail.match_id, lines),
         "engine_version": parse_row(lines[0])["engine_version"],
         "finished_at": match["finished_at"],
     }
     seq = session.connection().execute(_ADD_RESULT, result).scalar_one()
-    _tell_owners(session, match, seats, result)
+    _notify_owners(session, match, seats, result)
     last = {tail.match_id: (len(lines) - 1, lines[-1])}
     deal_group_closing.close_if_over(session, match["group_id"], master_key=master_key, last_lines=last)
     return Result(seq=seq, **result)
 
 
-def _tell_owners(
+def _notify_owners(
     session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]], result: Mapping[str, Any]
 ) -> None:
     ends = zip(seats, result["placements"], result["returns"], strict=True)
@@ -99,7 +99,7 @@ def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
     return match
 
 
-def _seats(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
+def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
     """The seats in their order, with their owners; what came of each is written down."""
     seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
@@ -118,7 +118,7 @@ def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mappi
     owners = [seat["owner_id"] for seat in seats if seat["rated"]]
     if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
         return None
-    return ratings.ladder_id_for(session, match["game"], match["options"], match["seats"])
+    return ratings.get_or_create_ladder_id(session, match["game"], match["options"], match["seats"])
 
 
 # Built once, and on the tables themselves: what the ORM adds cost more than all the rest of ending a match.

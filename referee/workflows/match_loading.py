@@ -38,7 +38,7 @@ class RunnerSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedMatch:
     """A match as far as it is recorded. ``header`` is for ``Match``; ``lines`` are empty before the first row."""
 
     id: str
@@ -56,14 +56,14 @@ class Loaded:
     seed: bytes = field(repr=False)
 
 
-def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
+def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedMatch:
     """All that is recorded of a match; the runner replays it and asks the open question again."""
     match = matches.get_match(session, match_id)
     group = deal_groups.get_group(session, match.group_id)
     lines = logs.log_lines(session, match_id)
-    players = _players(session, match_id)
+    players = _load_match_players(session, match_id)
     sealed = select(SealedAnswer.answer).where(SealedAnswer.match_id == match_id)
-    return Loaded(
+    return LoadedMatch(
         id=match.id,
         epoch=match.epoch,
         status=match.status,
@@ -76,22 +76,22 @@ def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
         nonces=group.nonces,
         nonce_hashes=group.nonce_hashes,
         aliases=_aliases(session, match, master_key),
-        seed=deal_groups.seed_of(group, master_key),
+        seed=deal_groups.unseal_seed_of_group(group, master_key),
     )
 
 
-def players_of(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
+def load_players(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
     """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
-    return [_player(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
+    return [_runner_seat(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
 
 
-def _players(session: Session, match_id: str) -> list[RunnerSeat]:
+def _load_match_players(session: Session, match_id: str) -> list[RunnerSeat]:
     query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
     rows, moment = session.execute(query.order_by(MatchSeat.seat)), current_time(session)
     return [
         replace(
-            _player(bot, seat.seat, moment),
+            _runner_seat(bot, seat.seat, moment),
             name=seat.bot_name,
             version=seat.version,
             url=seat.url or bot.verified_url or "",
@@ -114,7 +114,7 @@ def _is_anonymous(session: Session, match: Match) -> bool:
     return match.rated and session.scalar(anonymous) is True
 
 
-def _player(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
+def _runner_seat(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
     return RunnerSeat(
         seat=seat,
         bot_id=bot.id,

@@ -4,7 +4,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows
-from referee.db.leases import revoked
+from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import matches
 from referee.matches.states import MatchState
@@ -13,7 +13,7 @@ from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
 
-def retry(session: Session, match_id: str) -> Match:
+def retry_match(session: Session, match_id: str) -> Match:
     """Makes a stuck match due again, as if it had never lost a claim; what is recorded of it stays. For the operator,
     once he has found what cost its runners their lives; in a paused event it waits. Raises ``NotFound``, and
     ``Conflict`` unless it is stuck and its event goes on."""
@@ -26,6 +26,6 @@ def retry(session: Session, match_id: str) -> Match:
     status = MatchState.WAITING if is_paused else MatchState.DUE
     fresh = {"status": status, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
     revived = update(Match).where(Match.id == match_id, Match.status == MatchState.STUCK).values(fresh)
-    if count_changed_rows(session, revived.values(revoked(Match))) == 0:
+    if count_changed_rows(session, revived.values(revocation_values(Match))) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")
     return session.get_one(Match, match_id, populate_existing=True)

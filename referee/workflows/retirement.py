@@ -17,11 +17,11 @@ def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) ->
     Raise the same errors as ``bots.retire``.
     """
     bot = bots.retire(session, bot_id, revision=revision)
-    withdraw_everywhere(session, bot_id)
+    withdraw_from_all(session, bot_id)
     return bot
 
 
-def withdraw_everywhere(session: Session, bot_id: str) -> None:
+def withdraw_from_all(session: Session, bot_id: str) -> None:
     """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
     moment = current_time(session)
     unfinished = select(Tournament.id).where(Tournament.status.in_(UNFINISHED))
@@ -31,4 +31,4 @@ def withdraw_everywhere(session: Session, bot_id: str) -> None:
         .where(TournamentEntry.tournament_id.in_(unfinished))
         .values(withdrawn_at=moment)
     )
-    matches.cancel_unbegun(session, bot_id, None)
+    matches.cancel_unstarted(session, bot_id, None)

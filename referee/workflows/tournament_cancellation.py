@@ -4,7 +4,7 @@ from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
-from referee.db.leases import revoked
+from referee.db.leases import revocation_values
 from referee.matches import logs
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, Match
@@ -14,43 +14,47 @@ from referee.tournaments.tables import Tournament
 from referee.workflows import deal_group_closing, voiding
 
 
-def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None) -> Tournament:
+def cancel_tournament(
+    session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None
+) -> Tournament:
     """Ends a tournament before its time; matches that are over keep their results.
 
     Deal groups in which nothing was played are closed by the scheduler.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, *UNFINISHED)
+    tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
     moment = current_time(session)
     tournament.status, tournament.status_reason, tournament.finished_at = TournamentState.CANCELLED, reason, moment
     tournament.preflight_until = None
-    _break_off(session, tournament, master_key)
-    lifecycle.cancel_unbegun(session, tournament, "tournament_cancelled")
+    _cancel_running_groups(session, tournament, master_key)
+    lifecycle.cancel_unstarted(session, tournament, "tournament_cancelled")
     return lifecycle.mark_changed(session, tournament)
 
 
-def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> None:
+def _cancel_running_groups(session: Session, tournament: Tournament, master_key: bytes) -> None:
     """What has begun ends without a result. Its deal group keeps the results it has, unless the same bots were to
     meet the same cards again: of those all count or none."""
-    of_event = Match.tournament_id == tournament.id
-    half_played = select(Match.group_id).where(of_event, Match.started_at.is_not(None))
+    in_tournament = Match.tournament_id == tournament.id
+    half_played = select(Match.group_id).where(in_tournament, Match.started_at.is_not(None))
     is_half_played = and_(DealGroup.kind == DealSharing.DUPLICATE, DealGroup.id.in_(half_played))
-    begun = or_(Match.started_at.is_not(None), is_half_played)
+    has_started = or_(Match.started_at.is_not(None), is_half_played)
     query = select(Match.id, Match.group_id, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
-    query = query.where(of_event, begun, Match.status.in_(OPEN))
+    query = query.where(in_tournament, has_started, Match.status.in_(OPEN))
     groups_left: dict[str, DealSharing] = {}
     for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
         groups_left[group_id] = kind
         if kind != DealSharing.DUPLICATE:
-            _stop(session, match_id)
+            _cancel_match(session, match_id)
     for group_id, kind in sorted(groups_left.items()):
         if kind == DealSharing.DUPLICATE:
-            voiding.cancel_group(session, group_id, "tournament_cancelled", by=None, master_key=master_key)
+            voiding.cancel_group(session, group_id, "tournament_cancelled", created_by=None, master_key=master_key)
         else:
             deal_group_closing.close_if_over(session, group_id, master_key=master_key)
 
 
-def _stop(session: Session, match_id: str) -> None:
+def _cancel_match(session: Session, match_id: str) -> None:
     gone = {"status": MatchState.CANCELLED, "reason": "tournament_cancelled", "finished_at": current_time(session)}
-    stopped = update(Match).where(Match.id == match_id, Match.status.in_(OPEN)).values(**gone, **revoked(Match))
+    stopped = (
+        update(Match).where(Match.id == match_id, Match.status.in_(OPEN)).values(**gone, **revocation_values(Match))
+    )
     if count_changed_rows(session, stopped):  # else it ended meanwhile
-        logs.pack_what_there_is(session, match_id)
+        logs.pack_partial_log(session, match_id)

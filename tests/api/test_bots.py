@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from referee.bots import checks, handshakes
-from referee.bots.certificates import rules_today
+from referee.bots.certificates import current_rules_versions
 from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Bot, Check
 from referee.protocol.signing import bot_secret
@@ -19,7 +19,7 @@ from tests.database.world import World, manifest_of
 
 PRIVATE = {"url", "verified_url", "status_reason", "handshake", "check", "previous_secret_until", "secret"}
 GAMES = ("saint-poker", "pool-nap")
-RULES = rules_today(GAMES)
+RULES = current_rules_versions(GAMES)
 NOBODY = "bot_" + "0" * 26
 
 

@@ -30,10 +30,10 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
     row = row_of(world, bot_id)
     assert (row.state, row.questions_sent, row.questions_total, row.current_step) == ("running", 15, 60, "pool-nap")
     with world.database.read() as session:
-        assert claims.sweep(session).bots_due == 0
+        assert claims.find_due_work(session).bots_due == 0
     world.pass_seconds(LEASE_S + 1)
     with world.database.read() as session:
-        assert claims.sweep(session).bots_due == 1
+        assert claims.find_due_work(session).bots_due == 1
 
 
 def test_a_check_that_was_claimed_again_or_dropped_writes_nothing(world: World) -> None:
@@ -176,6 +176,6 @@ def test_nobody_is_checked_whose_last_handshake_failed(world: World, pauses: boo
         handshake_results.finish_handshake(session, bot_id, handshake.epoch, failed, None)
 
         assert check_claims.claim_due(session, 3) == []
-        assert claims.sweep(session).bots_due == 0
+        assert claims.find_due_work(session).bots_due == 0
     called(world, bot_id)
     assert claimed(world).bot_id == bot_id

@@ -14,12 +14,12 @@ from typing import IO
 import click
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import StoredLog, judge
+from referee.cli.log_files import StoredLog, verify_stored_log
 from referee.cli.options import FILE, PATH
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
-from referee.cli.tournament.gzip_log import logs_in
-from referee.cli.tournament.remote import Refused, Remote, is_transient, tournament_command
+from referee.cli.tournament.gzip_log import split_logs
+from referee.cli.tournament.remote import Remote, RequestRefused, is_transient, tournament_command
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
@@ -48,8 +48,8 @@ class DownloadReport:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
-        found = judge(log)
-        if not found.holds:
+        found = verify_stored_log(log)
+        if not found.is_valid:
             self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
         elif found.is_cut_short:
             self.broken_off += 1
@@ -109,7 +109,7 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
     """Append the missing logs to the file, resuming when the connection breaks."""
     report.path.touch()
     with report.path.open("r+b") as file:
-        for log, _ in pairwise(logs_in(_chunks(file))):  # all but the last one, which may be incomplete
+        for log, _ in pairwise(split_logs(_chunks(file))):  # all but the last one, which may be incomplete
             report.add(log)
         attempt = 0
         while True:
@@ -133,7 +133,7 @@ def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes
     with api.stream(f"/api/v1/tournaments/{tournament_id}/logs{after}") as response:
         total = report.logs + int(response.headers.get("Referee-Logs", 0))
         report.left_out = int(response.headers.get("Referee-Left-Out", 0))
-        for log in logs_in(_chunks(response), report.end):
+        for log in split_logs(_chunks(response), report.end):
             file.write(log.packed)
             file.flush()
             report.add(log)
@@ -188,4 +188,4 @@ def _show_report(remote: Remote, report: DownloadReport) -> None:
         lines.append(f"FAILED  {failure['match']}: row {failure['row']}: {failure['reason']}")
     remote.show(document, "\n".join(lines))
     if report.failed:
-        raise Refused(f"{len(report.failed)} of {report.logs} logs failed verification")
+        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification")

@@ -17,7 +17,7 @@ class BadBundle(RefereeError):
     """Raised for a file or a response that does not contain packed logs."""
 
 
-def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
+def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
     Raise ``BadBundle`` for anything that is not a packed log, and any error of ``chunks``; the log before is then not

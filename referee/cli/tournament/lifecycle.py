@@ -4,10 +4,10 @@ import click
 
 from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import lookup, parameters
 from referee.cli.tournament.live import watch_tournament
-from referee.cli.tournament.remote import Refused, Remote, problem_of, sentence_of, tournament_command
+from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
 from referee.match.canonical import Json
 
 
@@ -110,9 +110,9 @@ def _apply_to_bots(
             if not remote.as_json:
                 click.echo(f"{bot}: {word}")
         except (ApiRefusal, lookup.NotFoundByName) as error:
-            refused.append({"bot": bot, "error": problem_of(error)})
-            click.echo(plain(f"{bot}: {sentence_of(error)}"), err=True)
+            refused.append({"bot": bot, "error": error_to_json(error)})
+            click.echo(replace_control_characters(f"{bot}: {error_sentence(error)}"), err=True)
     if remote.as_json:
         remote.show({"tournament": tournament_id, word: done, "refused": refused}, "")
     if refused:
-        raise Refused(f"{len(refused)} of {len(bots)} bots were not {word}")
+        raise RequestRefused(f"{len(refused)} of {len(bots)} bots were not {word}")

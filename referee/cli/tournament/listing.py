@@ -11,15 +11,15 @@ from referee.cli.tournament.remote import Remote, service_command, tournament_co
 from referee.match.canonical import Json
 from referee.tournaments.states import Preflight, TournamentState
 
-LISTED = 50
-SHOWN = 100  # entries
+DEFAULT_LIMIT = 50
+MAX_ENTRIES_SHOWN = 100  # entries
 LABELS = {"substitutes": "replaced"}  # of counts that are not called like their field
 
 
 @service_command("list")
 @click.option("--status", type=choice_of(TournamentState), help="List only tournaments in this state.")
 @click.option("--game", metavar="GAME", help="List only tournaments of this game.")
-@click.option("--limit", type=Number(1), default=LISTED, help="Largest number of tournaments to list.")
+@click.option("--limit", type=Number(1), default=DEFAULT_LIMIT, help="Largest number of tournaments to list.")
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
     """List tournaments, the newest first.
 
@@ -50,7 +50,7 @@ def show(remote: Remote, tournament_id: str) -> None:
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]
     listed = remote.api.items(f"/tournaments/{tournament_id}/entries?limit=100")
-    entries = list(listed if remote.as_json else islice(listed, SHOWN))
+    entries = list(listed if remote.as_json else islice(listed, MAX_ENTRIES_SHOWN))
     parts = [
         f"{tournament['name']} ({tournament['id']})",
         formatting.lines([*formatting.terms(tournament), ("progress", _progress(tournament))]),

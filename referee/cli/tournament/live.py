@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from referee.cli.live_view import LiveView
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import standings
 from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, tournament_command
@@ -46,7 +46,7 @@ def watch_tournament(remote: Remote, tournament_id: str) -> None:
     reason = f" ({tournament['status_reason']})" if tournament["status_reason"] else ""
     head = f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
     rows = table["items"]
-    click.echo(plain(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
+    click.echo(replace_control_characters(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
 
 
 class LiveTournament:
