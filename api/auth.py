@@ -77,7 +77,7 @@ def _authenticate() -> Account | None:
         limits.spend(limits.GUESSES, "guesses")
         raise _unauthenticated_problem("The token was not accepted: it is malformed, unknown or revoked.")
     token = authenticated.token
-    if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_STEP:
+    if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_PRECISION:
         _record_use(token.id)
     return authenticated.account
 

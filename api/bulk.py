@@ -20,7 +20,7 @@ from referee.db.engine import Database
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.matches.download_seats import DownloadSeat
 from referee.tournaments import bulk
-from referee.tournaments.bulk import DownloadCursor, DownloadExtent, NextLog, ResultFilter
+from referee.tournaments.bulk import DownloadCursor, DownloadScope, NextLog, ResultFilter
 
 COUNTS: Final = "finished"  # the log of a match in any other state is followed by a line that names the state
 ROWS_A_PIECE: Final = 500  # of a ledger
@@ -31,18 +31,18 @@ DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip, so that the same l
 
 
 def packed_logs(
-    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
+    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope
 ) -> Iterator[bytes]:
     """Yield gzip members: for each log those stored, then, if its match does not count, a line that says so."""
     for named in _list_logs(database, tournament_id, place, extent):
         with database.read() as session:
-            packed = bulk.packed_log(session, named.match_id)
+            packed = bulk.load_gzip_log(session, named.match_id)
         counts = packed and named.status == COUNTS
         yield (packed or b"") + (b"" if counts else _status_line(named, damaged=packed is None))
 
 
 def zipped_logs(
-    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
+    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope
 ) -> Iterator[bytes]:
     """Yield a zip with a file for each log, and ``index.csv``."""
     sink, index = _Sink(), io.StringIO(newline="")
@@ -51,7 +51,7 @@ def zipped_logs(
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for _, named in zip(range(MOST_IN_ZIP), _list_logs(database, tournament_id, place, extent), strict=False):
             with database.read() as session:
-                packed = bulk.packed_log(session, named.match_id)
+                packed = bulk.load_gzip_log(session, named.match_id)
             file = f"{named.match_id}.ndjson" if packed else ""
             if packed:
                 _add_file(archive, file, gzip.decompress(packed))
@@ -79,7 +79,7 @@ def _result_pieces(database: Database, which: ResultFilter, until: int) -> Itera
     after = 0
     while True:
         with database.read() as session:
-            seats = bulk.seats(session, which, after=after, until=until)
+            seats = bulk.load_result_seats(session, which, after=after, until=until)
         if not seats:
             return
         yield map(_row, seats)
@@ -126,15 +126,15 @@ def _cell(value: object) -> object:
 
 
 def _list_logs(
-    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadExtent
+    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope
 ) -> Iterator[NextLog]:
     while True:
         with database.read() as session:
-            page = bulk.next_logs(session, tournament_id, place, extent.until, extent.ended)
+            page = bulk.list_next_logs(session, tournament_id, place, extent.until, extent.ended)
         yield from page
         if not page:
             return
-        place = page[-1].place
+        place = page[-1].cursor
 
 
 def _status_line(named: NextLog, *, damaged: bool) -> bytes:

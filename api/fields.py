@@ -9,7 +9,7 @@ from flask import current_app
 from marshmallow import RAISE, Schema, ValidationError, fields, missing, validate
 
 from referee.botclient import address_guard
-from referee.db.names import LONGEST, SHORTEST, checked_name
+from referee.db.names import MAX_LENGTH, MIN_LENGTH, validate_name
 from referee.errors import BadOption, UrlRefused
 
 MAX_INT = 2**53
@@ -76,8 +76,8 @@ class Name(fields.String):
     def __init__(self, **options: Any) -> None:
         super().__init__(
             metadata={
-                "minLength": SHORTEST,
-                "maxLength": LONGEST,
+                "minLength": MIN_LENGTH,
+                "maxLength": MAX_LENGTH,
                 "description": "Letters, digits, single spaces and - _ . with a letter or digit at both ends.",
                 **options.pop("metadata", {}),
             },
@@ -87,7 +87,7 @@ class Name(fields.String):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            return checked_name(text)
+            return validate_name(text)
         except BadOption as error:
             raise ValidationError(error.reason) from None
 

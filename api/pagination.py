@@ -10,7 +10,7 @@ from marshmallow import Schema, fields, validate
 
 from api.errors import invalid
 from api.fields import Query, QueryInt, Strict
-from referee.db.paging import LARGEST_PAGE, Page
+from referee.db.paging import MAX_PAGE_SIZE, Page
 
 DEFAULT_LIMIT = 50
 
@@ -19,7 +19,7 @@ class PageQuery(Query):
     """The part of a list to return."""
 
     limit = QueryInt(
-        low=1, high=LARGEST_PAGE, load_default=DEFAULT_LIMIT, metadata={"description": "The maximum number of items."}
+        low=1, high=MAX_PAGE_SIZE, load_default=DEFAULT_LIMIT, metadata={"description": "The maximum number of items."}
     )
     cursor = fields.String(
         load_default=None,

@@ -53,11 +53,11 @@ def bracket(tournament: Tournament) -> Json:
     """Return the bracket as the caller may see it. Raise ``Conflict`` for other formats."""
     if tournament.format != "knockout":
         raise Conflict(f"A tournament with the format {tournament.format} has no bracket; only a knockout has one.")
-    course, running = rounds.course_of(record(), tournament)
+    course, running = rounds.load_state_and_open_round(record(), tournament)
     tree = knockout.render_bracket(course, running)
     number = len(course.played) + 1 if running else None
     if number is not None and not tells_all(tournament):
-        _hide_entrants(tree["stages"][-1], round_lists.tables_over(record(), tournament.id, number))
+        _hide_entrants(tree["stages"][-1], round_lists.ended_tables(record(), tournament.id, number))
     entrants = [entrant for bracket_round in tree["stages"] for entrant in _list_entrants(bracket_round)]
     names = bots.names_of(record(), (entrant["entrant"] for entrant in entrants if entrant["entrant"]))
     for bracket_round in tree["stages"]:

@@ -17,7 +17,7 @@ from referee.matches import deal_groups, matches
 from referee.matches.tables import Match
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries
-from referee.tournaments.progress import progress
+from referee.tournaments.progress import load_progress
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows import unrated, visibility
 
@@ -46,12 +46,12 @@ def visible_bot(bot: Bot) -> Bot | Extended:
 
 def certificate_of(bot: Bot, certificate: Certificate) -> Extended:
     """Return a certificate of ``bot`` extended by the games for which it is valid now."""
-    return Extended(certificate, fits=certificates.fitting_games(certificate, bot))
+    return Extended(certificate, fits=certificates.valid_games(certificate, bot))
 
 
 def visible_matches(found: Sequence[Match]) -> list[Extended]:
     """Return these matches with their seats. Hide bots that the caller may not see yet."""
-    named = {match.id for match in found} if organises() else visibility.seats_told(record(), found)
+    named = {match.id for match in found} if organises() else visibility.filter_known_seats(record(), found)
     return attach_seats(record(), found, named)
 
 
@@ -86,8 +86,8 @@ def attach_progress(tournament: Tournament) -> Extended:
     """Return a tournament with its number of entries, its progress, and the tie-breaks of its format."""
     return Extended(
         tournament,
-        entries=entries.counts(record(), tournament.id),
-        progress=progress(record(), tournament.id),
+        entries=entries.count_by_state(record(), tournament.id),
+        progress=load_progress(record(), tournament.id),
         tie_breaks=TIE_BREAKS[tournament.format],
     )
 

@@ -9,8 +9,8 @@ from api.errors import Problem
 from api.pagination import envelope, read_cursor
 from api.presentation import Extended
 from api.views import database
-from referee.db.paging import Page, number_of
-from referee.ladders.strengths import LadderResults, ladder_results
+from referee.db.paging import Page, read_number_cursor
+from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
 from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
 from referee.tournaments import tournaments
@@ -50,14 +50,14 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
 
     def make(before: LadderResults | None, *, patient: bool) -> LadderResults:
         with database().read() as session:
-            return ladder_results(session, ladder_id, MOST_FITTED, before, patient=patient)
+            return load_results(session, ladder_id, MOST_FITTED, before, patient=patient)
 
     return LADDERS.get(ladder_id, make)
 
 
 def table(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
     """Return the standings, best first."""
-    return kept.part("table", kept.made.table)
+    return kept.part("table", kept.made.standings)
 
 
 def row_indexes(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
@@ -80,7 +80,7 @@ def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashabl
 def error_bars(kept: CacheEntry[TournamentResults]) -> dict[Any, ErrorBar]:
     made = kept.made
     return kept.part(
-        "bars", lambda: bootstrap(made.entrants, made.outcomes, draw_key=made.draw, samples=samples_of(made))
+        "bars", lambda: bootstrap(made.entrants, made.outcomes, draw_key=made.draw_key, samples=samples_of(made))
     )
 
 
@@ -157,7 +157,7 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
 
 def page_of(items: Sequence[Item], query: Json, view: Callable[[Sequence[Item]], list[Any]]) -> Json:
     """Return a page of a list in memory, its items converted by ``view``."""
-    first = number_of(read_cursor(query) or [0])
+    first = read_number_cursor(read_cursor(query) or [0])
     end = first + query["limit"]
     return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 

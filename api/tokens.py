@@ -38,6 +38,6 @@ def authenticate_request() -> Authenticated | None:
 def _look_up(text: str) -> Authenticated | None:
     database = cast(Database, current_app.extensions["referee.database"])
     with database.read() as session:
-        token = accounts.token_of(session, text)
+        token = accounts.find_token(session, text)
         account = None if token is None else accounts.get_account(session, token.account_id)
         return None if token is None or account is None else Authenticated(token, account, current_time(session))

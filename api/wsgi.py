@@ -9,7 +9,7 @@ from gunicorn.errors import AppImportError  # type: ignore[import-untyped]  # sh
 from api.app import create_app
 from api.streams import connections
 from referee.db.engine import Database
-from referee.db.revisions import usable_at_start
+from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup
 from referee.settings import Settings
 
@@ -17,7 +17,7 @@ logging_setup.configure()
 _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # each viewer of a stream needs one
 settings = Settings.load()
-if not usable_at_start(Database.from_settings(settings)):
+if not is_usable_at_start(Database.from_settings(settings)):
     raise AppImportError("The database cannot be used; see the log.")  # gunicorn exits instead of retrying
 app = create_app(settings)
 atexit.register(app.extensions["referee.database"].dispose)

@@ -114,7 +114,7 @@ def enlisted(session: Session, count: int) -> list[str]:
 def rated(session: Session, bot_ids: list[str]) -> str:
     """A ladder on which all of them stand."""
     dice = Random(1)
-    ladder = ratings.ladder_for(session, GAME, {}, SEATS)
+    ladder = ratings.get_or_create_ladder(session, GAME, {}, SEATS)
     session.flush()
     rows(session, schema.Rating, (
         {"ladder_id": ladder.id, "bot_id": bot, "value": START + dice.randrange(-400_000_000, 400_000_000),

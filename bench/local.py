@@ -38,4 +38,4 @@ def question(game: str, seats: int) -> bytes:
     match.begin()
     advance(match, Random(1), points=7)
     request = match.requests()[0]
-    return Questions(match.header, request.seat).ask(request)[1]
+    return Questions(match.header, request.seat).encode(request)[1]

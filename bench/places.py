@@ -79,10 +79,10 @@ class Standings:
         self.bots = [f"bot_{size}_{number}" for number in range(size)]
         self.matches = (f"mat_{size}_{number}" for number in itertools.count())
         with self.database.write() as session:
-            self.ladder_id = ratings.ladder_for(session, "saint-poker", {"size": size}, SEATS).id
+            self.ladder_id = ratings.get_or_create_ladder(session, "saint-poker", {"size": size}, SEATS).id
             self._fill(session)
         if not self.database.is_sqlite:
-            with self.database.changing_schema() as connection:
+            with self.database.migration_connection() as connection:
                 connection.execute(text("ANALYZE"))
         with self.database.read() as session:
             middle = session.get_one(Rating, (self.ladder_id, self.bots[size // 2]))
@@ -98,11 +98,11 @@ class Standings:
 
     def page(self, cursor: list[Any] | None = None) -> None:
         with self.database.read() as session:
-            ratings.ladder_page(session, self.ladder_id, limit=20, cursor=cursor)
+            ratings.load_page(session, self.ladder_id, limit=20, cursor=cursor)
 
     def place(self) -> None:
         with self.database.read() as session:
-            assert ranks.place_of(session, self.ladder_id, self.dice.choice(self.bots)) is not None
+            assert ranks.find_rank(session, self.ladder_id, self.dice.choice(self.bots)) is not None
 
     def update(self) -> None:
         """The part of ending a match that has to do with its ladder, as a transaction of its own."""
@@ -111,8 +111,8 @@ class Standings:
         match_id = next(self.matches)
         with self.database.write() as session:
             _bare_match(session, match_id)
-            ledger.take_turn(session)
-            ledger.count(session, [RatedResult(self.ladder_id, match_id, seated, order, [True] * SEATS)])
+            ledger.lock_ledger(session)
+            ledger.enter_results(session, [RatedResult(self.ladder_id, match_id, seated, order, [True] * SEATS)])
 
     def _fill(self, session: Session) -> None:
         owner = f"acc_{len(self.bots)}"
@@ -131,7 +131,7 @@ class Standings:
                     for bot, one in some
                 ],
             )
-        ranks.count_anew(session, self.ladder_id, held)
+        ranks.replace_counts(session, self.ladder_id, held)
 
 
 def _bot(bot_id: str, owner: str) -> Json:

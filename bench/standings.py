@@ -11,10 +11,10 @@ from referee.standings import (
     MatchOutcome,
     ScoredBye,
     bootstrap,
+    compute_standings,
     count_opponents,
     crosstable,
     luck_adjusted,
-    table,
 )
 
 STAGES = 8
@@ -47,7 +47,7 @@ def measured(benchmark: Benchmark, entrants: int, seats: int) -> Json:
     results = swiss(entrants, seats)
     byes = [ScoredBye(0, Fraction(1))]
     parts: dict[str, Callable[[], object]] = {
-        "table": lambda: table(everybody, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
+        "table": lambda: compute_standings(everybody, results, byes, tie_breaks=TIE_BREAKS["swiss"]),
         "crosstable": lambda: crosstable(everybody, results),
         "seats and opponents": lambda: count_opponents(everybody, results),
         f"error bars of {SAMPLES} samples": lambda: bootstrap(everybody, results, draw_key=DRAW, samples=SAMPLES),

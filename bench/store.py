@@ -42,7 +42,7 @@ def ended(benchmark: Benchmark, place: World, seated: list[str]) -> Json:
         def end(tails: list[tuple[MatchUpdate, match_end.MatchResult]] = tails) -> None:
             for tail, outcome in tails:
                 with place.database.write() as session:
-                    match_end.finish(session, tail, outcome, master_key=MASTER_KEY)
+                    match_end.finish_match(session, tail, outcome, master_key=MASTER_KEY)
 
         spent.append([seconds / len(tails) for seconds in wall_and_cpu(end)])
     return per_second(spent)
@@ -72,7 +72,7 @@ def claimed(place: World, seated: list[str], count: int) -> list[Claim]:
     mine = []
     for match_id in place.arrange(GAME, seated, count):
         with place.database.write() as session:
-            mine += claims.claim(session, 1, match_id=match_id)
+            mine += claims.claim_matches(session, 1, match_id=match_id)
             opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
             assert opening is not None
             blank = [""] * SEATS
@@ -84,7 +84,7 @@ def claimed(place: World, seated: list[str], count: int) -> list[Claim]:
 def whole(place: World, claim: Claim) -> tuple[MatchUpdate, match_end.MatchResult]:
     """The match played; all rows before the last are recorded."""
     with place.database.read() as session:
-        loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
+        loaded = match_loading.load_match(session, claim.match_id, master_key=MASTER_KEY)
     match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
     match.begin()
     advance(match, Random(1))

@@ -109,7 +109,7 @@ def event(place: World, announcer: change_notifier.ChangeNotifier) -> Watched:
 
     def change() -> list[int]:
         seq = ended(place, tournament_id, dice.sample(bots, SEATS))
-        announcer.say()
+        announcer.notify()
         return [seq]
 
     path = f"/api/v1/tournaments/{tournament_id}/stream"

@@ -39,7 +39,9 @@ class World:
                 bot = bots.register(session, owner.id, f"Bot {number}", f"{url}/{number}")
                 (check,) = handshakes.claim_due_checks(session)
                 manifest = Manifest("bot", "1.0", tuple(sorted(catalogue())), 100)
-                certificates.issue(session, bot.id, manifest.version, certificates.rules_today(manifest.games))
+                certificates.issue_certificate(
+                    session, bot.id, manifest.version, certificates.current_rules_versions(manifest.games)
+                )
                 handshake_results.finish_check(session, bot.id, check.epoch, {"ok": True}, manifest)
             ids.append(bot.id)
         return ids

@@ -37,30 +37,30 @@ class BatchWriter:
             self._writing = asyncio.create_task(self._write_all())
         await written
 
-    async def read(self, what: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call ``what(session, …)`` in a read-only transaction."""
+    async def read(self, operation: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call ``operation(session, …)`` in a read-only transaction."""
 
         def call() -> R:
             with self._database.read() as session:
-                return what(session, *args, **kwargs)
+                return operation(session, *args, **kwargs)
 
         return await asyncio.to_thread(call)
 
-    async def write(self, what: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call ``what(session, …)`` in a durable transaction."""
+    async def write(self, operation: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call ``operation(session, …)`` in a durable transaction."""
 
         def call() -> R:
             with self._database.write() as session:
-                return what(session, *args, **kwargs)
+                return operation(session, *args, **kwargs)
 
         return await asyncio.to_thread(call)
 
-    async def write_soon(self, what: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call ``what(session, …)`` in a transaction that a power cut may undo."""
+    async def write_soon(self, operation: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call ``operation(session, …)`` in a transaction that a power cut may undo."""
 
         def call() -> R:
             with self._database.write(durable=False) as session:
-                return what(session, *args, **kwargs)
+                return operation(session, *args, **kwargs)
 
         return await asyncio.to_thread(call)
 
@@ -68,21 +68,21 @@ class BatchWriter:
         """Write batches until none is waiting. Updates that arrive during one batch form the next."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            await self._write_and_settle(batch)
+            await self._write_and_resolve(batch)
 
-    async def _write_and_settle(self, batch: list[tuple[MatchUpdate, asyncio.Future[None]]]) -> None:
+    async def _write_and_resolve(self, batch: list[tuple[MatchUpdate, asyncio.Future[None]]]) -> None:
         try:
             stale = await self._write_batch([update for update, _ in batch])
         except Exception as error:  # noqa: BLE001  # passed on to the match that caused it
             if len(batch) == 1:
-                _settle(batch[0][1], error)
+                _resolve(batch[0][1], error)
                 return
             for item in batch:  # each on its own, so that an error of one match affects no other
-                await self._write_and_settle([item])
+                await self._write_and_resolve([item])
             return
         for update, written in batch:
             lost = StaleEpoch(f"match {update.match_id} was claimed by another runner")
-            _settle(written, lost if update.match_id in stale else None)
+            _resolve(written, lost if update.match_id in stale else None)
 
     async def _write_batch(self, updates: list[MatchUpdate]) -> set[str]:
         def call() -> set[str]:
@@ -97,7 +97,7 @@ class BatchWriter:
                 await asyncio.sleep(RETRY_S)
 
 
-def _settle(written: asyncio.Future[None], error: Exception | None) -> None:
+def _resolve(written: asyncio.Future[None], error: Exception | None) -> None:
     if written.done():
         return
     if error is None:

@@ -30,7 +30,7 @@ from workers.batch_writer import BatchWriter
 
 log = logging.getLogger(__name__)
 
-PACE: Final = Pace(idle_s=1.0, asking_s=25.0, within_s=90.0, scenarios=6)
+PACE: Final = Pace(idle_s=1.0, question_time_s=25.0, time_limit_s=90.0, scenarios=6)
 
 
 async def check_bot(
@@ -99,7 +99,7 @@ async def examine_bot(
             limits,
             questions=suite.questions,
             dice=Random(f"referee check|{seed}"),  # noqa: S311  # picks questions; `referee check --seed` asks the same
-            pace=replace(suite.pace, at_once=claimed.at_once),
+            pace=replace(suite.pace, max_concurrent=claimed.at_once),
             tell=(progress := _Progress()).tell,
             signs_later=True,
             unproven_ends=True,

@@ -13,8 +13,8 @@ from referee.botclient.client import Reply
 Verdict = Literal["fault", "unclear", "down"]
 
 WINDOW_S: Final = 10.0
-OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
-LONGEST_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
+MIN_OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
+MAX_TOTAL_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
 PROBE_S: Final = 2.0  # between two attempts during an outage
 
 
@@ -47,7 +47,7 @@ class Connectivity:
         """Return whether an outage is in progress."""
         return self._down_since is not None
 
-    def calling(self, owner_id: str) -> None:
+    def record_call(self, owner_id: str) -> None:
         """Record that a bot of this owner is being called."""
         self._called[owner_id] = self._seconds()
 
@@ -72,19 +72,19 @@ class Connectivity:
         It is the bot's fault
 
         - if any bot was reached since, unless the failure fell into an outage;
-        - if bots of fewer than ``OWNERS`` owners were called within ``WINDOW_S``, or it passed with too few failures;
-        - if outages have lasted ``LONGEST_S`` in all: three bots that refuse calls together must not delay others.
+        - if bots of fewer than ``MIN_OWNERS`` owners were called within ``WINDOW_S``, or it passed with fewer failures;
+        - if outages have lasted ``MAX_TOTAL_S`` in all: three bots that refuse calls together must not delay others.
         """
         moment = self._seconds()
         if self._answered_at > failed_at:
             began, ended = self._last_outage
             return "down" if began <= failed_at <= ended else "fault"
         failed = _drop_older(self._failed, moment - WINDOW_S)
-        if len(failed) >= OWNERS:
+        if len(failed) >= MIN_OWNERS:
             self._down_since = min(failed.values()) if self._down_since is None else self._down_since
-            return "down" if self._waited_s + moment - self._down_since < LONGEST_S else "fault"
+            return "down" if self._waited_s + moment - self._down_since < MAX_TOTAL_S else "fault"
         self._called = _drop_older(self._called, moment - WINDOW_S)
-        return "fault" if len(self._called) < OWNERS or moment - failed_at >= WINDOW_S else "unclear"
+        return "fault" if len(self._called) < MIN_OWNERS or moment - failed_at >= WINDOW_S else "unclear"
 
 
 def _drop_older(times: dict[str, float], earliest: float) -> dict[str, float]:

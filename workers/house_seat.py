@@ -7,7 +7,7 @@ from random import Random
 from referee.match.match import Request
 
 
-def dice_of_match(match_id: str, master_key: bytes) -> Callable[[Request], Random]:
+def match_random(match_id: str, master_key: bytes) -> Callable[[Request], Random]:
     """Return a function that creates the random generator for a question of this match.
 
     The seed depends on the master key, the match and the position of the question, not on the deal: a question asked

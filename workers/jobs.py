@@ -17,10 +17,10 @@ def run_alone(match_id: str) -> None:
     _run(match_id)
 
 
-def _run(alone: str | None) -> None:
+def _run(match_id: str | None) -> None:
     settings = Settings.load()
     database = Database.from_settings(settings)
     try:
-        asyncio.run(runner.run(settings, database, alone=alone))
+        asyncio.run(runner.run(settings, database, match_id=match_id))
     finally:
         database.dispose()

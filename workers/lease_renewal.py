@@ -54,7 +54,7 @@ class LeaseRenewer:
                 tasks = dict(self._tasks)
             try:
                 with self._database.write(durable=False) as session:
-                    ours = claims.renew(session, tasks)
+                    ours = claims.renew_claims(session, tasks)
             except Unavailable as error:
                 log.warning("lease_renewal_failed", extra={"reason": str(error)})
                 continue

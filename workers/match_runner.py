@@ -23,17 +23,17 @@ from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from referee.workflows import health, match_end, match_loading
-from referee.workflows.match_loading import Loaded, RunnerSeat
+from referee.workflows.match_loading import LoadedMatch, RunnerSeat
 from workers.batch_writer import RETRY_S, BatchWriter
 from workers.connectivity import Connectivity, is_unconnected
-from workers.house_seat import dice_of_match
+from workers.house_seat import match_random
 
 log = logging.getLogger(__name__)
 
 NONCE_MS = 3_000  # for each of the two calls that open a deal group
 NOTICE_MS = 2_000
-UNCLEAR_S = 0.1  # between two looks at the cause of a failure to connect
-OPENING_S = 0.2  # between two looks at a deal group that another runner is opening
+VERDICT_POLL_S = 0.1  # between two looks at the cause of a failure to connect
+OPENING_POLL_S = 0.2  # between two looks at a deal group that another runner is opening
 
 
 class HandedOver(RefereeError):
@@ -45,14 +45,14 @@ class MatchContext:
     """A claimed match and what is needed to play it."""
 
     claim: Claim
-    recorder: BatchWriter
+    writer: BatchWriter
     policy: Policy
     limits: CallLimits
     master_key: bytes
-    stopping: Callable[[], bool]
-    uplink: Connectivity
-    hold: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
-    announce: Callable[[], None]  # notifies spectators that the database has changed
+    is_stopping: Callable[[], bool]
+    connectivity: Connectivity
+    keep_claim: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
+    notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
 
     def caller(self, player: RunnerSeat) -> BotCaller:
         """Return a new connection to a bot."""
@@ -62,7 +62,7 @@ class MatchContext:
         )
 
 
-async def play(playing: MatchContext) -> bool:
+async def play_match(context: MatchContext) -> bool:
     """Play the match to its end. Return False if it was ended or claimed by others meanwhile.
 
     Raise ``HandedOver`` when the runner stops, ``Unavailable`` when our network or the database is down.
@@ -70,50 +70,52 @@ async def play(playing: MatchContext) -> bool:
     try:
         # Stop renewing the claim before storing the result, which verifies it once more and ends it: the lease
         # renewer would take that for a lost claim.
-        with playing.hold():
-            loaded = await _load_when_dealt(playing)
-            table = _MatchSession(playing, loaded)
+        with context.keep_claim():
+            loaded = await _load_when_dealt(context)
+            table = _MatchSession(context, loaded)
             await table.play()
         await table.finish()
-        playing.announce()
+        context.notify_spectators()
     except StaleEpoch as error:
-        log.info("claim_lost", extra={"match": playing.claim.match_id, "reason": str(error)})
+        log.info("claim_lost", extra={"match": context.claim.match_id, "reason": str(error)})
         return False
-    await _notify_end(playing, loaded, table)
+    await _notify_end(context, loaded, table)
     return True
 
 
 # -- opening the deal group --
 
 
-async def _load_when_dealt(playing: MatchContext) -> Loaded:
+async def _load_when_dealt(context: MatchContext) -> LoadedMatch:
     """Load the match once its deal group is open. Open the group if no other runner is doing so; otherwise wait."""
     while True:
-        loaded = await playing.recorder.read(match_loading.load, playing.claim.match_id, master_key=playing.master_key)
+        loaded = await context.writer.read(
+            match_loading.load_match, context.claim.match_id, master_key=context.master_key
+        )
         if loaded.group_state != "new":
             return loaded
-        opening = await playing.recorder.write(deal_groups.claim_opening, loaded.group_id)
+        opening = await context.writer.write(deal_groups.claim_opening, loaded.group_id)
         if opening is None:
-            await asyncio.sleep(OPENING_S)
-        elif gathered := await _gather_nonces(playing, opening, await _entries(playing, loaded)):
+            await asyncio.sleep(OPENING_POLL_S)
+        elif gathered := await _gather_nonces(context, opening, await _load_group_players(context, loaded)):
             hashes, nonces = gathered
             loaded = replace(loaded, group_state="open", nonce_hashes=hashes, nonces=nonces)
-            if not playing.stopping():
+            if not context.is_stopping():
                 return loaded
-        if playing.stopping():
+        if context.is_stopping():
             raise HandedOver("stop_requested")
 
 
-async def _entries(playing: MatchContext, loaded: Loaded) -> Sequence[RunnerSeat]:
+async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Sequence[RunnerSeat]:
     """Return the bots of the deal group, in entry order; mostly those of this match."""
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
         return loaded.players
-    return await playing.recorder.read(match_loading.players_of, entries)
+    return await context.writer.read(match_loading.load_players, entries)
 
 
 async def _gather_nonces(
-    playing: MatchContext, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
+    context: MatchContext, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
 ) -> tuple[list[str], list[str]] | None:
     """Open the deal group; return hashes and nonces, or None when another runner opens it meanwhile.
 
@@ -122,27 +124,27 @@ async def _gather_nonces(
     3. Record the nonces before any chance is drawn from them.
     """
     group_id, epoch = opening.group_id, opening.epoch
-    callers = [None if house_bots.is_house(player.url) else playing.caller(player) for player in players]
+    callers = [None if house_bots.is_house(player.url) else context.caller(player) for player in players]
     try:
         hashes = opening.nonce_hashes
         if hashes is None:
             body = messages.group_start_body(group_id, opening.commitment)
             received = await _ask_all(callers, body, f"{group_id}_hash", messages.read_nonce_hash)
-            hashes = await playing.recorder.write(deal_groups.record_nonce_hashes, group_id, epoch, received)
+            hashes = await context.writer.write(deal_groups.record_nonce_hashes, group_id, epoch, received)
         body = messages.group_start_body(group_id, opening.commitment, hashes)
         received = await _ask_all(callers, body, f"{group_id}_nonce", messages.read_nonce)
         nonces = [
             nonce if nonce and digest(nonce.encode()) == promised else ""
             for nonce, promised in zip(received, hashes, strict=True)
         ]
-        await playing.recorder.write(deal_groups.open_group, group_id, epoch, nonces)
+        await context.writer.write(deal_groups.open_group, group_id, epoch, nonces)
     except StaleEpoch:
         log.info("deal_group_claim_lost", extra={"group": group_id})
         return None
     except asyncio.CancelledError:
         # All matches of the group wait for its opening: release it, so that nobody must wait for the lease to expire.
         with suppress(Unavailable):
-            await playing.recorder.write(deal_groups.give_back_opening, group_id, epoch)
+            await context.writer.write(deal_groups.release_opening, group_id, epoch)
         raise
     finally:
         for caller in callers:
@@ -174,16 +176,16 @@ async def _ask_all(
 class _MatchSession:
     """A match being played, with the bots in its seats."""
 
-    def __init__(self, playing: MatchContext, loaded: Loaded) -> None:
-        self._playing = playing
+    def __init__(self, context: MatchContext, loaded: LoadedMatch) -> None:
+        self._context = context
         self._loaded = loaded
         self._chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
         sealed = [Answer.from_json(stored) for stored in loaded.sealed]
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
-        self.seats = [_seat(playing, loaded, player) for player in loaded.players]
+        self.seats = [_create_seat(context, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
         self._cut_off: set[int] = set()  # seats asked again once although they may have read the question
-        self._tail: MatchUpdate | None = None  # rows that are stored with the result
+        self._last_update: MatchUpdate | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
         """Play the match to its end."""
@@ -199,14 +201,18 @@ class _MatchSession:
         Wait while the database is not available: another runner would ask the last question again.
         """
         await asyncio.to_thread(self._replay)
-        tail = self._tail or self._next_update(evidence=[])
+        tail = self._last_update or self._next_update(fault_reports=[])
         state = self.match.state
         outcome = match_end.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
         stored = False
         while not stored:
             try:
-                await self._playing.recorder.write(
-                    health.finish, tail, outcome, master_key=self._playing.master_key, sour=self._unreachable_seats()
+                await self._context.writer.write(
+                    health.finish_match,
+                    tail,
+                    outcome,
+                    master_key=self._context.master_key,
+                    unreachable_seats=self._unreachable_seats(),
                 )
                 stored = True
             except Unavailable as error:
@@ -215,8 +221,8 @@ class _MatchSession:
 
     async def _play(self) -> None:
         if not self.match.over and self._recorded < len(self.match.lines):
-            await self._playing.recorder.write_durably(self._next_update(evidence=[]))
-        await drive(self.match, self._ask, self._note)
+            await self._context.writer.write_durably(self._next_update(fault_reports=[]))
+        await drive(self.match, self._ask, self._record)
 
     def _unreachable_seats(self) -> set[int]:
         """Return seats that were retired or whose address the policy refuses."""
@@ -235,10 +241,10 @@ class _MatchSession:
         A bot that may have read the question is asked again only once per match: otherwise bots of three owners could
         gain thinking time by closing and refusing connections together.
         """
-        seat, uplink = self.seats[request.seat], self._playing.uplink
+        seat, uplink = self.seats[request.seat], self._context.connectivity
         owner_id = self._loaded.players[request.seat].owner_id
         while True:
-            uplink.calling(owner_id)
+            uplink.record_call(owner_id)
             answer = await seat.ask(request)
             if seat.last is None:  # a house player in this process
                 await asyncio.sleep(0)  # a match of house players alone must not starve other matches
@@ -255,9 +261,9 @@ class _MatchSession:
                 self._cut_off.add(request.seat)
 
     async def _is_its_fault(self, failed_at: float) -> bool:
-        uplink = self._playing.uplink
+        uplink = self._context.connectivity
         while (verdict := uplink.verdict(failed_at)) == "unclear":
-            await self._pause(UNCLEAR_S)
+            await self._pause(VERDICT_POLL_S)
         if verdict == "down":
             log.warning("network_outage", extra={"match": self._loaded.id})
             await self._pause(uplink.probe_s)
@@ -265,41 +271,41 @@ class _MatchSession:
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        if self._playing.stopping():
+        if self._context.is_stopping():
             raise HandedOver("stop_requested")
 
-    def _note(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
+    def _record(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
         """Record an answer before it takes effect."""
-        evidence = self._evidence(answer.seat, rows)
+        evidence = self._fault_reports(answer.seat, rows)
         sealed = [] if rows else [PendingAnswer(match.n, answer.seat, answer.to_json())]
         update = self._next_update(evidence, sealed)
         if match.over:
-            self._tail = update
+            self._last_update = update
         return self._write_update(update)
 
     async def _write_update(self, update: MatchUpdate) -> None:
-        if update is self._tail:  # stored with the result
+        if update is self._last_update:  # stored with the result
             return
-        await self._playing.recorder.write_durably(update)
-        if self._playing.stopping():
+        await self._context.writer.write_durably(update)
+        if self._context.is_stopping():
             raise HandedOver("stop_requested")
 
-    def _next_update(self, evidence: Sequence[FaultReport], sealed: Sequence[PendingAnswer] = ()) -> MatchUpdate:
+    def _next_update(self, fault_reports: Sequence[FaultReport], sealed: Sequence[PendingAnswer] = ()) -> MatchUpdate:
         """Return what is not recorded yet, and count it as recorded."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"]
         return MatchUpdate(
             match_id=self._loaded.id,
-            epoch=self._playing.claim.epoch,
+            epoch=self._context.claim.epoch,
             start=start,
             lines=self.match.lines[start:],
             sealed=sealed,
             unsealed=sorted({n for n in points if points.count(n) > 1}),
-            evidence=evidence,
+            fault_reports=fault_reports,
         )
 
-    def _evidence(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
+    def _fault_reports(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
         """Return the fault report for the bot's owner, if the last call was a fault."""
         fault, call = self.match.last_fault, self.seats[seat].last
         if not fault or call is None:
@@ -319,11 +325,11 @@ class _MatchSession:
         ]
 
 
-def _seat(playing: MatchContext, loaded: Loaded, player: RunnerSeat) -> BotSeat | HouseSeat:
+def _create_seat(context: MatchContext, loaded: LoadedMatch, player: RunnerSeat) -> BotSeat | HouseSeat:
     if house_bots.is_house(player.url):
         name = house_bots.player_name(player.url)
-        return HouseSeat(name, loaded.header["game"], dice_of_match(loaded.id, playing.master_key))
-    return BotSeat(playing.caller(player), loaded.header, player.seat, loaded.aliases)
+        return HouseSeat(name, loaded.header["game"], match_random(loaded.id, context.master_key))
+    return BotSeat(context.caller(player), loaded.header, player.seat, loaded.aliases)
 
 
 def timing_fields(reply: client.Reply) -> Json:
@@ -341,23 +347,23 @@ def timing_fields(reply: client.Reply) -> Json:
 # -- after the end --
 
 
-async def _notify_end(playing: MatchContext, loaded: Loaded, table: _MatchSession) -> None:
+async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchSession) -> None:
     """Send the result to the seats and, when the deal group is closed, its seed. Their answers are ignored."""
     rows = table.match.log.rows
     notices = []
     for player in _remote_players(loaded.players):
         facts = messages.match_facts(loaded.header, player.seat)
         body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
-        notices.append(_send_notice(playing, player, body, f"{loaded.id}_end_{player.seat}"))
+        notices.append(_send_notice(context, player, body, f"{loaded.id}_end_{player.seat}"))
     await asyncio.gather(*notices)
-    revealed = await playing.recorder.read(deal_groups.reveal_of, loaded.group_id, playing.master_key)
+    revealed = await context.writer.read(deal_groups.load_reveal, loaded.group_id, context.master_key)
     if revealed is not None:
         group = loaded.header["group"]
         body = messages.group_end_body(group["id"], group["commitment"], revealed["seed"], revealed["nonces"])
-        entries = await _entries(playing, loaded)
+        entries = await _load_group_players(context, loaded)
         await asyncio.gather(
             *(
-                _send_notice(playing, player, body, f"{group['id']}_end_{index}")
+                _send_notice(context, player, body, f"{group['id']}_end_{index}")
                 for index, player in enumerate(_remote_players(entries))
             )
         )
@@ -368,8 +374,8 @@ def _remote_players(players: Sequence[RunnerSeat]) -> list[RunnerSeat]:
     return [player for player in players if not house_bots.is_house(player.url)]
 
 
-async def _send_notice(playing: MatchContext, player: RunnerSeat, body: bytes, id: str) -> None:
-    caller = playing.caller(player)
+async def _send_notice(context: MatchContext, player: RunnerSeat, body: bytes, id: str) -> None:
+    caller = context.caller(player)
     try:
         await client.notify(caller, body, id, NOTICE_MS)
     finally:

@@ -18,7 +18,7 @@ QUEUE: Final = "referee"  # a single queue: with several, RQ loses a job whose w
 RUN_DUE: Final = "workers.jobs.run_due"  # by name, so that the API need not import the jobs
 RUN_ALONE: Final = "workers.jobs.run_alone"
 WAKE_SLOTS: Final = 32  # wake-ups in Redis at the same time, waiting or running
-WAKE_AT_ONCE: Final = 2  # so that two idle workers share new work; for a single match this costs a fork
+JOBS_PER_WAKE: Final = 2  # so that two idle workers share new work; for a single match this costs a fork
 JOB_LIMIT_S: Final = 3600  # RQ's timeout, a last resort; a runner ends long before
 
 
@@ -46,7 +46,7 @@ def wake(connection: Redis) -> bool:
         runners = queue(connection)
         waiting = runners.count
         for slot in range(WAKE_SLOTS):
-            if waiting >= WAKE_AT_ONCE:
+            if waiting >= JOBS_PER_WAKE:
                 break
             waiting += _enqueue(runners, f"wake-{slot}", RUN_DUE)
         return True
@@ -65,13 +65,13 @@ def wake_alone(connection: Redis, match_id: str) -> bool:
     return True
 
 
-def _enqueue(runners: Queue, job_id: str, function: str, *arguments: str) -> bool:
+def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> bool:
     """Enqueue a job unless its id exists; return whether it is new.
 
     RQ keeps no trace of a job after its end, since the id would then be refused as taken.
     """
     try:
-        runners.enqueue(
+        connection.enqueue(
             function,
             *arguments,
             job_id=job_id,

@@ -26,19 +26,19 @@ from workers.batch_writer import BatchWriter
 from workers.bot_checks import CheckParameters, check_bot, examine_bot
 from workers.connectivity import Connectivity
 from workers.lease_renewal import LeaseRenewer
-from workers.match_runner import HandedOver, MatchContext, play
+from workers.match_runner import HandedOver, MatchContext, play_match
 from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
 
-CLAIM_AT_ONCE = 8  # matches per claim, so that runners that start together share what is due
-REST = 10  # pause after a claim that found nothing, in multiples of its duration
-MOST_REST_S = 1.0  # longest such pause, since a claim may be slow only because the database is busy
-LOOK_S = 0.25  # between two looks for more work while there is room
+CLAIM_BATCH_SIZE = 8  # matches per claim, so that runners that start together share what is due
+REST_FACTOR = 10  # pause after a claim that found nothing, in multiples of its duration
+MAX_REST_S = 1.0  # longest such pause, since a claim may be slow only because the database is busy
+POLL_S = 0.25  # between two looks for more work while there is room
 LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
-LAST_CALL_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
-OUTAGE_S = 1.0  # before a match interrupted by an outage of ours is released
-EXAMINED_AT_ONCE = 3  # concurrent checks; threads prepare their questions beside the matches
+HAND_OVER_AFTER_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
+OUTAGE_PAUSE_S = 1.0  # before a match interrupted by an outage of ours is released
+MAX_CONCURRENT_CHECKS = 3  # concurrent checks; threads prepare their questions beside the matches
 GRACE_S = 2.0  # for open questions after a stop request
 
 
@@ -48,7 +48,7 @@ class RunnerCounters:
 
     claims: int = 0
     finished: int = 0
-    handed_on: int = 0
+    handed_over: int = 0
     failed: int = 0
     checked: int = 0
     examined: int = 0
@@ -62,28 +62,28 @@ class Runner:
         settings: Settings,
         database: Database,
         *,
-        uplink: Connectivity | None = None,
+        connectivity: Connectivity | None = None,
         suite: CheckParameters | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.tally = RunnerCounters()
+        self.counters = RunnerCounters()
         self._slots = settings.runner_slots
-        self._friendlies = quotas.friendlies_at_once(settings.runner_slots)
+        self._friendlies = quotas.max_concurrent_friendlies(settings.runner_slots)
         self._master_key = settings.master_key
         self._database = database
-        self._recorder = BatchWriter(database)
+        self._writer = BatchWriter(database)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
-        self._uplink = uplink or Connectivity()
+        self._connectivity = connectivity or Connectivity()
         self._suite = suite or CheckParameters()
         self._examining = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
-        self._announcer = change_notifier.ChangeNotifier(redis)
-        self._webhook_sender = WebhookSender(self._recorder, self._policy, self._master_key)
+        self._notifier = change_notifier.ChangeNotifier(redis)
+        self._webhook_sender = WebhookSender(self._writer, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._seconds = seconds
-        self._born = seconds()
+        self._started_at = seconds()
         self._resting_s = 0.0  # the age of the runner until which it claims nothing
         self._something_ended = False  # since the last look for more work
 
@@ -92,54 +92,54 @@ class Runner:
         log.info("stop_requested")
         self._stopping.set()
 
-    async def run(self, *, alone: str | None = None) -> RunnerCounters:
+    async def run(self, *, match_id: str | None = None) -> RunnerCounters:
         """Run all that is due; with ``alone`` only that match, which other runners lost."""
         self._lease_renewer = LeaseRenewer(self._database)
         self._lease_renewer.start()
         try:
-            await self._play_on(alone)
+            await self._run_loop(match_id)
         finally:
             await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
             self._lease_renewer.stop()
-        log.info("runner_finished", extra=vars(self.tally))
-        return self.tally
+        log.info("runner_finished", extra=vars(self.counters))
+        return self.counters
 
-    async def _play_on(self, alone: str | None) -> None:
-        if alone is not None:
-            self._begin(await self._recorder.write(claims.claim, 1, alone=True, match_id=alone))
+    async def _run_loop(self, match_id: str | None) -> None:
+        if match_id is not None:
+            self._start_matches(await self._writer.write(claims.claim_matches, 1, isolated=True, match_id=match_id))
         while not self._stopping.is_set():
             self._something_ended = False
-            if alone is None and self._age_s() < LIFETIME_S:
-                await self._take()
+            if match_id is None and self._age_s() < LIFETIME_S:
+                await self._claim_due()
             if not self._tasks and not self._webhook_sender.is_busy:
                 if self._something_ended:
                     continue  # it may have made more work due, as a handshake makes a check due
                 return
-            if self._age_s() > LAST_CALL_S:
+            if self._age_s() > HAND_OVER_AFTER_S:
                 self.stop()
             await self._wait_for_room()
 
-    async def _take(self) -> None:
+    async def _claim_due(self) -> None:
         """Claim what is due, as far as there is room. Claim no matches while one must be played alone."""
         try:
-            todo = await self._recorder.read(claims.sweep)
-            room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE)
+            todo = await self._writer.read(claims.find_due_work)
+            room = min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE)
             if todo.checks_due:
                 await self._take_checks()
-            await self._webhook_sender.collect()
-            while room > 0 and (todo.due or todo.expired) and not todo.alone and not self._rests():
+            await self._webhook_sender.send_due()
+            while room > 0 and (todo.due or todo.expired) and not todo.isolated and not self._is_resting():
                 asked_s = self._age_s()
-                self.tally.claims += 1
-                taken = await self._recorder.write(claims.claim, room, friendlies=self._friendlies)
-                self._begin(taken)
+                self.counters.claims += 1
+                taken = await self._writer.write(claims.claim_matches, room, friendlies=self._friendlies)
+                self._start_matches(taken)
                 if not taken:
                     ended_s = self._age_s()
-                    self._resting_s = ended_s + min(REST * (ended_s - asked_s), MOST_REST_S)
-                room = min(self._slots - len(self._tasks), CLAIM_AT_ONCE) if taken else 0
+                    self._resting_s = ended_s + min(REST_FACTOR * (ended_s - asked_s), MAX_REST_S)
+                room = min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE) if taken else 0
         except Unavailable as error:
             log.warning("claim_failed", extra={"reason": str(error)})
 
-    def _rests(self) -> bool:
+    def _is_resting(self) -> bool:
         """Return whether the runner pauses because its last claim found nothing.
 
         A claim looks through all due matches, and a match that ends frees only its own bots. With a claim after every
@@ -149,17 +149,17 @@ class Runner:
         return bool(self._tasks) and self._age_s() < self._resting_s
 
     async def _take_checks(self) -> None:
-        for check in await self._recorder.write(handshakes.claim_due_checks):
+        for check in await self._writer.write(handshakes.claim_due_checks):
             self._spawn(self._check(check))
-        if (room := EXAMINED_AT_ONCE - self._examining) > 0:
-            for claimed in await self._recorder.write(examination_claims.claim_due, room):
+        if (room := MAX_CONCURRENT_CHECKS - self._examining) > 0:
+            for claimed in await self._writer.write(examination_claims.claim_due, room):
                 self._examining += 1
                 self._spawn(self._examine(claimed))
 
     async def _wait_for_room(self) -> None:
-        """Wait up to ``LOOK_S``, less when half of the slots become free: each look for work costs a query."""
+        """Wait up to ``POLL_S``, less when half of the slots become free: each look for work costs a query."""
         stop = asyncio.create_task(self._stopping.wait())
-        look_at = asyncio.get_running_loop().time() + LOOK_S
+        look_at = asyncio.get_running_loop().time() + POLL_S
         while (left_s := look_at - asyncio.get_running_loop().time()) > 0 and not self._stopping.is_set():
             await asyncio.wait({*self._tasks, stop}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
             if len(self._tasks) * 2 <= self._slots:
@@ -174,9 +174,9 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, taken: list[Claim]) -> None:
-        for claim in taken:
-            self._spawn(self._match(claim))
+    def _start_matches(self, claims: list[Claim]) -> None:
+        for claim in claims:
+            self._spawn(self._play_match(claim))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -187,49 +187,49 @@ class Runner:
         self._tasks.discard(task)
         self._something_ended = True
 
-    async def _match(self, claim: Claim) -> None:
+    async def _play_match(self, claim: Claim) -> None:
         """Play a match; handle every error here, so that it affects no other match."""
         playing = MatchContext(
             claim=claim,
-            recorder=self._recorder,
+            writer=self._writer,
             policy=self._policy,
             limits=self._limits,
             master_key=self._master_key,
-            stopping=self._stopping.is_set,
-            uplink=self._uplink,
-            hold=lambda: self._lease_renewer.keep_claim(claim),
-            announce=self._announcer.say,
+            is_stopping=self._stopping.is_set,
+            connectivity=self._connectivity,
+            keep_claim=lambda: self._lease_renewer.keep_claim(claim),
+            notify_spectators=self._notifier.notify,
         )
         try:
-            finished = await play(playing)
-            self.tally.finished += finished
+            finished = await play_match(playing)
+            self.counters.finished += finished
         except HandedOver as reason:
-            await self._hand_on(claim, str(reason))
+            await self._hand_over(claim, str(reason))
         except Unavailable as reason:
-            await asyncio.sleep(OUTAGE_S)
-            await self._hand_on(claim, str(reason))
+            await asyncio.sleep(OUTAGE_PAUSE_S)
+            await self._hand_over(claim, str(reason))
         except asyncio.CancelledError:
             # Lost to another runner, or cancelled at the end. Releasing a lost claim changes nothing.
-            await self._hand_on(claim, "cancelled")
+            await self._hand_over(claim, "cancelled")
             raise
         except Exception:
             # A bug of ours. The lease expires, so the claim counts as lost: after two lost claims the match is played
             # alone, and one that makes no progress becomes stuck instead of being claimed forever.
-            self.tally.failed += 1
+            self.counters.failed += 1
             log.exception("match_failed", extra={"match": claim.match_id})
 
-    async def _hand_on(self, claim: Claim, reason: str) -> None:
-        self.tally.handed_on += 1
+    async def _hand_over(self, claim: Claim, reason: str) -> None:
+        self.counters.handed_over += 1
         log.info("match_handed_over", extra={"match": claim.match_id, "reason": reason})
         try:
-            await self._recorder.write(claims.give_back, [claim])
+            await self._writer.write(claims.release_claims, [claim])
         except Unavailable as error:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
     async def _check(self, check: handshakes.ClaimedHandshake) -> None:
         try:
-            await check_bot(check, self._recorder, self._policy, self._master_key)
-            self.tally.checked += 1
+            await check_bot(check, self._writer, self._policy, self._master_key)
+            self.counters.checked += 1
         except Unavailable as error:
             log.warning("handshake_not_recorded", extra={"bot": check.bot_id, "reason": str(error)})
         except Exception:
@@ -237,8 +237,8 @@ class Runner:
 
     async def _examine(self, claimed: examinations.ClaimedCheck) -> None:
         try:
-            await examine_bot(claimed, self._recorder, self._policy, self._limits, self._master_key, self._suite)
-            self.tally.examined += 1
+            await examine_bot(claimed, self._writer, self._policy, self._limits, self._master_key, self._suite)
+            self.counters.examined += 1
         except Unavailable as error:
             log.warning("check_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
         except Exception:
@@ -247,14 +247,14 @@ class Runner:
             self._examining -= 1
 
     def _age_s(self) -> float:
-        return self._seconds() - self._born
+        return self._seconds() - self._started_at
 
 
-async def run(settings: Settings, database: Database, *, alone: str | None = None) -> RunnerCounters:
+async def run(settings: Settings, database: Database, *, match_id: str | None = None) -> RunnerCounters:
     """Run a runner in this event loop until nothing is due or its worker requests a stop."""
     runner = Runner(settings, database)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
     if shutdown.is_stop_requested():
         runner.stop()
-    return await runner.run(alone=alone)
+    return await runner.run(match_id=match_id)

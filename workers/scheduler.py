@@ -15,7 +15,7 @@ from redis import Redis
 from referee.bots import checks, house_bots
 from referee.db import change_notifier, idempotency
 from referee.db.engine import Database
-from referee.db.revisions import usable_at_start
+from referee.db.revisions import is_usable_at_start
 from referee.errors import Unavailable
 from referee.matches import claims, deal_groups
 from referee.runtime import logging_setup
@@ -50,25 +50,25 @@ class Scheduler:
         4. Start and advance tournaments.
         """
         with self._database.read() as session:
-            left_open = deal_groups.left_open(session)
-            answers_old = idempotency.any_old(session)
-            todo = claims.sweep(session)
-            messages_due = deliveries.any_due(session)
-            deliveries_old = deliveries.any_old(session)
-        for match_id in todo.alone:
+            left_open = deal_groups.list_unclosed_groups(session)
+            answers_old = idempotency.has_expired(session)
+            todo = claims.find_due_work(session)
+            messages_due = deliveries.has_due(session)
+            deliveries_old = deliveries.has_expired(session)
+        for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
         if todo.due or todo.expired or todo.checks_due or messages_due:
             queues.wake(self._redis)
         self._close(left_open)
         if answers_old:
             with self._database.write() as session:
-                idempotency.forget_old(session)
+                idempotency.delete_expired(session)
         if deliveries_old:
             with self._database.write() as session:
-                deliveries.forget_old(session)
-        if self._events.carry_on():
+                deliveries.delete_expired(session)
+        if self._events.advance_all():
             queues.wake(self._redis)
-            self._announcer.say()
+            self._announcer.notify()
 
     def _close(self, group_ids: list[str]) -> None:
         for group_id in group_ids:
@@ -81,7 +81,7 @@ class Scheduler:
     def _prepare(self) -> None:
         if not self._prepared:
             with self._database.write() as session:
-                house_bots.house_bots(session)
+                house_bots.get_or_create_house_bots(session)
             self._prepared = True
             with self._database.write() as session:
                 checks.catch_up(session)
@@ -104,7 +104,7 @@ class Scheduler:
 
 
 def main() -> int:
-    """Sweeps until told to stop."""
+    """Run the scheduler until a stop signal; return the exit status."""
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:
@@ -114,7 +114,7 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
     database = Database.from_settings(settings)
-    if not usable_at_start(database):
+    if not is_usable_at_start(database):
         return 2
     gc.freeze()  # exclude imported modules from garbage collection
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)

@@ -23,9 +23,9 @@ def listen() -> None:
     """Record the signal from now on. A work-horse calls this first."""
     global _requested
     _requested = False
-    signal.signal(SIGNAL, _note)
+    signal.signal(SIGNAL, _record_request)
 
 
-def _note(_signal: int, _frame: FrameType | None) -> None:
+def _record_request(_signal: int, _frame: FrameType | None) -> None:
     global _requested
     _requested = True

@@ -14,9 +14,9 @@ from referee.tournaments import progression, starting
 
 log = logging.getLogger(__name__)
 
-TURN_S: Final = 0.5  # a tournament may take before the others have their turn
-TROUBLED_S: Final = 10.0  # before a tournament that raised an error is tried again
-REST: Final = 10  # a look that finds nothing to do is followed by a pause of this many times its duration
+MAX_TURN_S: Final = 0.5  # a tournament may take before the others have their turn
+ERROR_PAUSE_S: Final = 10.0  # before a tournament that raised an error is tried again
+REST_FACTOR: Final = 10  # a look that finds nothing to do is followed by a pause of this many times its duration
 
 
 class TournamentAdvancer:
@@ -28,15 +28,15 @@ class TournamentAdvancer:
         self._seconds = seconds
         self._paused_until: dict[str, float] = {}  # by tournament
 
-    def carry_on(self) -> bool:
+    def advance_all(self) -> bool:
         """Start due tournaments and advance running ones. Return whether there may be new work for runners.
 
         An error in one tournament is logged and does not affect the others.
         """
         with self._database.read() as session:
-            due = starting.due_by_themselves(session, current_time(session))
-            running = progression.running(session)
-        for tournament_id in self._awake(due):
+            due = starting.list_due_to_start(session, current_time(session))
+            running = progression.list_running(session)
+        for tournament_id in self._without_paused(due):
             if self._try_step(tournament_id, self._start):
                 running.append(tournament_id)
         self._paused_until = {
@@ -44,41 +44,41 @@ class TournamentAdvancer:
             for tournament_id, until in self._paused_until.items()
             if tournament_id in (*due, *running)
         }
-        took_steps = [self._try_step(tournament_id, self._take_turn) for tournament_id in self._awake(running)]
+        took_steps = [self._try_step(tournament_id, self._advance) for tournament_id in self._without_paused(running)]
         return any(took_steps)
 
-    def _awake(self, tournament_ids: list[str]) -> list[str]:
+    def _without_paused(self, tournament_ids: list[str]) -> list[str]:
         moment = self._seconds()
         return [each for each in tournament_ids if self._paused_until.get(each, moment) <= moment]
 
     def _start(self, tournament_id: str) -> bool:
         try:
             with self._database.write() as session:
-                return starting.start_by_itself(session, tournament_id).status == "running"
+                return starting.start_if_due(session, tournament_id).status == "running"
         except Conflict:
             return False  # its organiser, or another scheduler, was first
 
-    def _take_turn(self, tournament_id: str) -> bool:
+    def _advance(self, tournament_id: str) -> bool:
         """Take steps until the tournament must wait or its turn is over. Return whether any was taken."""
         begun = self._seconds()
         any_step = False
-        while self._seconds() < begun + TURN_S:
+        while self._seconds() < begun + MAX_TURN_S:
             looked = self._seconds()
-            step = progression.carry_on(self._database, tournament_id, master_key=self._master_key)
+            step = progression.take_next_step(self._database, tournament_id, master_key=self._master_key)
             if step is None:
                 ended = self._seconds()
-                self._paused_until[tournament_id] = ended + REST * (ended - looked)
+                self._paused_until[tournament_id] = ended + REST_FACTOR * (ended - looked)
                 break
             any_step = True
             log.info("tournament_advanced", extra={"tournament": tournament_id, "step": step})
         return any_step
 
-    def _try_step(self, tournament_id: str, what: Callable[[str], bool]) -> bool:
+    def _try_step(self, tournament_id: str, step: Callable[[str], bool]) -> bool:
         try:
-            return what(tournament_id)
+            return step(tournament_id)
         except Unavailable:
             raise  # the database is down for all tournaments
         except Exception:
             log.exception("tournament_failed", extra={"tournament": tournament_id})
-            self._paused_until[tournament_id] = self._seconds() + TROUBLED_S
+            self._paused_until[tournament_id] = self._seconds() + ERROR_PAUSE_S
             return False

@@ -20,10 +20,10 @@ from workers.batch_writer import BatchWriter
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 32  # concurrent deliveries of a runner
+MAX_CONCURRENT = 32  # concurrent deliveries of a runner
 DEADLINE_MS = 10_000  # from the DNS lookup to the last byte of the response
-LONG_S = 0.05  # a claim that takes longer has looked at many deliveries to addresses at their limit
-REST = 10  # pause after such a claim, in multiples of its duration, since it blocks other writers
+SLOW_CLAIM_S = 0.05  # a claim that takes longer has looked at many deliveries to addresses at their limit
+REST_FACTOR = 10  # pause after such a claim, in multiples of its duration, since it blocks other writers
 GRACE_S = 2.0  # for pending responses after a stop request
 
 # A 2xx status means that the message arrived, whatever is wrong with the rest of the response, which is not used.
@@ -35,7 +35,7 @@ class WebhookSender:
 
     def __init__(
         self,
-        recorder: BatchWriter,
+        writer: BatchWriter,
         policy: Policy,
         master_key: bytes,
         *,
@@ -44,7 +44,7 @@ class WebhookSender:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.delivered = 0
-        self._recorder = recorder
+        self._writer = writer
         self._policy = policy
         self._master_key = master_key
         self._deadline_ms = deadline_ms
@@ -57,15 +57,15 @@ class WebhookSender:
     def is_busy(self) -> bool:
         return bool(self._tasks)
 
-    async def collect(self) -> None:
+    async def send_due(self) -> None:
         """Start sending due deliveries, as far as there is room. Raise ``Unavailable`` when the database is down."""
-        room = AT_ONCE - len(self._tasks)
+        room = MAX_CONCURRENT - len(self._tasks)
         asked_at = self._seconds()
-        if room <= 0 or asked_at < self._resting_until or not await self._recorder.read(deliveries.any_due):
+        if room <= 0 or asked_at < self._resting_until or not await self._writer.read(deliveries.has_due):
             return
-        jobs = await self._recorder.write(deliveries.claim_due, room)
-        if (took_s := self._seconds() - asked_at) > LONG_S:
-            self._resting_until = self._seconds() + REST * took_s
+        jobs = await self._writer.write(deliveries.claim_due, room)
+        if (took_s := self._seconds() - asked_at) > SLOW_CLAIM_S:
+            self._resting_until = self._seconds() + REST_FACTOR * took_s
         for job in jobs:
             task = asyncio.create_task(self._send(job))
             self._tasks[task] = job
@@ -86,7 +86,7 @@ class WebhookSender:
             task.cancel()
         await asyncio.gather(*dropped, return_exceptions=True)
         try:
-            await self._recorder.write(deliveries.give_back, list(dropped.values()))
+            await self._writer.write(deliveries.release_claims, list(dropped.values()))
         except Unavailable as error:
             log.warning("deliveries_not_released", extra={"reason": str(error)})
 
@@ -95,9 +95,9 @@ class WebhookSender:
         where = {"webhook": job.webhook_id, "delivery": job.delivery_id}
         try:
             outcome = outcome_of(await self._post(job))
-            await self._recorder.write(deliveries.finish, job.delivery_id, job.epoch, outcome, spread=self._chance())
-            self.delivered += outcome.problem is None
-            log.info("delivery_attempted", extra={**where, "status": outcome.answer, "error": outcome.problem})
+            await self._writer.write(deliveries.finish, job.delivery_id, job.epoch, outcome, jitter=self._chance())
+            self.delivered += outcome.error is None
+            log.info("delivery_attempted", extra={**where, "status": outcome.response_status, "error": outcome.error})
         except StaleEpoch as error:
             log.info("delivery_claim_lost", extra={**where, "reason": str(error)})
         except Unavailable as error:
@@ -125,4 +125,4 @@ def outcome_of(reply: Reply) -> DeliveryOutcome:
         return DeliveryOutcome(answer)
     if reply.fault == "bad_status":
         return DeliveryOutcome(answer, f"{reply.status}, expected 2xx")
-    return DeliveryOutcome(answer, f"{reply.fault}: {reply.detail}", ours=reply.fault == "uplink_down")
+    return DeliveryOutcome(answer, f"{reply.fault}: {reply.detail}", is_our_outage=reply.fault == "uplink_down")

@@ -17,7 +17,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from referee.db.engine import Database
-from referee.db.revisions import usable_at_start
+from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
 from referee.settings import Settings
 from workers import (
@@ -77,7 +77,7 @@ class RunnerWorker(Worker):
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Make the work-horse die with its worker, then run it: an orphan would play in parallel with its successor."""
-        parent_death.tie(self._parent, signal.SIGKILL)
+        parent_death.set_parent_death_signal(self._parent, signal.SIGKILL)
         shutdown.listen()
         super().main_work_horse(job, queue)
 
@@ -100,13 +100,13 @@ class RunnerWorker(Worker):
 
 
 def main() -> int:
-    """Works until told to stop; the exit status says whether there was anything to connect to."""
+    """Run a worker until a stop signal; return the exit status, 1 if the database or Redis could not be used."""
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:
         log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")
         return 2
-    if not usable_at_start(Database.from_settings(settings)):
+    if not is_usable_at_start(Database.from_settings(settings)):
         return 2
     worker = RunnerWorker(
         queues.QUEUE,

@@ -5,7 +5,7 @@ from typing import Final
 from flask import Blueprint, Response, current_app
 
 from api.pages.page import page
-from referee.webhooks.webhooks import CHOICE
+from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 pages = Blueprint("account", __name__)
 
@@ -16,7 +16,7 @@ LISTED_BOTS: Final = 10  # whose matches the script looks up
 def account() -> Response:
     return page(
         "account/page.html",
-        events=CHOICE,
+        events=SUBSCRIBABLE_TYPES,
         known={"listedBots": LISTED_BOTS},
         self_service=current_app.config["SETTINGS"].self_service,
     )

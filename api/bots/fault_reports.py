@@ -18,17 +18,17 @@ from referee.matches.fault_reports import ReportedFault
 
 Json = dict[str, Any]
 
-MOST_KEPT: Final = 1_000_000  # answers, some 100 MB
+MAX_CACHED_ANSWERS: Final = 1_000_000  # answers, some 100 MB
 EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # of histograms
 TIMED_MATCHES: Final = Cache[Sequence[response_stats.TimedMatch]](
-    MOST_KEPT, lambda timed: 1 + sum(len(match.answers) for match in timed)
+    MAX_CACHED_ANSWERS, lambda timed: 1 + sum(len(match.answers) for match in timed)
 )
 
 
-def attach_remedy(told: ReportedFault) -> Extended:
+def attach_remedy(reported: ReportedFault) -> Extended:
     """Return a fault with the action played instead and, for the bot's owner, a command that repeats the question."""
-    curl = _curl_command(told) if told.owner_id == viewer_id() else None
-    return Extended(told, played=fault_reports.played_instead(record(), told.fault), curl=curl)
+    curl = _curl_command(reported) if reported.owner_id == viewer_id() else None
+    return Extended(reported, played=fault_reports.find_replacement_action(record(), reported.fault), curl=curl)
 
 
 def health(bot_id: str, *, by_day: bool) -> Json:
@@ -37,10 +37,14 @@ def health(bot_id: str, *, by_day: bool) -> Json:
     def make(
         before: Sequence[response_stats.TimedMatch] | None, *, patient: bool
     ) -> Sequence[response_stats.TimedMatch]:
-        return before if patient and before is not None else response_stats.last_matches(record(), bot_id, before or ())
+        return (
+            before
+            if patient and before is not None
+            else response_stats.load_last_matches(record(), bot_id, before or ())
+        )
 
     played = TIMED_MATCHES.get(bot_id, make).made
-    stretches = response_stats.stretches(played, by_day=by_day)
+    stretches = response_stats.group_by_period(played, by_day=by_day)
     return {"bot": bot_id, "matches": len(played), "items": [_summarise(stretch) for stretch in stretches]}
 
 
@@ -52,16 +56,16 @@ def histogram(times_ms: Sequence[int]) -> list[Json]:
     return [{"from_ms": EDGES_MS[bin], "decisions": counted[bin]} for bin in range(min(counted), max(counted) + 1)]
 
 
-def _summarise(stretch: response_stats.ResponsePeriod) -> Extended:
-    figures = percentiles(stretch.ms)
-    counted = dict(sorted(stretch.faults.items()))
-    return Extended(stretch, decisions=figures["calls"], ms=figures, histogram=histogram(stretch.ms), faults=counted)
+def _summarise(period: response_stats.ResponsePeriod) -> Extended:
+    figures = percentiles(period.ms)
+    counted = dict(sorted(period.faults.items()))
+    return Extended(period, decisions=figures["calls"], ms=figures, histogram=histogram(period.ms), faults=counted)
 
 
-def _curl_command(told: ReportedFault) -> str | None:
+def _curl_command(reported: ReportedFault) -> str | None:
     """Return the command that sends the question to the bot again; None if the question was not stored whole."""
-    request = told.fault.request
-    if not request or is_cut(request) or not told.url:
+    request = reported.fault.request
+    if not request or is_cut(request) or not reported.url:
         return None
     id = json.loads(request)["decision"]["id"]
-    return curl.signing_line(f"{told.url.rstrip('/')}/decide", id, request)
+    return curl.signing_curl_command(f"{reported.url.rstrip('/')}/decide", id, request)

@@ -8,7 +8,7 @@ from marshmallow import fields, validate
 from api.fields import Derived, Id, Query, Strict, UtcDateTime, Utf8, text_of
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
-from referee.matches.recording import MAX_KEPT_BYTES
+from referee.matches.recording import MAX_REPORT_BYTES
 from referee.protocol.fault_advice import ADVICE
 
 CODES = list(FAULTS)
@@ -47,7 +47,7 @@ class IsCut(Derived, fields.Boolean):
 
 def is_cut(body: bytes | None) -> bool:
     """Return whether there may have been more of ``body`` than is kept."""
-    return body is not None and len(body) >= MAX_KEPT_BYTES
+    return body is not None and len(body) >= MAX_REPORT_BYTES
 
 
 class FaultView(Strict):

@@ -21,7 +21,7 @@ from api.queries import takes
 from api.views import record
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
-from referee.db.paging import LARGEST_PAGE
+from referee.db.paging import MAX_PAGE_SIZE
 from referee.ladders import ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
@@ -79,9 +79,9 @@ class Results:
 @page_view
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(record(), bot_id)
-    rated = sorted(ratings.ratings_of(record(), bot_id), key=lambda pair: -pair[1].games)
+    rated = sorted(ratings.load_ratings(record(), bot_id), key=lambda pair: -pair[1].games)
     ladder_ranks = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
-    certificate = certificates.present(record(), found)
+    certificate = certificates.current_certificate(record(), found)
     return page(
         "bots/bot.html",
         bot=found,
@@ -92,7 +92,7 @@ def bot(bot_id: str) -> Response:
         results=results(found),
         recent=recent(found),
         certificate=None if certificate is None else certificate_of(found, certificate),
-        no_certificate=certificates.why_none(record(), found) if certificate is None else "",
+        no_certificate=certificates.explain_no_certificate(record(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "advice": advice()},
         points=points,
     )
@@ -114,23 +114,25 @@ def advice() -> dict[str, str]:
 
 
 def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
-    found = ranks.place_of(record(), ladder_id, bot_id)
+    found = ranks.find_rank(record(), ladder_id, bot_id)
     assert found is not None, "a rating with games has a rank"
     return found
 
 
-def history(ladder: Ladder, of: Bot) -> History:
+def history(ladder: Ladder, ladder_rank: Bot) -> History:
     """Return the last ``STEPS`` changes of a rating."""
     changes: list[DescribedChange] = []
     cursor: Sequence[Any] | None = None
     while len(changes) < STEPS:
-        read = ratings.history(record(), ladder.id, of.id, limit=min(LARGEST_PAGE, STEPS - len(changes)), cursor=cursor)
+        read = ratings.list_changes(
+            record(), ladder.id, ladder_rank.id, limit=min(MAX_PAGE_SIZE, STEPS - len(changes)), cursor=cursor
+        )
         changes += read.items
         cursor = read.next
         if cursor is None:
             break
     steps = [_rating_step(change) for change in reversed(changes)]
-    return History(ladder, rating_history(steps, f"Rating of {of.name}"), changes, cursor is not None)
+    return History(ladder, rating_history(steps, f"Rating of {ladder_rank.name}"), changes, cursor is not None)
 
 
 def results(of: Bot) -> Results | None:
@@ -138,7 +140,7 @@ def results(of: Bot) -> Results | None:
 
     None if it has not played.
     """
-    played = bot_stats.last_played(record(), of.id)
+    played = bot_stats.load_last_results(record(), of.id)
     numbers: dict[str, int] = {}
     for match in played:
         numbers[match.game] = numbers.get(match.game, 0) + 1
@@ -162,10 +164,10 @@ def draw_shares(totals: BotTotals) -> Markup:
     """Return a bar of how often it was placed ahead of the opponent, level with it, behind it."""
     parts = [
         StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),
-        StackPart(f"level: {totals.level}", totals.level, "level"),
+        StackPart(f"level: {totals.tied}", totals.tied, "level"),
         StackPart(f"behind: {totals.behind}", totals.behind, "behind"),
     ]
-    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.level} level, {totals.behind} behind")
+    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.tied} level, {totals.behind} behind")
 
 
 def recent(of: Bot) -> list[dict[str, Any]]:

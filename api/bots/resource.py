@@ -173,9 +173,11 @@ def show_certificate(bot_id: str) -> Any:
     code `no_certificate` says why.
     """
     bot = bots.get_bot(record(), bot_id)
-    certificate = certificates.present(record(), bot)
+    certificate = certificates.current_certificate(record(), bot)
     if certificate is None:
-        raise Problem(404, "no_certificate", f"The bot has no certificate: {certificates.why_none(record(), bot)}.")
+        raise Problem(
+            404, "no_certificate", f"The bot has no certificate: {certificates.explain_no_certificate(record(), bot)}."
+        )
     return certificate_of(bot, certificate)
 
 
@@ -239,7 +241,7 @@ def show_waiting(bot_id: str) -> Any:
     """
     bot = bots.get_bot(record(), bot_id, owner_id=None if organises() else asker().id)
     slots = current_app.config["SETTINGS"].runner_slots
-    return waiting.waiting(record(), bot.id, runner_slots=slots)
+    return waiting.explain_waiting(record(), bot.id, runner_slots=slots)
 
 
 def get_managed_bot(bot_id: str) -> Bot:

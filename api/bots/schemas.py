@@ -4,7 +4,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Address, Id, Name, Strict, UtcDateTime
 from api.pagination import PageQuery
-from referee.bots.certificates import ENDS
+from referee.bots.certificates import END_REASONS
 from referee.bots.tables import BOT_STATES, CHECK_STATES, EXAMINATION_STATES
 from referee.workflows.waiting_reasons import REASONS
 
@@ -120,7 +120,7 @@ class CertificateView(Strict):
     ended_at = UtcDateTime(
         required=True, allow_none=True, metadata={"description": "when a later examination of this version was over"}
     )
-    ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(ENDS))
+    ended_reason = fields.String(required=True, allow_none=True, validate=validate.OneOf(END_REASONS))
 
 
 class SecretBotView(OwnBotView):
@@ -162,5 +162,8 @@ class WaitingView(Strict):
         fields.Nested(OpenMatchView), required=True, metadata={"description": "the first 20 of those not over"}
     )
     events = fields.List(
-        fields.Nested(OpenEventView), required=True, metadata={"description": "in which it has no match just now"}
+        fields.Nested(OpenEventView),
+        attribute="tournaments",
+        required=True,
+        metadata={"description": "in which it has no match just now"},
     )

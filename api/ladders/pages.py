@@ -26,16 +26,16 @@ from referee.ratings.strengths import Strength
 
 pages = Blueprint("ladders", __name__)
 
-LINES: Final = 50
+ROWS_PER_PAGE: Final = 50
 LADDERS: Final = 48
-LONGEST_TEXT: Final = 64
+MAX_TEXT_LENGTH: Final = 64
 LAST_PAGE: Final = 10_000
-PLACED: Final = 5  # placements shown, of the last matches
+RECENT_PLACEMENTS: Final = 5  # placements shown, of the last matches
 QUICK_BOTS: Final = 100  # with at most this many and QUICK_RESULTS, a fit takes 0.2 s and is computed for the page
 QUICK_RESULTS: Final = 2_000
 BAND_POINTS: Final = 50
-FEWEST_BANDS: Final = 3
-LEAST_DOMAIN: Final = 50.0  # points that the scale of interval bars spans at least
+MIN_BANDS: Final = 3
+MIN_DOMAIN: Final = 50.0  # points that the scale of interval bars spans at least
 DESCENDING: Final = ("rating", "games")  # columns that are sorted highest first
 
 
@@ -69,7 +69,7 @@ class Column:
 class LeaderboardEntry:
     """A bot on the page of a ladder."""
 
-    line: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.LadderStanding``
+    row: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.RankedBot``
     version: str | None
     trend: trends.Trend | None
     spark: Markup | None
@@ -82,9 +82,9 @@ class LeaderboardEntry:
 @page_view
 def all_ladders() -> Response:
     number = whole_number("page", 1, LAST_PAGE)
-    found = leaderboard.ladders_by_game(record(), start=LADDERS * (number - 1), limit=LADDERS + 1)
+    found = leaderboard.list_ladders_by_game(record(), start=LADDERS * (number - 1), limit=LADDERS + 1)
     by_game: dict[str, list[leaderboard.LadderSummary]] = {}
-    for summary in leaderboard.summaries(record(), found[:LADDERS]):
+    for summary in leaderboard.load_summaries(record(), found[:LADDERS]):
         by_game.setdefault(summary.ladder.game, []).append(summary)
     before = f"?page={number - 1}" if number > 1 else None
     behind = f"?page={number + 1}" if len(found) > LADDERS else None
@@ -106,12 +106,18 @@ def ladder(ladder_id: str) -> Response:
 
 def _current_page(found: Ladder, last: int) -> Response:
     query = _read_query()
-    start = LINES * (query.page - 1)
-    shown = leaderboard.board(
-        record(), found.id, text=query.text, order=query.order, backwards=query.backwards, start=start, limit=LINES
+    start = ROWS_PER_PAGE * (query.page - 1)
+    shown = leaderboard.load_leaderboard(
+        record(),
+        found.id,
+        text=query.text,
+        order=query.order,
+        backwards=query.backwards,
+        start=start,
+        limit=ROWS_PER_PAGE,
     )
     strengths = quick_strengths(found.id)
-    rows = _rows(found.id, shown.lines, strengths=strengths)
+    rows = _rows(found.id, shown.rows, strengths=strengths)
     return page(
         "ladders/ladder.html",
         ladder=found,
@@ -119,23 +125,23 @@ def _current_page(found: Ladder, last: int) -> Response:
         query=query,
         columns={name: _column(name, query) for name in leaderboard.ORDERS},
         first=start + 1,
-        total=shown.found,
-        bots=leaderboard.bots_on(record(), found.id),
+        total=shown.total,
+        bots=leaderboard.count_bots(record(), found.id),
         spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         strengths=strengths,
         as_of=last,
         historical=False,
         before=query.href(page=query.page - 1) if query.page > 1 else None,
-        behind=query.href(page=query.page + 1) if start + LINES < shown.found else None,
+        behind=query.href(page=query.page + 1) if start + ROWS_PER_PAGE < shown.total else None,
         points=points,
-        placed=PLACED,
+        recent_placements=RECENT_PLACEMENTS,
     )
 
 
 def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     """Return the page of the ladder as of ledger entry ``seq``, paged by cursor as in the API."""
-    query = {"as_of": seq, "limit": LINES, "cursor": request.args.get("cursor")}
-    standing = ratings.ladder_at(record(), found.id, seq, limit=LINES, cursor=read_cursor(query))
+    query = {"as_of": seq, "limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    standing = ratings.load_page_at(record(), found.id, seq, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
     following = envelope(Page([], standing.page.next), query)["next"]
     return page(
         "ladders/ladder.html",
@@ -145,18 +151,18 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
         as_of=seq,
         historical=True,
         last=last,
-        at=leaderboard.moment_of(record(), found.id, seq),
+        at=leaderboard.find_entry_time(record(), found.id, seq),
         before=f"?as_of={seq}" if query["cursor"] else None,
         behind=f"?{urlencode({'as_of': seq, 'cursor': following})}" if following else None,
         points=points,
-        placed=PLACED,
+        recent_placements=RECENT_PLACEMENTS,
     )
 
 
 def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
     """Return the strengths of the ladder's bots if they are cached or quickly computed, else None."""
-    bots = leaderboard.bots_on(record(), ladder_id)
-    quick = bots <= QUICK_BOTS and leaderboard.results(record(), ladder_id) <= QUICK_RESULTS
+    bots = leaderboard.count_bots(record(), ladder_id)
+    quick = bots <= QUICK_BOTS and leaderboard.count_results(record(), ladder_id) <= QUICK_RESULTS
     fitted = (
         standings_cache.ladder_fit(standings_cache.ladder_entry(ladder_id))
         if quick
@@ -167,41 +173,41 @@ def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
 
 def _rows(
     ladder_id: str,
-    lines: Sequence[Any],
+    rows: Sequence[Any],
     *,
     strengths: Mapping[str, Strength] | None = None,
     up_to: int | None = None,
 ) -> list[LeaderboardEntry]:
-    recent_trends = trends.trends(record(), ladder_id, [line.bot_id for line in lines], up_to=up_to)
-    known = [strength for line in lines if (strength := (strengths or {}).get(line.bot_id)) is not None]
+    recent_trends = trends.load_trends(record(), ladder_id, [line.bot_id for line in rows], up_to=up_to)
+    known = [strength for line in rows if (strength := (strengths or {}).get(line.bot_id)) is not None]
     domain, by_bot = _domain(known), {strength.id: strength for strength in known}
-    return [_row(line, recent_trends.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in lines]
+    return [_row(line, recent_trends.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in rows]
 
 
 def _row(
-    line: Any, trend: trends.Trend | None, strength: Strength | None, domain: tuple[float, float]
+    row: Any, trend: trends.Trend | None, strength: Strength | None, domain: tuple[float, float]
 ) -> LeaderboardEntry:
-    version = line.version if isinstance(line, leaderboard.LeaderboardRow) else trend.version if trend else None
+    version = row.version if isinstance(row, leaderboard.LeaderboardRow) else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None
     bar = None
     if strength is not None:
         bar = interval_bar(strength.points, strength.low, strength.high, domain, "95 % interval")
-    return LeaderboardEntry(line, version, trend, spark, bar, strength)
+    return LeaderboardEntry(row, version, trend, spark, bar, strength)
 
 
 def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
     """Return the common scale of the interval bars of a page."""
     low = min((strength.low for strength in strengths), default=0.0)
     high = max((strength.high for strength in strengths), default=0.0)
-    margin = max(0.0, LEAST_DOMAIN - (high - low)) / 2
+    margin = max(0.0, MIN_DOMAIN - (high - low)) / 2
     return low - margin, high + margin
 
 
 def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """Return the number of bots by rating, as a drawing and as figures; None for fewer than ``FEWEST_BANDS`` bands."""
-    numbers = leaderboard.spread(record(), ladder_id, BAND_POINTS)
-    if len(numbers) < FEWEST_BANDS:
+    """Return the number of bots by rating, as a drawing and as figures; None for fewer than ``MIN_BANDS`` bands."""
+    numbers = leaderboard.rating_histogram(record(), ladder_id, BAND_POINTS)
+    if len(numbers) < MIN_BANDS:
         return None
     bins = [Bin(count(low), bots) for low, bots in numbers.items()]
     figures = [(f"{count(low)} to {count(low + BAND_POINTS)}", bots) for low, bots in numbers.items()]
@@ -219,7 +225,7 @@ def _column(name: str, query: LeaderboardQuery) -> Column:
 
 def _read_query() -> LeaderboardQuery:
     text = request.args.get("find", "").strip()
-    if len(text) > LONGEST_TEXT:
-        raise invalid([("find", f"Must have at most {LONGEST_TEXT} characters.")])
+    if len(text) > MAX_TEXT_LENGTH:
+        raise invalid([("find", f"Must have at most {MAX_TEXT_LENGTH} characters.")])
     order = choice("sort", leaderboard.ORDERS) or "rank"
     return LeaderboardQuery(text, order, request.args.get("reverse", "0") == "1", whole_number("page", 1, LAST_PAGE))

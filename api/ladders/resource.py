@@ -61,7 +61,7 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
     404 for a bot without a match that counts on this ladder.
     """
     ratings.get_ladder(record(), ladder_id)
-    bot, found = bots.get_bot(record(), bot_id), ranks.place_of(record(), ladder_id, bot_id)
+    bot, found = bots.get_bot(record(), bot_id), ranks.find_rank(record(), ladder_id, bot_id)
     if found is None:
         raise NotFound("place", bot_id)
     return Extended(found, bot=bot, last_seq=ratings.last_seq(record(), ladder_id))
@@ -100,15 +100,15 @@ def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """
     ratings.get_ladder(record(), ladder_id)
     bots.get_bot(record(), query["bot"])
-    found = ratings.history(record(), ladder_id, query["bot"], limit=query["limit"], cursor=read_cursor(query))
+    found = ratings.list_changes(record(), ladder_id, query["bot"], limit=query["limit"], cursor=read_cursor(query))
     return envelope(found, query)
 
 
 def load_page(ladder_id: str, query: dict[str, Any]) -> ratings.LadderPage:
     """Return rows of the ladder, as it is now or as of the ledger entry in ``query``."""
     if "as_of" not in query:
-        return ratings.ladder_page(record(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
+        return ratings.load_page(record(), ladder_id, limit=query["limit"], cursor=read_cursor(query))
     last = ratings.last_seq(record(), ladder_id)
     if query["as_of"] > last:
         raise invalid([("as_of", f"Must be at most {last}, the ladder's last ledger entry.")])
-    return ratings.ladder_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query))
+    return ratings.load_page_at(record(), ladder_id, query["as_of"], limit=query["limit"], cursor=read_cursor(query))

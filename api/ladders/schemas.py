@@ -58,7 +58,7 @@ class LadderView(Strict):
 
 
 class LadderRow(Strict):
-    rank = fields.Integer(attribute="place", required=True, metadata={"description": "equal ratings share a rank"})
+    rank = fields.Integer(required=True, metadata={"description": "equal ratings share a rank"})
     bot = fields.String(attribute="bot_id", required=True)
     name = fields.String(required=True)
     owner = fields.String(attribute="owner_id", required=True)
@@ -80,8 +80,10 @@ class PlaceOnLadderView(Strict):
     as_of_seq = fields.Integer(
         attribute="last_seq", required=True, metadata={"description": "the last act of the ladder"}
     )
-    place = fields.Integer(required=True, metadata={"description": "one more than bots with a better rating"})
-    of = fields.Integer(required=True, metadata={"description": "bots on the ladder"})
+    place = fields.Integer(
+        attribute="rank", required=True, metadata={"description": "one more than bots with a better rating"}
+    )
+    of = fields.Integer(attribute="total", required=True, metadata={"description": "bots on the ladder"})
     bot = fields.String(attribute="bot.id", required=True)
     name = fields.String(attribute="bot.name", required=True)
     owner = fields.String(attribute="bot.owner_id", required=True)

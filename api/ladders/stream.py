@@ -16,13 +16,13 @@ from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 from referee.ladders import rank_changes, ratings
-from referee.ladders.ratings import LadderStanding
+from referee.ladders.ratings import RankedBot
 
 Json = dict[str, Any]
 
-LINES: Final = 50  # ladder rows in a message
-PACE_S: Final = 1.0  # between two messages
-MOST_KEPT: Final = 32  # messages for reconnecting viewers, each from another ledger entry on
+ROWS_PER_MESSAGE: Final = 50  # ladder rows in a message
+MIN_INTERVAL_S: Final = 1.0  # between two messages
+MAX_CACHED_MESSAGES: Final = 32  # messages for reconnecting viewers, each from another ledger entry on
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +40,7 @@ class LadderStream(Stream[LadderFeed]):
     keep_s = 5.0
 
     def __init__(
-        self, database: Database, connections: StreamConnections, dump_row: Callable[[LadderStanding], Json]
+        self, database: Database, connections: StreamConnections, dump_row: Callable[[RankedBot], Json]
     ) -> None:
         self._dump_row = dump_row
         super().__init__(database, connections)
@@ -72,7 +72,7 @@ class LadderStream(Stream[LadderFeed]):
             found = self._changed_rows(session, feed.id, start)
         with self._changed:
             if feed.sent_seq == sent_seq:  # otherwise there are newer changes already
-                while len(feed.changes_since) >= MOST_KEPT:
+                while len(feed.changes_since) >= MAX_CACHED_MESSAGES:
                     feed.changes_since.pop(next(iter(feed.changes_since)))
                 feed.changes_since[start] = _changes(sent_seq, found)
 
@@ -95,12 +95,12 @@ class LadderStream(Stream[LadderFeed]):
             if changed:
                 feed.changes_since.clear()
                 moment = time.monotonic()
-                feed.not_before = moment + max(PACE_S, REST_FACTOR * (moment - began))
+                feed.not_before = moment + max(MIN_INTERVAL_S, REST_FACTOR * (moment - began))
                 self._send(feed, _changes(newest, rows))
             self._changed.notify_all()
 
     def _changed_rows(self, session: Session, ladder_id: str, after: int) -> list[Json]:
-        moved = rank_changes.list_moved_rows(session, ladder_id, after=after, limit=LINES)
+        moved = rank_changes.list_moved_rows(session, ladder_id, after=after, limit=ROWS_PER_MESSAGE)
         return [self._dump_row(row) for row in moved]
 
 

@@ -24,9 +24,9 @@ from referee.protocol.messages import Questions
 from referee.workflows import match_loading
 
 MOST_CONCURRENT: Final = 2  # replays in this process
-PATIENCE_S: Final = 2.0
+SLOT_TIMEOUT_S: Final = 2.0
 RETRY_AFTER_S: Final = "2"
-KEPT: Final = 1_000  # reports
+MAX_REPORTS: Final = 1_000  # reports
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class RecentCache:
         return made
 
 
-_REPORTS: Final = RecentCache(KEPT)
+_REPORTS: Final = RecentCache(MAX_REPORTS)
 _REPLAYING: Final = threading.BoundedSemaphore(MOST_CONCURRENT)
 
 
@@ -80,7 +80,7 @@ def decision(session: Session, match: schema.Match, number: int, master_key: byt
 
 
 def _load_open_log(session: Session, match: schema.Match) -> list[bytes]:
-    if not logs.is_open(session, match):
+    if not logs.is_log_public(session, match):
         detail = "The log can be read when the last match of its deal group is over. Try again then."
         raise Problem(409, "log_not_ready", detail)
     lines = logs.log_lines(session, match.id)
@@ -96,19 +96,19 @@ def _verify_log(lines: list[bytes]) -> Json:
 
 
 def _rebuild_question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
-    loaded = match_loading.load(session, match.id, master_key=master_key)
+    loaded = match_loading.load_match(session, match.id, master_key=master_key)
     with limit_replays():
         rows = [parse_row(line) for line in lines]
         replayed: Match = replay.replay_to(rows, loaded.header, row["n"])
         questions = Questions(loaded.header, row["seat"], loaded.aliases)
-        _, body = questions.ask(replay.question(replayed, row["seat"]))
+        _, body = questions.encode(replay.find_request(replayed, row["seat"]))
     return parse_row(body)
 
 
 @contextmanager
 def limit_replays() -> Iterator[None]:
-    """Run the block as one of ``MOST_CONCURRENT`` replays. Raise a 503 after waiting ``PATIENCE_S`` for a free slot."""
-    if not _REPLAYING.acquire(timeout=PATIENCE_S):
+    """Run the block as one of ``MOST_CONCURRENT`` replays. Raise a 503 when no slot is free in ``SLOT_TIMEOUT_S``."""
+    if not _REPLAYING.acquire(timeout=SLOT_TIMEOUT_S):
         detail = f"Other logs are being replayed. Try again in {RETRY_AFTER_S} s."
         raise Problem(503, "unavailable", detail, headers={"Retry-After": RETRY_AFTER_S})
     try:

@@ -25,7 +25,7 @@ from referee.workflows import unrated, visibility
 pages = Blueprint("matches", __name__)
 
 Json = dict[str, Any]
-LISTED: Final = 30
+MATCHES_PER_PAGE: Final = 30
 STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "stuck")  # the most interesting first
 
 
@@ -35,7 +35,7 @@ STATES: Final = ("running", "finished", "waiting", "due", "cancelled", "void", "
 def contents() -> Response:
     """Show the list of matches, newest first, filtered by the query."""
     query: Json = {
-        "limit": LISTED,
+        "limit": MATCHES_PER_PAGE,
         "cursor": request.args.get("cursor"),
         "status": choice("status", MATCH_STATES),
         "game": choice("game", sorted(catalogue())),
@@ -51,7 +51,7 @@ def contents() -> Response:
         tournament_id=query["tournament"],
         # Filtering by bot must not reveal who plays a rated match.
         where=visibility.has_known_seats() if query["bot"] is not None else None,
-        limit=LISTED,
+        limit=MATCHES_PER_PAGE,
         cursor=read_cursor(query),
     )
     return page(
@@ -78,12 +78,12 @@ def show(match_id: str) -> Response:
     return page(
         "matches/match.html",
         match=view,
-        scores=results.result_of(record(), match_id).scores if is_scored else None,
+        scores=results.get_result(record(), match_id).scores if is_scored else None,
         tournament=tournament,
         group=deal_groups.get_group(record(), match.group_id),
         over=match.status in deal_groups.ENDED,
         reason=terms.reason(match.reason),
-        why_unrated=unrated.UNRATED.get(view["unrated_reason"]),
+        why_unrated=unrated.UNRATED_REASONS.get(view["unrated_reason"]),
         script_data=script_data,
     )
 
@@ -110,8 +110,8 @@ def _script_data(match: Match, view: Json) -> Json:
         "id": match.id,
         "status": match.status,
         "rated": match.rated,
-        "open": logs.is_open(record(), match),
-        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_in(record(), match)),
+        "open": logs.is_log_public(record(), match),
+        "owners": [] if match.status in deal_groups.ENDED else sorted(friendlies.owners_of_friendly(record(), match)),
         "header": header,
         "faults": viewer.advice(),
     }

@@ -100,7 +100,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
             "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
             "the owner of any bot in it."
         )
-    cancelled = match_cancellation.cancel(
+    cancelled = match_cancellation.cancel_match(
         record(),
         match_id,
         wish["reason"],
@@ -126,7 +126,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     """
     if not may_void(matches.get_match(record(), match_id)):
         raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
-    return voiding.void(
+    return voiding.void_match(
         record(),
         match_id,
         wish["reason"],
@@ -147,7 +147,7 @@ def retry(match_id: str) -> Any:
 
     For the operator, after removing what made its runners fail. The match continues from its last recorded row.
     """
-    return attach_group(match_retry.retry(record(), match_id))
+    return attach_group(match_retry.retry_match(record(), match_id))
 
 
 @resource.route("GET", '/<id("mat"):match_id>/faults')
@@ -161,7 +161,7 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
     Organisers see the faults of all bots once the deal group is over.
     """
     match = matches.get_match(record(), match_id)
-    judges = organises() and logs.is_open(record(), match)
+    judges = organises() and logs.is_log_public(record(), match)
     found = fault_reports.list_faults(
         record(),
         match_id=match.id,
@@ -187,9 +187,9 @@ def log(match_id: str) -> Response:
     match = matches.get_match(record(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
     try:
-        content = logs.download(record(), match, gzipped=False)
+        content = logs.read_log_file(record(), match, gzipped=False)
     except NotReady as error:
-        if logs.is_open(record(), match):
+        if logs.is_log_public(record(), match):
             raise not_found() from None  # cancelled before its first row: there is no log and there will be none
         raise Problem(409, "log_not_ready", str(error)) from None
     response = Response(content, mimetype="application/x-ndjson")
@@ -223,7 +223,7 @@ def check_may_create(new_match: dict[str, Any]) -> None:
 
 def check_time(time: dict[str, int]) -> None:
     """Raise a 422 if a friendly has more time than allowed."""
-    most = asdict(quotas.LONGEST)
+    most = asdict(quotas.MAX_TIME)
     if too_long := [name for name in most if time[name] > most[name]]:
         raise invalid(
             (f"time.{name}", f"Must be at most {most[name]} in a friendly. Organisers may set more.")
@@ -245,7 +245,7 @@ def may_cancel(match: Match) -> bool:
     return (
         may_void(match)
         or (match.tournament_id is None and asker().role == "organiser")
-        or asker().id in friendlies.owners_in(record(), match)
+        or asker().id in friendlies.owners_of_friendly(record(), match)
     )
 
 

@@ -8,12 +8,12 @@ from api.fields import Id, OptionalBody, Part, PlainText, QueryInt, Strict, Stri
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
-from referee.matches.quotas import LONGEST
+from referee.matches.quotas import MAX_TIME
 from referee.matches.tables import GROUP_KINDS, GROUP_STATES, MATCH_STATES
-from referee.workflows.unrated import UNRATED
-from referee.workflows.voiding import MOST_REASON
+from referee.workflows.unrated import UNRATED_REASONS
+from referee.workflows.voiding import MAX_REASON_LENGTH
 
-MOST_SEATS = 10
+MAX_SEATS = 10
 LAST_STAGE = 1_000_000
 WHOLE_GROUP = "all matches that share their cards with this one"
 DEFAULTS = Limits()
@@ -24,13 +24,13 @@ class TimeView(Strict):
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
-        metadata={"description": f"time per decision; at most {LONGEST.budget_ms} in a friendly"},
+        metadata={"description": f"time per decision; at most {MAX_TIME.budget_ms} in a friendly"},
     )
     bank_ms = StrictInt(
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
-        metadata={"description": f"bank of extra time per match; at most {LONGEST.bank_ms} in a friendly"},
+        metadata={"description": f"bank of extra time per match; at most {MAX_TIME.bank_ms} in a friendly"},
     )
 
 
@@ -39,7 +39,7 @@ class NewMatch(Strict):
     bots = fields.List(
         Id("bot"),
         required=True,
-        validate=validate.Length(1, MOST_SEATS),
+        validate=validate.Length(1, MAX_SEATS),
         metadata={"description": "by seat, each once; at least one of your own"},
     )
     options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
@@ -62,14 +62,14 @@ class MatchQuery(PageQuery):
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MOST_REASON, load_default="cancelled", metadata={"description": "for everybody"})
+    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata={"description": "for everybody"})
     whole_group = StrictBool(
         load_default=False, metadata={"description": f"cancel {WHOLE_GROUP}; needed where there are"}
     )
 
 
 class VoidMatch(Strict):
-    reason = PlainText(MOST_REASON, required=True, metadata={"description": "for everybody"})
+    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata={"description": "for everybody"})
     rematch = StrictBool(load_default=False, metadata={"description": "play it again, with fresh cards"})
     whole_group = StrictBool(
         load_default=False, metadata={"description": f"void {WHOLE_GROUP}; needed in duplicate deals"}
@@ -86,20 +86,21 @@ class VoidedView(Strict):
     rematches = fields.List(fields.String(), required=True, metadata={"description": "matches arranged in their place"})
     acts = fields.List(
         fields.Integer(),
+        attribute="entry_seqs",
         required=True,
-        metadata={"description": "numbers of the acts that took their results out of the ladders"},
+        metadata={"description": "numbers of the ledger entries that took their results out of the ladders"},
     )
 
 
 class UnratedReason(fields.String):
-    """The reason why a match is unrated, one of ``UNRATED``."""
+    """The reason why a match is unrated, one of ``UNRATED_REASONS``."""
 
     def __init__(self, description: str) -> None:
-        listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED.items())
+        listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED_REASONS.items())
         super().__init__(
             required=True,
             allow_none=True,
-            validate=validate.OneOf(list(UNRATED)),
+            validate=validate.OneOf(list(UNRATED_REASONS)),
             metadata={"description": f"{description}. {listed}"},
         )
 
@@ -154,7 +155,7 @@ class GroupView(Strict):
         fields.String(),
         required=True,
         allow_none=True,
-        attribute="told_entries",
+        attribute="public_entries",
         metadata={"description": "bots by nonce, once the group is over"},
     )
     reveal = fields.Nested(

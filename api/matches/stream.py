@@ -21,8 +21,8 @@ from referee.workflows.visibility import MatchFeed, MatchVisibility
 
 Json = dict[str, Any]
 
-PAGE: Final = 200  # rows in a message
-MOST_HANDED_OVER: Final = 256 << 10  # bytes passed to the stream writer; the rest is sent by the request's thread
+ROWS_PER_MESSAGE: Final = 200  # rows in a message
+MAX_HANDED_OVER: Final = 256 << 10  # bytes passed to the stream writer; the rest is sent by the request's thread
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class MatchStreamFeed(Feed):
 
     visible: MatchFeed
     items: list[bytes] = field(default_factory=list)  # of the rows sent, in order
-    standing: MatchVisibility | None = None
+    visibility: MatchVisibility | None = None
     state: bytes = b""
 
     @property
@@ -71,19 +71,19 @@ class MatchStream(Stream[MatchStreamFeed]):
         while True:
             with self._changed:
                 rest = feed.items[start:]
-                if sum(map(len, rest)) <= MOST_HANDED_OVER:
+                if sum(map(len, rest)) <= MAX_HANDED_OVER:
                     accept(b"".join(rows_messages(start, rest)) + self._snapshot(feed), feed.over)
                     return
-            yield rows_message(start, rest[:PAGE])
-            start += PAGE
+            yield rows_message(start, rest[:ROWS_PER_MESSAGE])
+            start += ROWS_PER_MESSAGE
 
     def _snapshot(self, feed: MatchStreamFeed) -> bytes:
         state = message("state", feed.last, feed.state)
         return state + self._end(feed) if feed.over else state
 
     def _end(self, feed: MatchStreamFeed) -> bytes:
-        assert feed.standing is not None, "the end is sent after the state"
-        data = orjson.dumps({"status": feed.standing.status, "reason": feed.standing.reason})
+        assert feed.visibility is not None, "the end is sent after the state"
+        data = orjson.dumps({"status": feed.visibility.status, "reason": feed.visibility.reason})
         return b"retry: 60000\n" + message("end", f"{feed.last or 0}.end", data)
 
     # -- in the polling thread --
@@ -94,29 +94,29 @@ class MatchStream(Stream[MatchStreamFeed]):
         if not active:
             return
         with self.database.read() as session:
-            standings = visibility.standings(session, [feed.id for feed in active])
+            visibilities = visibility.load_visibilities(session, [feed.id for feed in active])
             for feed in active:
                 with self._isolate_errors(feed):
-                    self._update_feed(session, feed, standings[feed.id])
+                    self._update_feed(session, feed, visibilities[feed.id])
 
-    def _update_feed(self, session: Session, feed: MatchStreamFeed, standing: MatchVisibility) -> None:
-        feed.visible.look(session, standing)
-        placements = visibility.placements(session, feed.id) if standing.ended else None
-        self._send_changes(feed, standing, placements)
+    def _update_feed(self, session: Session, feed: MatchStreamFeed, current: MatchVisibility) -> None:
+        feed.visible.read_new_rows(session, current)
+        placements = visibility.load_placements(session, feed.id) if current.has_ended else None
+        self._send_changes(feed, current, placements)
 
-    def _send_changes(self, feed: MatchStreamFeed, standing: MatchVisibility, placements: list[int] | None) -> None:
+    def _send_changes(self, feed: MatchStreamFeed, visibility: MatchVisibility, placements: list[int] | None) -> None:
         """Send 1. new rows, 2. the state if it has changed, 3. the end once everyone may read the whole log."""
         with self._changed:
             start = len(feed.items)  # not the number of items after the last poll, which may have failed before this
             feed.items += [orjson.dumps(item) for item in feed.visible.items[start:]]
             for rows in rows_messages(start, feed.items[start:]):
                 self._send(feed, rows)
-            state = orjson.dumps(state_of(standing, placements))
-            feed.standing, feed.ready = standing, True
+            state = orjson.dumps(state_of(visibility, placements))
+            feed.visibility, feed.ready = visibility, True
             if state != feed.state:
                 feed.state = state
                 self._send(feed, message("state", feed.last, state))
-            if standing.ended and standing.open:
+            if visibility.has_ended and visibility.is_public:
                 feed.over, feed.over_at = True, time.monotonic()
                 self._send(feed, self._end(feed), last=True)
             self._changed.notify_all()
@@ -128,10 +128,18 @@ def rows_message(first: int, items: Sequence[bytes]) -> bytes:
 
 
 def rows_messages(first: int, items: Sequence[bytes]) -> list[bytes]:
-    """Return messages with these rows, ``PAGE`` in each."""
-    return [rows_message(first + at, items[at : at + PAGE]) for at in range(0, len(items), PAGE)]
+    """Return messages with these rows, ``ROWS_PER_MESSAGE`` in each."""
+    return [
+        rows_message(first + at, items[at : at + ROWS_PER_MESSAGE]) for at in range(0, len(items), ROWS_PER_MESSAGE)
+    ]
 
 
-def state_of(standing: MatchVisibility, placements: list[int] | None) -> Json:
-    state = {name: getattr(standing, name) for name in ("status", "reason", "open", "held_back", "pace")}
+def state_of(visibility: MatchVisibility, placements: list[int] | None) -> Json:
+    state = {
+        "status": visibility.status,
+        "reason": visibility.reason,
+        "open": visibility.is_public,
+        "held_back": visibility.is_delayed,
+        "pace": visibility.pace,
+    }
     return state if placements is None else {**state, "placements": placements}

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from referee.labels import STATES, rated_label, state_label
-from referee.workflows.unrated import UNRATED
+from referee.workflows.unrated import UNRATED_REASONS
 
 MINUS: Final = "\N{MINUS SIGN}"
 THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
 
 LABELS: Final = {  # for scripts
     "states": dict(STATES),
-    "unrated": {code: rated_label({"rated": False, "unrated_reason": code}) for code in UNRATED},
+    "unrated": {code: rated_label({"rated": False, "unrated_reason": code}) for code in UNRATED_REASONS},
 }
 
 

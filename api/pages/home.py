@@ -15,15 +15,15 @@ from referee.ladders import ratings
 from referee.ladders.tables import Ladder
 from referee.matches import matches
 from referee.tournaments import progress, tournaments
-from referee.tournaments.overview import Overview, overview
+from referee.tournaments.overview import Overview, load_overview
 from referee.tournaments.tables import Tournament
 
 pages = Blueprint("home", __name__)
 
-MOST_OPEN = 6  # tournaments open for entries
-MOST_RESULTS = 8
+MAX_OPEN = 6  # tournaments open for entries
+MAX_RESULTS = 8
 TOP = 5  # rows of a ladder
-MOST_LADDERS = 50  # among which the most active ladder of each game is chosen
+MAX_LADDERS = 50  # among which the most active ladder of each game is chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,18 @@ class Top:
     """The first rows of a game's most active ladder."""
 
     ladder: Ladder
-    lines: list[ratings.LadderStanding]
+    rows: list[ratings.RankedBot]
 
 
 @pages.get("/")
 @page_view
 def home() -> Response:
-    now = overview(record())
-    results = match_views(matches.list_matches(record(), status="finished", limit=MOST_RESULTS).items)
+    now = load_overview(record())
+    results = match_views(matches.list_matches(record(), status="finished", limit=MAX_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),
-        tournaments=now.events + open_tournaments(),
+        tournaments=now.tournaments + open_tournaments(),
         counts=now.counts,
         known=comparable(now),
         tops=tops(),
@@ -55,23 +55,23 @@ def home() -> Response:
 
 def comparable(now: Overview) -> list[Any]:
     """Return the values that home.js compares with messages of the stream; if they differ, it reloads the page."""
-    running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.events]
+    running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.tournaments]
     return [running, now.counts["open"], now.counts["results"]]
 
 
 def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
     """Return tournaments open for entries with their progress, newest first."""
-    found = tournaments.list_tournaments(record(), status="open", limit=MOST_OPEN).items
-    return [(tournament, progress.progress(record(), tournament.id)) for tournament in found]
+    found = tournaments.list_tournaments(record(), status="open", limit=MAX_OPEN).items
+    return [(tournament, progress.load_progress(record(), tournament.id)) for tournament in found]
 
 
 def tops() -> list[Top]:
     """Return, for each game, the first rows of the ladder with the newest ledger entry."""
     session = record()
-    ladders = ratings.list_ladders(session, limit=MOST_LADDERS).items
+    ladders = ratings.list_ladders(session, limit=MAX_LADDERS).items
     last = {ladder.id: ratings.last_seq(session, ladder.id) for ladder in ladders}
     most_active: dict[str, Ladder] = {}
     for ladder in sorted(ladders, key=lambda ladder: last[ladder.id]):
         most_active[ladder.game] = ladder
     chosen = [most_active[game] for game in catalogue() if game in most_active and last[most_active[game].id]]
-    return [Top(ladder, list(ratings.ladder_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]
+    return [Top(ladder, list(ratings.load_page(session, ladder.id, limit=TOP).page.items)) for ladder in chosen]

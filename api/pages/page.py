@@ -9,7 +9,7 @@ from flask import Flask, Response, g, redirect, render_template, request
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
-from api.pages.static_files import SMALLEST_PACKED, compress
+from api.pages.static_files import MIN_COMPRESSED_BYTES, compress
 from api.requests import is_for_machines
 from api.views import database
 from referee import __version__
@@ -38,7 +38,7 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
     response = Response(content, status, content_type="text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Vary"] = "Accept-Encoding"
-    if len(content) >= SMALLEST_PACKED and request.accept_encodings["gzip"] > 0:
+    if len(content) >= MIN_COMPRESSED_BYTES and request.accept_encodings["gzip"] > 0:
         response.set_data(compress(content))
         response.headers["Content-Encoding"] = "gzip"
     return response

@@ -20,7 +20,7 @@ CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
 WHOLE_VIEWER: Final = "viewer/whole.js"  # all modules of the viewer in one file
 COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
-SMALLEST_PACKED: Final = 600  # bytes; compressing less gains nothing
+MIN_COMPRESSED_BYTES: Final = 600  # bytes; compressing less gains nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,13 @@ def _files() -> dict[str, File]:
         if path.suffix in TYPES
     }
     files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
-    return files | {WHOLE_VIEWER: _file(viewer.module().encode(), ".js")}
+    return files | {WHOLE_VIEWER: _file(viewer.site_module().encode(), ".js")}
 
 
 def _file(content: bytes, suffix: str) -> File:
     if suffix in (".js", ".css"):
         content = strip_comments(content.decode()).encode()
-    small = compress(content, 9) if len(content) >= SMALLEST_PACKED and suffix != ".png" else None
+    small = compress(content, 9) if len(content) >= MIN_COMPRESSED_BYTES and suffix != ".png" else None
     return File(content, small if small is not None and len(small) < len(content) else None, TYPES[suffix])
 
 

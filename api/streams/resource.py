@@ -16,14 +16,14 @@ from api.matches.match_feed import MatchFeedCache
 from api.matches.stream import MatchStream
 from api.presentation import Extended, attach_seats
 from api.streams import connections
-from api.streams.overview import NOW, PACE_S, OverviewStream
+from api.streams.overview import MIN_INTERVAL_S, NOW, OverviewStream
 from api.streams.schemas import DecisionView, FollowQuery, NowView, RowsQuery, RowsView, VerificationView
 from api.streams.stream_writer import StreamConnections
 from api.views import Resource, database, master_key, record
 from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.matches import matches
-from referee.tournaments.overview import overview
+from referee.tournaments.overview import load_overview
 from referee.workflows import visibility
 
 resource = Resource("live", "/api/v1", "Live data and streams.")
@@ -49,13 +49,13 @@ def list_rows(query: Json, match_id: str) -> Any:
     cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
     not show how long a seat thought or which bot plays in it.
     """
-    standing, items = _match_feeds().read_feed(record(), match_id)
+    current, items = _match_feeds().read_feed(record(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(
-        standing,
+        current,
         rows=len(items),
-        placements=visibility.placements(record(), match_id) if standing.ended else None,
+        placements=visibility.load_placements(record(), match_id) if current.has_ended else None,
         items=page,
         next_after=page[-1]["row"] if page else query.get("after"),
     )
@@ -188,17 +188,17 @@ class OverviewCache:
             if time.monotonic() >= self._until:
                 with self._app.app_context(), database().read() as session:
                     self._data = orjson.dumps(NowView().dump(_overview(session)))
-                self._until = time.monotonic() + PACE_S
+                self._until = time.monotonic() + MIN_INTERVAL_S
             return self._data
 
 
 def _overview(session: Session) -> Extended:
-    found = overview(session)
-    matches_shown = attach_seats(session, found.matches, visibility.seats_told(session, found.matches))
+    found = load_overview(session)
+    matches_shown = attach_seats(session, found.matches, visibility.filter_known_seats(session, found.matches))
     return Extended(
         found,
         matches=matches_shown,
-        tournaments=[Extended(tournament, progress=progress) for tournament, progress in found.events],
+        tournaments=[Extended(tournament, progress=progress) for tournament, progress in found.tournaments],
     )
 
 

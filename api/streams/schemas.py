@@ -11,7 +11,7 @@ from referee.matches.tables import MATCH_STATES
 from referee.workflows.visibility import Pace
 
 LAST = 999_999_999
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 
 
 class FollowQuery(Query):
@@ -26,7 +26,7 @@ class RowsQuery(Query):
     after = QueryInt(
         low=0, high=LAST, metadata={"description": "rows after this one, the `next_after` of a page before"}
     )
-    limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata={"description": "at most this many rows"})
+    limit = QueryInt(low=1, high=MAX_ROWS, load_default=500, metadata={"description": "at most this many rows"})
 
 
 class RowView(Strict):
@@ -39,8 +39,11 @@ class RowView(Strict):
 class RowsView(Strict):
     status = fields.String(required=True, validate=validate.OneOf(MATCH_STATES))
     reason = fields.String(required=True, allow_none=True)
-    open = fields.Boolean(required=True, metadata={"description": "the whole log can be read: GET …/log"})
+    open = fields.Boolean(
+        attribute="is_public", required=True, metadata={"description": "the whole log can be read: GET …/log"}
+    )
     held_back = fields.Boolean(
+        attribute="is_delayed",
         required=True,
         metadata={"description": "rows are told in groups, not as they are recorded: rated play that is not over"},
     )

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.streams.stream_writer import HEARTBEAT, HEARTBEAT_S, MOST_BEHIND, StreamConnections
+from api.streams.stream_writer import HEARTBEAT, HEARTBEAT_S, MAX_BEHIND_BYTES, StreamConnections
 from referee.db.engine import Database
 from referee.errors import Unavailable
 
@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 POLL_S: Final = 1.0  # between two polls of the database without a notification
-GAP_S: Final = 0.05  # between two polls in any case
+MIN_INTERVAL_S: Final = 0.05  # between two polls in any case
 REST_FACTOR: Final = 10  # the result of a computation is reused for this many times its duration
 KEEP_S: Final = 30.0  # for which the state of a subject without viewers is kept
 READY_S: Final = 15.0  # for the first poll of a subject
 RETRY_S: Final = 1.0  # after a failure
 RECONNECT: Final = b": too many viewers are waiting; reconnect\n\n"
-MOST_LAGGING: Final = 4  # viewers that wait, each in a thread, for messages that another process may have sent
+MAX_LAGGING: Final = 4  # viewers that wait, each in a thread, for messages that another process may have sent
 
 
 class StreamViewer:
@@ -45,7 +45,7 @@ class StreamViewer:
     def put(self, text: bytes, *, last: bool) -> None:
         with self._changed:
             self._behind += len(text)
-            if self._behind > MOST_BEHIND:
+            if self._behind > MAX_BEHIND_BYTES:
                 self._texts.clear()
                 text, last = b"", True
             self._texts.append((text, last))
@@ -178,7 +178,7 @@ class Stream(Generic[F]):
         """
         if is_there():
             return True
-        if self.lagging >= MOST_LAGGING:
+        if self.lagging >= MAX_LAGGING:
             return False
         self._notified.set()
         self.lagging += 1
@@ -194,7 +194,7 @@ class Stream(Generic[F]):
         while not self.stopped.is_set():
             self._notified.wait(self.poll_s if self._feeds else None)
             self._notified.clear()
-            began, pause = time.monotonic(), GAP_S
+            began, pause = time.monotonic(), MIN_INTERVAL_S
             try:
                 feeds = self._active_feeds()
                 if feeds:

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 HEARTBEAT_S: Final = 15.0
 HEARTBEAT: Final = b":\n\n"  # a comment: writing it detects peers that vanished without closing
-MOST_BEHIND: Final = 512 << 10  # bytes queued for a slow reader, beyond the buffers of its system
+MAX_BEHIND_BYTES: Final = 512 << 10  # bytes queued for a slow reader, beyond the buffers of its system
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
@@ -157,7 +157,7 @@ class StreamConnections:
             connection.behind_bytes += len(piece)
             if not connection.writing:
                 self._flush(connection)
-            elif connection.behind_bytes > MOST_BEHIND:
+            elif connection.behind_bytes > MAX_BEHIND_BYTES:
                 log.info("slow_viewer_dropped", extra={"bytes": connection.behind_bytes})
                 self._drop(connection)
 

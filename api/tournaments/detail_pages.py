@@ -18,7 +18,7 @@ from api.pagination import envelope, read_cursor
 from api.presentation import Extended, match_views, visible_entry
 from api.queries import takes
 from api.tournaments.entry_schemas import EntryView
-from api.tournaments.pages import LINES, TOURNAMENT, Json, entry_page, head
+from api.tournaments.pages import ROWS_PER_PAGE, TOURNAMENT, Json, entry_page, head
 from api.tournaments.round_schemas import TableView
 from api.tournaments.standings_schemas import LuckRow
 from api.views import record
@@ -28,7 +28,7 @@ from referee.matches import matches
 from referee.matches.tables import MATCH_STATES
 from referee.tournaments import bulk, round_lists, tournaments
 from referee.tournaments.round_lists import StagePage
-from referee.tournaments.rounds import newest
+from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.tables import Tournament
 
@@ -38,7 +38,7 @@ MATCHES: Final = 50  # on a page
 ROUNDS: Final = 50
 TABLES: Final = 25
 CROSSTABLE_ROWS: Final = 30
-MOST_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
+MAX_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
 
 
 @pages.get(f"{TOURNAMENT}/stages")
@@ -47,7 +47,7 @@ MOST_LISTED: Final = 64  # a larger round of a bracket is listed without its mat
 def list_rounds(tournament_id: str) -> Response:
     """Show the rounds paired so far."""
     tournament = _get_tournament_with_rounds(tournament_id)
-    numbered = numbered_page(requested_number(), ROUNDS, newest(record(), tournament.id))
+    numbered = numbered_page(requested_number(), ROUNDS, newest_round(record(), tournament.id))
     found = round_lists.list_stages(record(), tournament.id, limit=ROUNDS, cursor=[numbered.first])
     return page("tournaments/rounds.html", **head(tournament), rounds=found.items, numbered=numbered)
 
@@ -65,7 +65,7 @@ def show_round(tournament_id: str, stage: int) -> Response:
         "tournaments/round.html",
         **head(tournament),
         round=line,
-        newest=newest(record(), tournament.id),
+        newest=newest_round(record(), tournament.id),
         tables=TableView(many=True).dump(pairings.table(tournament, found, number) for number in found.tables),
         byes=_byes(found) if line.state == "over" or pairings.tells_all(tournament) else [],
         numbered=numbered,
@@ -136,7 +136,7 @@ def show_bracket(tournament_id: str) -> Response:
         drawing=bracket_drawing.tree(bracket, tournament.name),
         rounds=[{**level, "tables": _tables_with_matches(tournament, level)} for level in bracket["stages"]],
         to_come=bracket["to_come"],
-        most=MOST_LISTED,
+        most=MAX_LISTED,
     )
 
 
@@ -145,8 +145,8 @@ def show_bracket(tournament_id: str) -> Response:
 def list_downloads(tournament_id: str) -> Response:
     """Show the downloads of a tournament."""
     tournament = _get_started_tournament(tournament_id)
-    extent = bulk.extent(record(), tournament.id, bulk.DownloadCursor())
-    stored = bulk.stored_size(record(), tournament.id)
+    extent = bulk.find_scope(record(), tournament.id, bulk.DownloadCursor())
+    stored = bulk.measure_logs(record(), tournament.id)
     return page(
         "tournaments/downloads.html", **head(tournament), extent=extent, size=size(stored.size_bytes), rows=stored.rows
     )
@@ -175,7 +175,7 @@ def _crosstable(tournament_id: str, kept: CacheEntry[TournamentResults], number:
     numbered = numbered_page(number, CROSSTABLE_ROWS, len(table))
     rows = numbered.rows(table)
     names = standings_cache.names(tournament_id, [str(row.entrant) for row in rows])
-    lines = [(row.place, str(row.entrant), names[str(row.entrant)]) for row in rows]
+    lines = [(row.rank, str(row.entrant), names[str(row.entrant)]) for row in rows]
     grid = heat.grid(lines, standings_cache.results_by_opponent(kept))
     return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
 
@@ -184,7 +184,7 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
     table, adjusted = standings_cache.table(kept), standings_cache.luck_adjusted_scores(kept)
     found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
     compared = [row for row, less in sorted(found, key=lambda pair: -pair[1].points.value)]
-    numbered = numbered_page(number, LINES, len(compared))
+    numbered = numbered_page(number, ROWS_PER_PAGE, len(compared))
     named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
     lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
     return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
@@ -192,10 +192,10 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
 
 def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:
     """Return the tables of a round with their matches; none for a huge round, which has its own page."""
-    if len(bracket_round["tables"]) > MOST_LISTED:
+    if len(bracket_round["tables"]) > MAX_LISTED:
         return []
     numbers = [table["table"] for table in bracket_round["tables"]]
-    played = round_lists.matches_at(record(), tournament.id, bracket_round["stage"], numbers)
+    played = round_lists.matches_by_table(record(), tournament.id, bracket_round["stage"], numbers)
     return [{**table, "matches": match_views(played.get(table["table"], []))} for table in bracket_round["tables"]]
 
 

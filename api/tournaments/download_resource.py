@@ -94,7 +94,7 @@ def results(tournament_id: str) -> Response:
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
         until = watching.last_seq(session)
-    which = stored.of_event(tournament_id)
+    which = stored.is_in_tournament(tournament_id)
     return _file("text/csv", f"{tournament_id}.csv", lambda: bulk.results(database(), which, until))
 
 
@@ -149,14 +149,14 @@ def _file(
     return response
 
 
-def _extent(tournament_id: str, after: str | None) -> tuple[stored.DownloadCursor, stored.DownloadExtent]:
+def _extent(tournament_id: str, after: str | None) -> tuple[stored.DownloadCursor, stored.DownloadScope]:
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
-        cursor = stored.place_after(session, tournament_id, after)
-        return cursor, stored.extent(session, tournament_id, cursor)
+        cursor = stored.cursor_after(session, tournament_id, after)
+        return cursor, stored.find_scope(session, tournament_id, cursor)
 
 
-def _counts(extent: stored.DownloadExtent, most: int | None = None) -> dict[str, str]:
+def _counts(extent: stored.DownloadScope, most: int | None = None) -> dict[str, str]:
     sent = extent.logs if most is None else min(extent.logs, most)
     return {"Referee-Logs": str(sent), "Referee-Left-Out": str(extent.closed + extent.logs - sent)}
 

@@ -50,9 +50,9 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     bot = entrant(entry["bot"], tournament)
-    if "seed" in entry and not tournaments.runs(asker(), tournament):
+    if "seed" in entry and not tournaments.is_manager(asker(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
-    entered = entries.enter(record(), tournament.id, bot.id)
+    entered = entries.enter_bot(record(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(record(), tournament.id, {bot.id: entry["seed"]})
     return visible_entry(entered, bot)
@@ -71,7 +71,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(record(), tournament_id)
     bot = entrant(entry["bot"], tournament)
     try:
-        return visible_entry(entries.withdraw(record(), tournament.id, bot.id), bot)
+        return visible_entry(entries.withdraw_bot(record(), tournament.id, bot.id), bot)
     except NotFound as error:
         if error.kind != "entry":
             raise
@@ -89,7 +89,7 @@ def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     Possible before the start. Entries that are not named keep their seeds. A knockout uses the seeds if its `seeding`
     is `hand`, a Swiss for its pairing numbers.
     """
-    tournament = tournaments.get_tournament(record(), tournament_id, run_by=asker())
+    tournament = tournaments.get_tournament(record(), tournament_id, manager=asker())
     return attach_progress(entries.set_seeds(record(), tournament.id, body["seeds"]))
 
 
@@ -99,6 +99,6 @@ def entrant(bot_id: str, tournament: Tournament) -> Bot:
         bot = bots.get_bot(record(), bot_id)
     except NotFound:
         raise invalid([("bot", "No bot has this id.")]) from None
-    if bot.owner_id != asker().id and not tournaments.runs(asker(), tournament):
+    if bot.owner_id != asker().id and not tournaments.is_manager(asker(), tournament):
         raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
     return bot

@@ -4,14 +4,14 @@ from marshmallow import fields, validate
 
 from api.fields import Id, Strict, StrictInt, UtcDateTime
 from api.pagination import PageQuery
-from referee.tournaments.entries import LARGEST_SEED
+from referee.tournaments.entries import MAX_SEED
 from referee.tournaments.tables import PREFLIGHTS
 
 
 class NewEntry(Strict):
     bot = Id("bot", required=True)
     seed = StrictInt(
-        low=1, high=LARGEST_SEED, metadata={"description": "set by hand, 1 is the strongest; for its organiser"}
+        low=1, high=MAX_SEED, metadata={"description": "set by hand, 1 is the strongest; for its organiser"}
     )
 
 
@@ -22,7 +22,7 @@ class Withdrawal(Strict):
 class Seeds(Strict):
     seeds = fields.Dict(
         keys=Id("bot"),
-        values=StrictInt(low=1, high=LARGEST_SEED, allow_none=True),
+        values=StrictInt(low=1, high=MAX_SEED, allow_none=True),
         required=True,
         validate=validate.Length(min=1),
         metadata={"description": "by bot: 1 is the strongest, null leaves it to the rating; others keep theirs"},

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from api import etags
 from api.games.schemas import GameView
-from api.matches.schemas import DEFAULTS, MOST_SEATS
+from api.matches.schemas import DEFAULTS, MAX_SEATS
 from api.pages.page import page, page_view
 from api.presentation import attach_progress
 from api.queries import takes
@@ -21,8 +21,8 @@ from referee.games import catalogue
 from referee.house.strategies import players
 from referee.pairing.formats import formats
 from referee.tournaments import tournaments
-from referee.tournaments.terms import MAX_CYCLES, most_entries
-from referee.workflows.voiding import MOST_REASON
+from referee.tournaments.terms import MAX_CYCLES, max_entries
+from referee.workflows.voiding import MAX_REASON_LENGTH
 
 pages = Blueprint("organise", __name__)
 
@@ -79,7 +79,7 @@ def manage(tournament_id: str) -> Response:
 @takes("match")
 def void() -> Response:
     """Show the page that voids a match; its script reads the match that the parameter ``match`` names."""
-    return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MOST_REASON)
+    return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MAX_REASON_LENGTH)
 
 
 def _choices() -> Json:
@@ -92,7 +92,7 @@ def _choices() -> Json:
                 "title": terms.FORMATS[name][0],
                 "means": terms.FORMATS[name][1],
                 "late": tournament_format.takes_late_entries,
-                "most": most_entries(name),
+                "most": max_entries(name),
             }
             for name, tournament_format in formats().items()
         ],
@@ -102,7 +102,7 @@ def _choices() -> Json:
         ],
         "seedings": list(terms.SEEDINGS.items()),
         "substitutes": [("", "none: unreachable bots sit out"), *players()],
-        "most_seats": MOST_SEATS,
+        "most_seats": MAX_SEATS,
         "most_cycles": MAX_CYCLES,
-        "most_reason": MOST_REASON,
+        "most_reason": MAX_REASON_LENGTH,
     }

@@ -33,8 +33,8 @@ pages = Blueprint("tournaments", __name__)
 
 Json = dict[str, Any]
 TOURNAMENT: Final = '/tournaments/<id("trn"):tournament_id>'
-LISTED: Final = 25  # tournaments in each group on a page
-LINES: Final = 50  # rows of the standings on a page, and in a message of the stream
+TOURNAMENTS_PER_GROUP: Final = 25  # tournaments in each group on a page
+ROWS_PER_PAGE: Final = 50  # rows of the standings on a page, and in a message of the stream
 NEWEST: Final = 8  # matches on the front page
 
 
@@ -44,14 +44,18 @@ NEWEST: Final = 8  # matches on the front page
 def contents() -> Response:
     """Show tournaments in progress, open for entries and finished; or those of one state, or one game."""
     status, game = choice("status", TOURNAMENT_STATES), choice("game", sorted(catalogue()))
-    query = {"limit": LISTED, "cursor": request.args.get("cursor"), "status": status, "game": game}
+    query = {"limit": TOURNAMENTS_PER_GROUP, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
     rest = status or ("finished", "cancelled")
-    found = tournaments.list_tournaments(record(), status=rest, game=game, limit=LISTED, cursor=read_cursor(query))
+    found = tournaments.list_tournaments(
+        record(), status=rest, game=game, limit=TOURNAMENTS_PER_GROUP, cursor=read_cursor(query)
+    )
     groups = {"rest": found.items}
     if first and not status:
         for group, states in (("running", ("running", "paused")), ("open", ("open",))):
-            groups[group] = tournaments.list_tournaments(record(), status=states, game=game, limit=LISTED).items
+            groups[group] = tournaments.list_tournaments(
+                record(), status=states, game=game, limit=TOURNAMENTS_PER_GROUP
+            ).items
     return page(
         "tournaments/contents.html",
         groups=groups,
@@ -90,8 +94,8 @@ def standings(tournament_id: str) -> Response:
 
 def head(tournament: Tournament) -> Json:
     """Return the context that every page of a tournament needs for its heading."""
-    found = progresses.progress(record(), tournament.id)
-    entries = asdict(entering.counts(record(), tournament.id))
+    found = progresses.load_progress(record(), tournament.id)
+    entries = asdict(entering.count_by_state(record(), tournament.id))
     # The script compares messages of the stream with this; the estimated end changes too often to be compared.
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
@@ -117,7 +121,7 @@ def table(tournament: Tournament, number: int) -> Json | None:
     except Conflict as error:
         return {"refusal": str(error), "columns": columns}
     rows = standings_cache.table(kept)
-    numbered = numbered_page(number, LINES, len(rows))
+    numbered = numbered_page(number, ROWS_PER_PAGE, len(rows))
     digits = terms.digits("points", tournament.seats)
     return {
         "columns": columns,
@@ -137,18 +141,18 @@ def table(tournament: Tournament, number: int) -> Json | None:
 
 def newest(tournament: Tournament) -> list[Json]:
     """Return the matches that ended last."""
-    return match_views(watching.newest_ended(record(), tournament.id, limit=NEWEST))
+    return match_views(watching.list_newest_ended(record(), tournament.id, limit=NEWEST))
 
 
 def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
     """Return the requested page of entries, including withdrawn ones."""
-    numbered = numbered_page(requested_number(), LINES, entering.count_entries(record(), tournament.id))
-    return numbered, entering.list_entries(record(), tournament.id, limit=LINES, cursor=numbered.cursor).items
+    numbered = numbered_page(requested_number(), ROWS_PER_PAGE, entering.count_entries(record(), tournament.id))
+    return numbered, entering.list_entries(record(), tournament.id, limit=ROWS_PER_PAGE, cursor=numbered.cursor).items
 
 
 def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:
     ids = [str(row.entrant) for row in rows]
-    substitutes = entering.substitute_names(record(), tournament_id, ids)
+    substitutes = entering.load_substitute_names(record(), tournament_id, ids)
     views = StandingsRow(many=True).dump(standings_cache.attach_error_bars(kept, tournament_id, rows))
     return [{**view, "substitute": substitutes.get(view["bot"])} for view in views]
 
@@ -178,7 +182,7 @@ def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
     return {
         id: {
             "entered": entered.get(id, 0),
-            "progress": progresses.progress(record(), id) if id in active else None,
+            "progress": progresses.load_progress(record(), id) if id in active else None,
         }
         for id in ids
     }

@@ -142,7 +142,9 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament_id = get_managed_tournament(tournament_id).id
     return attach_progress(
-        tournament_cancellation.cancel(record(), tournament_id, master_key=master_key(), reason=wish["reason"])
+        tournament_cancellation.cancel_tournament(
+            record(), tournament_id, master_key=master_key(), reason=wish["reason"]
+        )
     )
 
 
@@ -173,4 +175,4 @@ def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
 
 def get_managed_tournament(tournament_id: str) -> Tournament:
     """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
-    return tournaments.get_tournament(record(), tournament_id, run_by=asker())
+    return tournaments.get_tournament(record(), tournament_id, manager=asker())

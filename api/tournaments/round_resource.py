@@ -7,7 +7,7 @@ from api.pairings import STAGE, bot_reference, table, tells_all
 from api.presentation import Extended
 from api.tournaments.round_schemas import StageView, WholeStageView
 from api.views import Resource, record
-from referee.db.paging import Page, number_of
+from referee.db.paging import Page, read_number_cursor
 from referee.tournaments import round_lists, tournaments
 
 resource = Resource("stages", "/api/v1/tournaments", "Rounds of tournaments and their tables.")
@@ -43,7 +43,7 @@ def show(query: Json, tournament_id: str, stage: int) -> Any:
     """
     tournament = tournaments.get_tournament(record(), tournament_id)
     line = round_lists.stage_line(record(), tournament.id, stage)
-    first = number_of(read_cursor(query) or [0])
+    first = read_number_cursor(read_cursor(query) or [0])
     found = round_lists.stage_page(record(), tournament.id, line, first=first, limit=query["limit"])
     page = Page(
         [table(tournament, found, number) for number in found.tables],

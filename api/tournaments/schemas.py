@@ -17,13 +17,13 @@ from api.fields import (
     UtcDateTimeInput,
 )
 from api.games.schemas import GAMES, check_options
-from api.matches.schemas import MOST_SEATS, TimeView
+from api.matches.schemas import MAX_SEATS, TimeView
 from api.pagination import PageQuery
 from referee.house.strategies import players
 from referee.matches.tables import GROUP_KINDS
 from referee.tournaments.tables import TOURNAMENT_STATES
 from referee.tournaments.terms import FORMATS, MAX_CYCLES, ORDERS
-from referee.workflows.voiding import MOST_REASON
+from referee.workflows.voiding import MAX_REASON_LENGTH
 
 TERMS = {
     "format": "who meets whom; round_robin unless given",
@@ -49,7 +49,7 @@ class TermsBody(Strict):
     """The terms of an event as they are asked for."""
 
     name = Name()
-    seats = StrictInt(low=1, high=MOST_SEATS, metadata={"description": "of each table"})
+    seats = StrictInt(low=1, high=MAX_SEATS, metadata={"description": "of each table"})
     options = fields.Dict(keys=fields.String(), metadata={"description": "of the game, see GET /games"})
     format = fields.String(validate=validate.OneOf(FORMATS), metadata={"description": TERMS["format"]})
     format_options = fields.Dict(keys=fields.String(), metadata={"description": TERMS["format_options"]})
@@ -71,7 +71,7 @@ class TermsBody(Strict):
 class NewTournament(TermsBody):
     name = Name(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    seats = StrictInt(low=1, high=MOST_SEATS, required=True, metadata={"description": "of each table"})
+    seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata={"description": "of each table"})
     options = fields.Dict(keys=fields.String(), load_default=dict, metadata={"description": "see GET /games"})
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
@@ -88,7 +88,7 @@ class TournamentChanges(TermsBody):
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(MOST_REASON, load_default=None, metadata={"description": "for everybody: `status_reason`"})
+    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata={"description": "for everybody: `status_reason`"})
 
 
 class TournamentQuery(PageQuery):
@@ -165,7 +165,7 @@ class WholeTournamentView(TournamentView):
         fields.String(), required=True, metadata={"description": "what decides places, in this order"}
     )
     draw = fields.String(
-        attribute="told_draw",
+        attribute="public_draw_key",
         required=True,
         allow_none=True,
         metadata={"description": "32 bytes in hex that decided every lot; null until the event is over"},

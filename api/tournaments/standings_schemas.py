@@ -23,7 +23,9 @@ class ErrorBarView(Strict):
 
 
 class EntrantView(Strict):
-    place = fields.Integer(required=True, metadata={"description": "shared by those whom no tie-break parts"})
+    place = fields.Integer(
+        attribute="rank", required=True, metadata={"description": "shared by those whom no tie-break parts"}
+    )
     bot = fields.String(attribute="entrant", required=True)
     name = fields.String(attribute="person.name", required=True)
 

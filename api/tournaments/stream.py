@@ -20,7 +20,7 @@ from referee.db.engine import Database
 from referee.errors import RefereeError, Unavailable
 from referee.tournaments import entries as entering
 from referee.tournaments import watching
-from referee.tournaments.progress import Progress, progress
+from referee.tournaments.progress import Progress, load_progress
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +29,10 @@ Json = dict[str, Any]
 PROGRESS_S: Final = 1.0  # between two progress messages
 STANDINGS_S: Final = 1.0  # between two standings messages
 CHECK_S: Final = 3.0  # within which changes without a result (matches cancelled, voided, created) are noticed
-LINES: Final = 50  # rows of the standings in a message
+ROWS_PER_MESSAGE: Final = 50  # rows of the standings in a message
 STANDINGS_BYTES_S: Final = 8_000_000  # to all viewers of a tournament: the more viewers, the fewer messages
 WRITE_S: Final = 0.5  # for writing match messages before the next standings are computed
-OVER: Final = ("finished", "cancelled")
+ENDED_STATES: Final = ("finished", "cancelled")
 
 
 @dataclass(eq=False, slots=True)
@@ -91,8 +91,8 @@ class TournamentStream(Stream[TournamentFeed]):
                     accept(self._snapshot(feed, seq), feed.over)
                     return
             with self.database.read() as session:
-                page = watching.ended_since(session, [feed.id], after=after, until=seq)
-            after = page[-1].seq if len(page) == watching.PAGE else seq
+                page = watching.list_ended(session, [feed.id], after=after, until=seq)
+            after = page[-1].seq if len(page) == watching.PAGE_SIZE else seq
             if page:
                 yield b"".join(map(match_message, page))
 
@@ -112,12 +112,12 @@ class TournamentStream(Stream[TournamentFeed]):
     def _poll(self, feeds: dict[str, TournamentFeed]) -> None:
         """Send, from one snapshot, 1. matches that ended, immediately; 2. progress; then 3. standings; 4. ends."""
         with self.database.read() as session:
-            states = watching.states(session, list(feeds))
+            states = watching.load_states(session, list(feeds))
             newest = watching.last_seq(session)
             seq = newest if self._sent_seq is None else self._sent_seq
             while seq < newest:
-                page = watching.ended_since(session, list(feeds), after=seq, until=newest)
-                seq = page[-1].seq if len(page) == watching.PAGE else newest
+                page = watching.list_ended(session, list(feeds), after=seq, until=newest)
+                seq = page[-1].seq if len(page) == watching.PAGE_SIZE else newest
                 self._send_matches(feeds, page, seq)
             with self._changed:
                 self._sent_seq = newest
@@ -155,7 +155,7 @@ class TournamentStream(Stream[TournamentFeed]):
     def _send_progress(
         self, session: Session, feed: TournamentFeed, state: tuple[str, str | None], began: float
     ) -> None:
-        found, entries = progress(session, feed.id), entering.counts(session, feed.id)
+        found, entries = load_progress(session, feed.id), entering.count_by_state(session, feed.id)
         content = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
         data = orjson.dumps(content)
         counted = (state[0], found.by_status, found.stage)
@@ -182,7 +182,7 @@ class TournamentStream(Stream[TournamentFeed]):
             log.exception("standings_not_sent", extra={"tournament": feed.id})
         with self._changed:
             feed.ready = bool(feed.progress and feed.standings)
-            if feed.ready and feed.state and feed.state[0] in OVER and not feed.standings_outdated:
+            if feed.ready and feed.state and feed.state[0] in ENDED_STATES and not feed.standings_outdated:
                 feed.over, feed.over_at = True, time.monotonic()
                 self._send(feed, self._end(feed, self._sent_seq or 0), last=True)
             self._changed.notify_all()
@@ -205,7 +205,7 @@ class TournamentStream(Stream[TournamentFeed]):
 
     def _last_counting(self, feed: TournamentFeed) -> int:
         with self.database.read() as session:
-            return watching.last_counting(session, feed.id)
+            return watching.last_counting_seq(session, feed.id)
 
     def _table(self, feed: TournamentFeed) -> Json:
         try:

@@ -10,7 +10,7 @@ from api.streams.schemas import FollowQuery
 from api.streams.stream_writer import StreamConnections
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
-from api.tournaments.stream import LINES, TournamentStream, Views
+from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream, Views
 from api.views import Resource, database
 from referee.db.engine import Database
 from referee.tournaments import tournaments
@@ -53,7 +53,7 @@ def _tournament_stream() -> TournamentStream:
     def table(tournament_id: str) -> Json:
         with app.app_context():
             kept = standings_cache.tournament_entry(tournament_id)
-            rows = standings_cache.table(kept)[:LINES]
+            rows = standings_cache.table(kept)[:ROWS_PER_MESSAGE]
             shown = standings_cache.attach_error_bars(kept, tournament_id, rows, computed=False)
             return {**standings_cache.snapshot(kept), "items": StandingsRow(many=True).dump(shown)}
 

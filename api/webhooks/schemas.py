@@ -3,9 +3,9 @@
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8
-from referee.webhooks.outbox import EVENTS
+from referee.webhooks.outbox import NOTIFICATION_TYPES
 from referee.webhooks.tables import DELIVERY_STATES, WEBHOOK_STATES
-from referee.webhooks.webhooks import CHOICE
+from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 
 class Choice(fields.List[str]):
@@ -13,9 +13,9 @@ class Choice(fields.List[str]):
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
-            fields.String(validate=validate.OneOf(CHOICE)),
+            fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)),
             required=required,
-            validate=validate.Length(1, len(CHOICE)),
+            validate=validate.Length(1, len(SUBSCRIBABLE_TYPES)),
             metadata={"description": "what it is told; pings come besides, when asked for"},
         )
 
@@ -39,7 +39,7 @@ class WebhookChanges(Strict):
 class WebhookView(Strict):
     id = fields.String(required=True)
     url = fields.String(required=True)
-    events = fields.List(fields.String(validate=validate.OneOf(CHOICE)), required=True)
+    events = fields.List(fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)), required=True)
     status = fields.String(required=True, validate=validate.OneOf(WEBHOOK_STATES))
     status_reason = fields.String(required=True, allow_none=True)
     failing_since = UtcDateTime(
@@ -58,7 +58,7 @@ class SecretWebhookView(WebhookView):
 class DeliveryView(Strict):
     id = fields.String(required=True, metadata={"description": "sent as webhook-id, the same at each attempt"})
     webhook = fields.String(attribute="webhook_id", required=True)
-    event = fields.String(required=True, validate=validate.OneOf(EVENTS))
+    event = fields.String(required=True, validate=validate.OneOf(NOTIFICATION_TYPES))
     status = fields.String(required=True, validate=validate.OneOf(DELIVERY_STATES))
     attempts = fields.Integer(required=True)
     response_status = fields.Integer(

@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 
 from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import ROLES, Account, Token
-from referee.db.engine import current_time, queue_up
+from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
-from referee.db.names import checked_name, name_key, spare_keys_begin
+from referee.db.names import name_key, spare_key_prefix, validate_name
 from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
 
 TOKENS_PER_ACCOUNT: Final = 20
-LAST_USE_STEP: Final = timedelta(hours=1)
+LAST_USE_PRECISION: Final = timedelta(hours=1)
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_DIGITS: Final = 43  # 62^43 > 256^32
@@ -28,10 +28,10 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if a name looks like it."""
     if role not in ROLES:
         raise BadOption("role", f"must be one of {', '.join(ROLES)}")
-    name = checked_name(name)
+    name = validate_name(name)
     key = name_key(name)
-    queue_up(session, "account names")
-    spared = Account.normalized_name.startswith(spare_keys_begin(key), autoescape=True)
+    take_advisory_lock(session, "account names")
+    spared = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
     taken = select(Account.id).where(or_(Account.normalized_name == key, spared)).limit(1)
     if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
@@ -74,7 +74,7 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
     token = Token(
         id=new_id("token"),
         account_id=account_id,
-        name=checked_name(name),
+        name=validate_name(name),
         sha256=_digest(text),
         hint=f"{text[:8]}…{text[-4:]}",
         created_at=current_time(session),
@@ -84,13 +84,13 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
     return token, text
 
 
-def account_of(session: Session, token_text: str) -> Account | None:
+def find_account_by_token(session: Session, token_text: str) -> Account | None:
     """Return the account that a token belongs to, None when the token is malformed, unknown or revoked."""
-    token = token_of(session, token_text)
+    token = find_token(session, token_text)
     return None if token is None else session.get(Account, token.account_id)
 
 
-def token_of(session: Session, token_text: str) -> Token | None:
+def find_token(session: Session, token_text: str) -> Token | None:
     """Return the token with this text, None when it is malformed, unknown or revoked."""
     if not is_token_text(token_text):
         return None
@@ -102,7 +102,7 @@ def touch_token(session: Session, token_id: str) -> bool:
     """Record that the token was used, to the hour. Return whether anything was written."""
     token = session.get(Token, token_id)
     moment = current_time(session)
-    if token is None or (token.last_used_at is not None and moment - token.last_used_at < LAST_USE_STEP):
+    if token is None or (token.last_used_at is not None and moment - token.last_used_at < LAST_USE_PRECISION):
         return False
     token.last_used_at = moment
     return True

@@ -5,16 +5,16 @@ from typing import Final
 from referee.db.names import name_key
 from referee.house.strategies import players
 
-OWNER: Final = "House"
-SERVICE: Final = "Referee"
+HOUSE_OWNER_NAME: Final = "House"
+SERVICE_NAME: Final = "Referee"
 
 
 def reserved_names() -> set[str]:
     """Return the keys of names that no owner may take: those of house bots and their owner, also as the referee's."""
-    names = (OWNER, *map(house_bot_name, players()))
-    return {name_key(name) for name in (SERVICE, *names, *(f"{SERVICE} {name}" for name in names))}
+    names = (HOUSE_OWNER_NAME, *map(house_bot_name, players()))
+    return {name_key(name) for name in (SERVICE_NAME, *names, *(f"{SERVICE_NAME} {name}" for name in names))}
 
 
 def house_bot_name(name: str) -> str:
     """Return the name of the house bot that plays as ``name``."""
-    return f"{OWNER} {name}"
+    return f"{HOUSE_OWNER_NAME} {name}"

@@ -50,7 +50,7 @@ _PATH = re.compile(r"(?:/(?:[!$&'()*+,\-.0-9:;=@A-Z_a-z~]|%[0-9A-F]{2})*)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedRange:
     """A range of addresses and ports that may be called in addition to public ones."""
 
     network: IPv4Network | IPv6Network
@@ -75,7 +75,7 @@ class Allowed:
 class Policy:
     """Which addresses may be called. Raise ``BadSettings`` for extra addresses in production."""
 
-    allow: tuple[Allowed, ...] = ()
+    allow: tuple[AllowedRange, ...] = ()
     allow_http: bool = False
     production: bool = False
 
@@ -87,7 +87,7 @@ class Policy:
     def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
         """Parse a comma-separated list of ranges; raise ``BadSettings``."""
         try:
-            ranges = tuple(Allowed.parse(part) for part in allow.split(",") if part.strip())
+            ranges = tuple(AllowedRange.parse(part) for part in allow.split(",") if part.strip())
         except ValueError as error:
             raise BadSettings(f'"{allow}" is not a list like 127.0.0.1/32:9000-9999: {error}') from error
         return cls(ranges, allow_http, production)

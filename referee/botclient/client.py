@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from referee import __version__
 from referee.botclient.address_guard import Address, Endpoint, LookUp, Policy, parse_url, resolve
-from referee.botclient.connection import Connection, Failed, dial
+from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.errors import Unavailable, UrlRefused
 from referee.match.canonical import Json
@@ -146,15 +146,15 @@ class BotCaller:
                 connection = await self._get_connection(call)
                 request = self._head(method, path, body, id, call.attempts) + body
                 call.mark_sent()
-                response = await connection.exchange(request, call.due_now)
+                response = await connection.exchange(request, call.current_deadline_s)
             except TimeoutError:
                 call.record_timing(connection)
                 if not call.is_over:  # our own lag used the time
                     continue
                 return call.reply("deadline", "no connection in time")
-            except Failed as failed:
+            except ExchangeFailed as failed:
                 call.record_timing(connection)
-                if failed.again and call.attempts < ATTEMPTS and not call.is_over:
+                if failed.is_retryable and call.attempts < ATTEMPTS and not call.is_over:
                     call.attempts += 1
                     continue
                 return call.reply(failed.fault, failed.detail)
@@ -167,11 +167,11 @@ class BotCaller:
             return self._connection
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
         if not self._addresses:
-            async with asyncio.timeout_at(call.due_now()):
+            async with asyncio.timeout_at(call.current_deadline_s()):
                 self._addresses = await resolve(endpoint, self._policy, self._look_up)
             call.mark_looked_up()
         addresses, self._addresses = self._addresses, []
-        self._connection = await dial(endpoint, addresses, self._policy, call.due_now(), self._tls)
+        self._connection = await dial(endpoint, addresses, self._policy, call.current_deadline_s(), self._tls)
         self._addresses = addresses
         call.mark_connected()
         return self._connection
@@ -205,7 +205,7 @@ class _Call:
         self._dns = self._connect = self._wait = self._read = 0.0
         self._connection: Connection | None = None
 
-    def due_now(self) -> float:
+    def current_deadline_s(self) -> float:
         """Return the deadline on the loop's clock. It moves with our own lag."""
         return self._due + self.lag_s()
 
@@ -214,7 +214,7 @@ class _Call:
 
     @property
     def is_over(self) -> bool:
-        return self._time() >= self.due_now()
+        return self._time() >= self.current_deadline_s()
 
     def mark_looked_up(self) -> None:
         self._dns += self._lap()
@@ -278,7 +278,7 @@ class BotSeat:
 
     async def ask(self, request: Request) -> Answer:
         """Return the bot's answer, or one with a fault. Raise ``Unavailable`` if this host cannot make calls."""
-        id, body = self.questions.ask(request)
+        id, body = self.questions.encode(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
         if reply.ok:
@@ -296,7 +296,7 @@ class BotSeat:
         self.caller.close()
 
 
-async def ask(bot: BotSeat, request: Request) -> Answer:
+async def ask_bot(bot: BotSeat, request: Request) -> Answer:
     """Ask a bot: the only function that a faster client has to replace."""
     return await bot.ask(request)
 

@@ -23,14 +23,14 @@ _CA_FILES = (  # CA bundles of common systems, for a Python that was built elsew
 _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL])
 
 
-class Failed(Exception):
-    """The exchange failed. ``again``: no byte of a response had arrived, so a retry is safe."""
+class ExchangeFailed(Exception):
+    """The exchange failed. ``is_retryable``: no byte of a response had arrived, so a retry is safe."""
 
     def __init__(self, fault: str, detail: str, *, again: bool = False) -> None:
         super().__init__(detail)
         self.fault = fault
         self.detail = detail
-        self.again = again
+        self.is_retryable = again
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -51,14 +51,14 @@ class Connection(asyncio.BufferedProtocol):
     async def exchange(self, request: bytes, due: Callable[[], float]) -> Response:
         """Send a request and return the complete response.
 
-        Raise ``Failed`` if it does not arrive by ``due()`` (the loop's time), which is called again at that time since
-        it may move. Close the connection on failure and after a response without keep-alive.
+        Raise ``ExchangeFailed`` if it does not arrive by ``due()`` (the loop's time), which is called again at that
+        time since it may move. Close the connection on failure and after a response without keep-alive.
         """
         assert self._transport is not None
         assert self._answered is None, "one exchange at a time"
         self.response, self.first_byte_at = Response(bodiless=request.startswith(b"HEAD ")), 0.0
         self._answered = answered = self._loop.create_future()
-        self._timer = self._loop.call_at(due(), self._time_is_up, due)
+        self._timer = self._loop.call_at(due(), self._on_deadline, due)
         try:
             self._transport.write(request)
             await answered
@@ -96,7 +96,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             self.response.feed(self._buffer[:nbytes])
         except BadResponse as bad:
-            self._fail(_failure(self.response, bad))
+            self._fail(_to_exchange_failed(self.response, bad))
             return
         if self.response.complete:
             self._answered.set_result(None)
@@ -108,36 +108,36 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._end(f"the connection broke: {error}" if error else "the other side closed the connection")
 
-    def _time_is_up(self, due: Callable[[], float]) -> None:
+    def _on_deadline(self, due: Callable[[], float]) -> None:
         if due() > self._loop.time():
-            self._timer = self._loop.call_at(due(), self._time_is_up, due)
+            self._timer = self._loop.call_at(due(), self._on_deadline, due)
         else:
-            self._fail(Failed("deadline", "no complete answer in time"))
+            self._fail(ExchangeFailed("deadline", "no complete answer in time"))
 
-    def _end(self, how: str) -> None:
+    def _end(self, error: str) -> None:
         if self._answered is None or self._answered.done():
             return
         if not self.response.begun:
-            self._fail(Failed("unreachable", how, again=True))
+            self._fail(ExchangeFailed("unreachable", error, again=True))
             return
         try:
             self.response.end()
         except BadResponse as bad:
-            self._fail(_failure(self.response, bad))
+            self._fail(_to_exchange_failed(self.response, bad))
         else:
             self._answered.set_result(None)
 
-    def _fail(self, failed: Failed) -> None:
+    def _fail(self, failed: ExchangeFailed) -> None:
         if self._answered is not None and not self._answered.done():
             # A wrong status says more than an error in its body.
             fault, detail = self.response.fault or failed.fault, self.response.detail or failed.detail
-            self._answered.set_exception(Failed(fault, detail, again=failed.again))
+            self._answered.set_exception(ExchangeFailed(fault, detail, again=failed.is_retryable))
 
 
 async def dial(
     endpoint: Endpoint, addresses: Sequence[Address], policy: Policy, due: float, tls: ssl.SSLContext | None = None
 ) -> Connection:
-    """Connect to the first address that accepts; raise ``Failed`` or ``TimeoutError``."""
+    """Connect to the first address that accepts; raise ``ExchangeFailed`` or ``TimeoutError``."""
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
         try:
@@ -145,8 +145,8 @@ async def dial(
                 return await _dial(endpoint, address, policy, tls)
         except TimeoutError:
             continue
-        except Failed as failed:
-            if not failed.again:
+        except ExchangeFailed as failed:
+            if not failed.is_retryable:
                 raise
     async with asyncio.timeout_at(due):
         return await _dial(endpoint, addresses[-1], policy, tls)
@@ -167,13 +167,13 @@ async def _dial(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.S
                 server_hostname=endpoint.host if secured else None,
             )
     except ssl.SSLError as error:
-        raise Failed("tls_failed", str(error)) from error
+        raise ExchangeFailed("tls_failed", str(error)) from error
     except UrlRefused as refused:
-        raise Failed(refused.code, refused.reason) from refused
+        raise ExchangeFailed(refused.code, refused.reason) from refused
     except OSError as error:
         if error.errno in _OUR_ERRORS:
-            raise Failed("uplink_down", f"on our side: {error}") from error
-        raise Failed("unreachable", f"no connection to port {endpoint.port}: {error}", again=True) from error
+            raise ExchangeFailed("uplink_down", f"on our side: {error}") from error
+        raise ExchangeFailed("unreachable", f"no connection to port {endpoint.port}: {error}", again=True) from error
     return connection
 
 
@@ -206,5 +206,5 @@ def system_tls() -> ssl.SSLContext:
     return context
 
 
-def _failure(response: Response, bad: BadResponse) -> Failed:
-    return Failed(response.fault or bad.fault, response.detail or bad.detail)
+def _to_exchange_failed(response: Response, bad: BadResponse) -> ExchangeFailed:
+    return ExchangeFailed(response.fault or bad.fault, response.detail or bad.detail)

@@ -9,7 +9,7 @@ _SIGNATURE = (
 )
 
 
-def line(method: str, url: str, fields: Sequence[str], body: bytes = b"") -> str:
+def curl_command(method: str, url: str, fields: Sequence[str], body: bytes = b"") -> str:
     """Return the command for one request. A body goes through a pipe, since the length of arguments is limited."""
     quoted = [shlex.quote(field) for field in fields]
     if method != "POST":
@@ -17,7 +17,7 @@ def line(method: str, url: str, fields: Sequence[str], body: bytes = b"") -> str
     return f"printf %s {shlex.quote(body.decode())} | {_post(url, quoted)}"
 
 
-def signing_line(url: str, id: str, body: bytes) -> str:
+def signing_curl_command(url: str, id: str, body: bytes) -> str:
     """Return the command for a POST that is signed when it runs, with the secret in ``$REFEREE_BOT_SECRET``.
 
     The command contains no secret and sets no variable of the shell that runs it. Raise ``UnicodeDecodeError`` for a

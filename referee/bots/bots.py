@@ -13,16 +13,16 @@ from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import Account
 from referee.bots import checks, house_bots
 from referee.bots.tables import Bot
-from referee.db.engine import current_time, queue_up
+from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
-from referee.db.names import checked_name, name_key, spare_key, spare_keys_begin
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.names import name_key, spare_key, spare_key_prefix, validate_name
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 
-OLD_SECRET_LASTS: Final = timedelta(hours=24)
-DEFAULT_MAX_CALLS: Final = 8
-NAMED_AT_ONCE: Final = 500  # ids in one query
-MOST_SOUR: Final = 3  # consecutive matches at whose end a bot was unreachable; then it is paused
+OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
+DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
+IDS_PER_QUERY: Final = 500  # ids in one query
+MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches at whose end a bot was unreachable; then it is paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,20 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
 
     Raise ``BadOption`` for a bad name, ``NameTaken`` if a name looks like it, ``QuotaExceeded``.
     """
-    name = checked_name(name)
-    queue_up(session, "bot names and quotas")
+    name = validate_name(name)
+    take_advisory_lock(session, "bot names and quotas")
     _check_quotas(session, owner_id, _host(url), quotas or Quotas())
     moment = current_time(session)
     bot = Bot(
         id=new_id("bot"),
         owner_id=owner_id,
         name=name,
-        normalized_name=_free_key(session, name),
+        normalized_name=_claim_name_key(session, name),
         url=url,
         host=_host(url),
         status="unverified",
         games=[],
-        max_concurrent_requests=DEFAULT_MAX_CALLS,
+        max_concurrent_requests=DEFAULT_MAX_CONCURRENT_REQUESTS,
         secret_generation=1,
         revision=1,
         created_at=moment,
@@ -76,17 +76,17 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
 
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the names of these bots by id."""
-    return _by_id(session, Bot.name, bot_ids)
+    return _load_by_bot_id(session, Bot.name, bot_ids)
 
 
 def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the ids of the accounts that own these bots, by bot id."""
-    return _by_id(session, Bot.owner_id, bot_ids)
+    return _load_by_bot_id(session, Bot.owner_id, bot_ids)
 
 
-def _by_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
+def _load_by_bot_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
     wanted = sorted(set(bot_ids))
-    portions = [wanted[start : start + NAMED_AT_ONCE] for start in range(0, len(wanted), NAMED_AT_ONCE)]
+    portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
     found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
     return {bot_id: value for rows in found for bot_id, value in rows}
 
@@ -109,7 +109,7 @@ def list_bots(
         query = query.where(Bot.owner_id == owner_id)
     if status is not None:
         query = query.where(Bot.status == status)
-    return newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
 
 
 def edit(
@@ -126,15 +126,15 @@ def edit(
     A new address is used once it has passed a handshake. Until then matches already created use the old address, and
     no new ones are created.
     """
-    bot = _at_revision(session, bot_id, revision)
-    if name is not None and (name := checked_name(name)) != bot.name:
-        queue_up(session, "bot names and quotas")
-        bot.normalized_name = _free_key(session, name, besides=bot.id)
+    bot = _lock_at_revision(session, bot_id, revision)
+    if name is not None and (name := validate_name(name)) != bot.name:
+        take_advisory_lock(session, "bot names and quotas")
+        bot.normalized_name = _claim_name_key(session, name, besides=bot.id)
         bot.name = name
     if url is not None and url != bot.url:
         host = _host(url)
         if host != bot.host:
-            queue_up(session, "bot names and quotas")
+            take_advisory_lock(session, "bot names and quotas")
             _check_host_quota(session, host, quotas or Quotas())
         bot.url, bot.host = url, host
         if bot.status == "verified":
@@ -150,7 +150,7 @@ def edit(
 
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
     """Pause a bot: it gets no new matches. When owners pause, ``pausing.pause_bot`` also cancels its friendlies."""
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     bot.status, bot.status_reason = "paused", reason
     bot.revision += 1
     return bot
@@ -162,12 +162,12 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     The bot is verified if its address is the one that passed the last handshake. A bot that was paused because it was
     unreachable must pass another handshake first.
     """
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     if bot.status != "paused":
         raise Conflict(f"the bot is {bot.status}, not paused")
     proven = bot.verified_url == bot.url
     bot.status, bot.status_reason = ("verified" if proven else "unverified"), None
-    if bot.unreachable_streak >= MOST_SOUR:
+    if bot.unreachable_streak >= MAX_UNREACHABLE_STREAK:
         bot.status, bot.status_reason, bot.unreachable_streak = "unverified", "checked before it plays again", 0
         _make_check_due(session, bot)
     bot.revision += 1
@@ -176,7 +176,7 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
     """Retire a bot for good. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     bot.status, bot.status_reason, bot.check_state = "retired", None, "idle"
     bot.revoke_claim()
     checks.drop(session, bot.id)
@@ -188,9 +188,9 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
     """Advance to the next secret. The previous one also signs for a day."""
-    bot = _at_revision(session, bot_id, revision)
+    bot = _lock_at_revision(session, bot_id, revision)
     bot.secret_generation += 1
-    bot.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
+    bot.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
     bot.revision += 1
     return bot
 
@@ -207,7 +207,7 @@ def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
 
 def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
     """Request another handshake, with ``thorough`` also a check. Pending ones are not requested twice."""
-    bot = _at_revision(session, bot_id, None)
+    bot = _lock_at_revision(session, bot_id, None)
     if thorough and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
     if bot.check_state == "idle":
@@ -221,7 +221,7 @@ def _make_check_due(session: Session, bot: Bot) -> None:
     bot.checks_lost = 0
 
 
-def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
+def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
     locked = select(Bot).where(Bot.id == bot_id).with_for_update()
     # Read again after locking: another transaction may have changed it.
     bot = session.scalar(locked.execution_options(populate_existing=True))
@@ -236,9 +236,9 @@ def _at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
     return bot
 
 
-def _free_key(session: Session, name: str, besides: str = "") -> str:
+def _claim_name_key(session: Session, name: str, besides: str = "") -> str:
     key = name_key(name)
-    spared = and_(Bot.normalized_name.startswith(spare_keys_begin(key), autoescape=True), Bot.status != "retired")
+    spared = and_(Bot.normalized_name.startswith(spare_key_prefix(key), autoescape=True), Bot.status != "retired")
     taken = select(Bot.id).where(or_(Bot.normalized_name == key, spared), Bot.id != besides).limit(1)
     if key in reserved_names() or session.scalar(taken):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")

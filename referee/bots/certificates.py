@@ -16,31 +16,31 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot, Certificate, Examination
 from referee.db.engine import current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import NoCertificate
 from referee.games import catalogue
 from referee.protocol.messages import PROTOCOL
 
-ENDS: Final = ("replaced", "failed")  # why a certificate ended: the outcome of a later check
+END_REASONS: Final = ("replaced", "failed")  # why a certificate ended: the outcome of a later check
 
 
-def missing(session: Session, bot: Bot, game: str) -> str | None:
+def explain_missing_certificate(session: Session, bot: Bot, game: str) -> str | None:
     """Return why this bot may not play this game rated and what to do about it, None when it may.
 
     House bots need no certificate.
     """
-    if bot.status == house_bots.STATUS or session.scalar(select(Bot.id).where(Bot.id == bot.id, fits(game))):
+    if bot.status == house_bots.STATUS or session.scalar(select(Bot.id).where(Bot.id == bot.id, is_certified(game))):
         return None
-    return f"bot {bot.name!r} has no certificate for {game}: {_explain_missing_certificate(session, bot, game)}"
+    return f"bot {bot.name!r} has no certificate for {game}: {_explain_why(session, bot, game)}"
 
 
-def demand(session: Session, bot: Bot, game: str) -> None:
+def require_certificate(session: Session, bot: Bot, game: str) -> None:
     """Raise ``NoCertificate`` if the bot may not play this game rated."""
-    if reason := missing(session, bot, game):
+    if reason := explain_missing_certificate(session, bot, game):
         raise NoCertificate(reason)
 
 
-def fits(game: str) -> ColumnElement[bool]:
+def is_certified(game: str) -> ColumnElement[bool]:
     """Return the condition for bots that have a valid certificate for the game."""
     rules = catalogue().get(game)
     return exists().where(
@@ -52,57 +52,60 @@ def fits(game: str) -> ColumnElement[bool]:
     )
 
 
-def is_unseen(game: str) -> ColumnElement[bool]:
+def is_check_outdated(game: str) -> ColumnElement[bool]:
     """Return the condition for examinations that did not see the present version of the bot by the present rules."""
-    rules = rules_today([game]).get(game)
+    rules = current_rules_versions([game]).get(game)
     other_rules = Examination.rules[game].as_integer().is_distinct_from(rules)
     other_protocol = Examination.report["protocol"].as_string() != PROTOCOL
     return or_(Examination.version.is_distinct_from(Bot.version), other_rules, other_protocol)
 
 
-def had_one(game: str) -> ColumnElement[bool]:
-    """Whether the last examination went well. Else new versions, one after the other, would do for a certificate."""
-    attested = exists().where(
+def passed_last_check(game: str) -> ColumnElement[bool]:
+    """Return the condition for bots that passed their last check, or had none.
+
+    Without this condition, a bot could avoid certificates by publishing one new version after the other.
+    """
+    certified = exists().where(
         Certificate.bot_id == Examination.bot_id,
         Certificate.version == Examination.version,
         Certificate.ended_at.is_(None),
         Certificate.rules[game].as_integer().is_not(None),
     )
-    return or_(Examination.ended_at.is_(None), attested)
+    return or_(Examination.ended_at.is_(None), certified)
 
 
-def present(session: Session, bot: Bot) -> Certificate | None:
+def current_certificate(session: Session, bot: Bot) -> Certificate | None:
     """Return the newest certificate of the current version of the bot that is valid for at least one game, or None."""
-    found = session.scalars(_newest(bot)).all()
-    return next((certificate for certificate in found if fitting_games(certificate, bot)), None)
+    found = session.scalars(_newest_first(bot)).all()
+    return next((certificate for certificate in found if valid_games(certificate, bot)), None)
 
 
-def why_none(session: Session, bot: Bot) -> str:
+def explain_no_certificate(session: Session, bot: Bot) -> str:
     """Return why the bot has no certificate and what to do about it."""
-    return _explain_missing_certificate(session, bot, None)
+    return _explain_why(session, bot, None)
 
 
-def fitting_games(certificate: Certificate, bot: Bot) -> list[str]:
+def valid_games(certificate: Certificate, bot: Bot) -> list[str]:
     """Return the games for which the certificate is valid, given the current version of the bot."""
     if certificate.ended_at is not None or (certificate.version, certificate.protocol) != (bot.version, PROTOCOL):
         return []
-    today = rules_today(certificate.rules)
+    today = current_rules_versions(certificate.rules)
     return [game for game, version in certificate.rules.items() if today.get(game) == version]
 
 
 def certified_games(session: Session, bot: Bot, *, since: datetime) -> set[str]:
     """Return the games for which the bot has a valid certificate issued since ``since``."""
-    found = session.scalars(_newest(bot).where(Certificate.issued_at >= since))
-    return {game for certificate in found for game in fitting_games(certificate, bot)}
+    found = session.scalars(_newest_first(bot).where(Certificate.issued_at >= since))
+    return {game for certificate in found for game in valid_games(certificate, bot)}
 
 
-def protocol_of(examination: Examination) -> str:
+def checked_protocol(examination: Examination) -> str:
     """Return the protocol version that the last check used."""
     protocol: str = (examination.report or {}).get("protocol", PROTOCOL)
     return protocol
 
 
-def rules_today(games: Iterable[str]) -> dict[str, int]:
+def current_rules_versions(games: Iterable[str]) -> dict[str, int]:
     """Return the current versions of the rules of those of ``games`` that are known."""
     known = catalogue()
     return {game: known[game].rules_version for game in games if game in known}
@@ -113,10 +116,10 @@ def list_certificates(
 ) -> Page[Certificate]:
     """Return all certificates of a bot, including ended ones, newest first."""
     query = select(Certificate).where(Certificate.bot_id == bot_id)
-    return newest_first(session, query, Certificate.issued_at, Certificate.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Certificate.issued_at, Certificate.id, limit=limit, cursor=cursor)
 
 
-def issue(
+def issue_certificate(
     session: Session,
     bot_id: str,
     version: str,
@@ -141,19 +144,19 @@ def issue(
     return certificate
 
 
-def end_of_version(session: Session, bot_id: str, version: str, reason: str) -> None:
+def end_certificates(session: Session, bot_id: str, version: str, reason: str) -> None:
     """End the certificates of this version."""
     of_version = Certificate.bot_id == bot_id, Certificate.version == version, Certificate.ended_at.is_(None)
     session.execute(update(Certificate).where(*of_version).values(ended_at=current_time(session), ended_reason=reason))
 
 
-def _newest(bot: Bot) -> Any:
+def _newest_first(bot: Bot) -> Any:
     query = select(Certificate).where(Certificate.bot_id == bot.id, Certificate.version == bot.version)
     query = query.where(Certificate.ended_at.is_(None))
     return query.order_by(Certificate.issued_at.desc(), Certificate.id.desc())
 
 
-def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -> str:
+def _explain_why(session: Session, bot: Bot, game: str | None) -> str:
     last = session.get(Examination, bot.id)
     request = f"request a check with POST /api/v1/bots/{bot.id}/check"
     if bot.check_state != "idle" or (last is not None and last.state != "idle"):
@@ -162,9 +165,13 @@ def _explain_missing_certificate(session: Session, bot: Bot, game: str | None) -
         return f"its manifest does not list {game}"
     if last is None or last.ended_at is None:
         return f"it was never checked; {request}"
-    if last.version == bot.version and protocol_of(last) != PROTOCOL:
+    if last.version == bot.version and checked_protocol(last) != PROTOCOL:
         return f"it was not checked with protocol {PROTOCOL}; {request}"
-    if game is not None and last.version == bot.version and last.rules.get(game) != rules_today([game]).get(game):
+    if (
+        game is not None
+        and last.version == bot.version
+        and last.rules.get(game) != current_rules_versions([game]).get(game)
+    ):
         return f"it was not checked by the current rules of {game}; {request}"
     if last.version != bot.version:
         return f"version {bot.version!r} was never checked; {request}"

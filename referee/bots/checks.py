@@ -15,7 +15,7 @@ from referee.bots import certificates
 from referee.bots.tables import Bot, Certificate, Examination
 from referee.db.engine import current_time
 from referee.db.leases import Leases
-from referee.db.names import printable
+from referee.db.names import make_storable
 from referee.protocol.messages import PROTOCOL
 
 Json = dict[str, Any]
@@ -120,7 +120,9 @@ def catch_up(session: Session) -> None:
     held = select(Certificate, Bot).join(Bot, and_(Bot.id == Certificate.bot_id, Bot.version == Certificate.version))
     held = held.where(Certificate.ended_at.is_(None), Bot.status.in_(PROVEN), Bot.url == Bot.verified_url)
     for certificate, bot in session.execute(held.order_by(Bot.id)).all():
-        if len(certificates.fitting_games(certificate, bot)) < len(certificates.rules_today(certificate.rules)):
+        if len(certificates.valid_games(certificate, bot)) < len(
+            certificates.current_rules_versions(certificate.rules)
+        ):
             follow_check(session, bot, moment)
 
 
@@ -146,13 +148,13 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: ExaminationOutcome)
     bot = session.scalars(locked.execution_options(populate_existing=True)).one()
     examination = LEASES.lock(session, claimed.bot_id, claimed.epoch)
     moment = current_time(session)
-    version = bot.version if outcome.version is None else printable(outcome.version)[:128]
+    version = bot.version if outcome.version is None else make_storable(outcome.version)[:128]
     end_examination(examination, version, dict(outcome.asked), outcome.report, moment)
     if version is None:
         return
-    certificates.end_of_version(session, bot.id, version, "replaced" if outcome.passed else "failed")
+    certificates.end_certificates(session, bot.id, version, "replaced" if outcome.passed else "failed")
     if outcome.passed:
-        certificates.issue(
+        certificates.issue_certificate(
             session, bot.id, version, outcome.passed, protocol=outcome.protocol, warnings=outcome.warnings
         )
     if version != bot.version:
@@ -171,7 +173,7 @@ def _note_replaced(
         follow_check(session, bot, current_time(session))
         return
     bot.version = version
-    bot.games = bot.games if outcome.games is None else [printable(game)[:40] for game in outcome.games]
+    bot.games = bot.games if outcome.games is None else [make_storable(game)[:40] for game in outcome.games]
     bot.max_concurrent_requests = outcome.max_concurrent_requests or bot.max_concurrent_requests
     bot.revision += 1
 
@@ -179,12 +181,12 @@ def _note_replaced(
 def _is_needed(session: Session, last: Examination, bot: Bot, moment: datetime) -> bool:
     if last.requested_by_owner:
         return True
-    rules = certificates.rules_today(bot.games)
+    rules = certificates.current_rules_versions(bot.games)
     attested = certificates.certified_games(session, bot, since=moment - YOUNG)
     lacking = {game: version for game, version in rules.items() if game not in attested}
     if not lacking:
         return False
-    seen = last.ended_at is not None and last.version == bot.version and certificates.protocol_of(last) == PROTOCOL
+    seen = last.ended_at is not None and last.version == bot.version and certificates.checked_protocol(last) == PROTOCOL
     seen = seen and all(last.rules.get(game) == version for game, version in lacking.items())
     return not seen or last.ended_at is None or last.ended_at <= moment - REPEATED_AFTER
 

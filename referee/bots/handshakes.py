@@ -14,7 +14,7 @@ from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.leases import Leases
-from referee.db.names import printable
+from referee.db.names import make_storable
 from referee.protocol.messages import Manifest
 
 CHECKS_AT_ONCE = 10
@@ -60,8 +60,8 @@ def end_check(
     bot.check_report = report
     if manifest is not None:
         bot.verified_url = bot.url
-        bot.version = printable(manifest.version)[:128]
-        bot.games = [printable(game)[:40] for game in manifest.games]
+        bot.version = make_storable(manifest.version)[:128]
+        bot.games = [make_storable(game)[:40] for game in manifest.games]
         bot.max_concurrent_requests = manifest.max_concurrent_requests
     if bot.status in ("unverified", "verified") and not (forgiven and bot.status == "verified"):
         bot.status = "unverified" if manifest is None else "verified"

@@ -9,10 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee import __version__
-from referee.accounts.reserved_names import OWNER, house_bot_name
+from referee.accounts.reserved_names import HOUSE_OWNER_NAME, house_bot_name
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
-from referee.db.engine import current_time, queue_up
+from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
 from referee.errors import NotFound
 from referee.games import catalogue
@@ -20,7 +20,7 @@ from referee.house.strategies import players
 
 SCHEME: Final = "house:"  # of their addresses; the address guard refuses it in registrations
 STATUS: Final = "house"
-MAX_CALLS: Final = 1_000_000  # they are called in this process: no number of tables is too many
+MAX_CONCURRENT_REQUESTS: Final = 1_000_000  # they are called in this process: no number of tables is too many
 
 # No valid name has this key, so that no other account or bot can take it.
 _OWNER_KEY: Final = SCHEME
@@ -36,7 +36,7 @@ def player_name(url: str) -> str:
     return url.removeprefix(SCHEME)
 
 
-def house_bot(session: Session, name: str) -> Bot:
+def get_or_create_house_bot(session: Session, name: str) -> Bot:
     """Return the house bot that plays as ``random``, ``first`` or ``sound``; create it if there is none.
 
     Raise ``NotFound`` when there is no such player.
@@ -45,16 +45,16 @@ def house_bot(session: Session, name: str) -> Bot:
         raise NotFound("house player", name)
     bot = _find_house_bot(session, name)
     if bot is None:
-        queue_up(session, "house bots")
+        take_advisory_lock(session, "house bots")
         bot = _find_house_bot(session, name) or _create_house_bot(session, name)
-    _bring_up_to_date(bot)
+    _update_house_bot(bot)
     session.flush()
     return bot
 
 
-def house_bots(session: Session) -> list[Bot]:
+def get_or_create_house_bots(session: Session) -> list[Bot]:
     """Return all house bots, by name; create those that are missing."""
-    return [house_bot(session, name) for name in sorted(players())]
+    return [get_or_create_house_bot(session, name) for name in sorted(players())]
 
 
 def list_house_bots(session: Session) -> list[Bot]:
@@ -64,7 +64,9 @@ def list_house_bots(session: Session) -> list[Bot]:
 
 def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
     """Return ids of bots; replace addresses of house bots (``house:sound``) by their ids."""
-    return [house_bot(session, player_name(bot_id)).id if is_house(bot_id) else bot_id for bot_id in bot_ids]
+    return [
+        get_or_create_house_bot(session, player_name(bot_id)).id if is_house(bot_id) else bot_id for bot_id in bot_ids
+    ]
 
 
 def _find_house_bot(session: Session, name: str) -> Bot | None:
@@ -83,7 +85,7 @@ def _create_house_bot(session: Session, name: str) -> Bot:
         status=STATUS,
         version=__version__,
         games=sorted(catalogue()),
-        max_concurrent_requests=MAX_CALLS,
+        max_concurrent_requests=MAX_CONCURRENT_REQUESTS,
         secret_generation=1,
         revision=1,
         created_at=current_time(session),
@@ -99,14 +101,18 @@ def _owner(session: Session) -> Account:
     account = session.scalar(select(Account).where(Account.normalized_name == _OWNER_KEY))
     if account is None:
         account = Account(
-            id=new_id("account"), name=OWNER, normalized_name=_OWNER_KEY, role="owner", created_at=current_time(session)
+            id=new_id("account"),
+            name=HOUSE_OWNER_NAME,
+            normalized_name=_OWNER_KEY,
+            role="owner",
+            created_at=current_time(session),
         )
         session.add(account)
         session.flush()
     return account
 
 
-def _bring_up_to_date(bot: Bot) -> None:
+def _update_house_bot(bot: Bot) -> None:
     """Update the version and the games, which change with releases."""
     if bot.version != __version__ or bot.games != sorted(catalogue()):
         bot.version, bot.games = __version__, sorted(catalogue())

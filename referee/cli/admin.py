@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from referee.accounts import accounts
 from referee.bots import checks
 from referee.cli.options import data_option
-from referee.db.revisions import newest
+from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
-from referee.runtime.installation import made_record_of, record_of, settings_of
+from referee.runtime.installation import load_settings, open_database, open_or_create_database
 from referee.workflows import match_retry, voiding
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
@@ -37,7 +37,7 @@ def create(name: str, role: str, data: Path | None) -> None:
 
     The token is shown only once.
     """
-    _, database = record_of(data)
+    _, database = open_database(data)
     with database.write() as session:
         token = open_account(session, name, role)
     click.echo(f"{role} {name}", err=True)
@@ -52,7 +52,7 @@ def token(name: str, data: Path | None) -> None:
 
     The token is shown only once. Use this command if all tokens of an account were lost.
     """
-    _, database = record_of(data)
+    _, database = open_database(data)
     try:
         with database.write() as session:
             _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
@@ -74,19 +74,19 @@ def upgrade(cancels: bool, data: Path | None) -> None:
 
     The command `referee up` does this when it starts. Some upgrades refuse while matches are in progress.
     """
-    done = voiding.Voided()
+    done = voiding.VoidReport()
 
     def cancel_in_progress(session: Session) -> None:
         checks.catch_up(session)  # bots keep their seats while their next examination is due
-        key = settings_of(data).master_key
+        key = load_settings(data).master_key
         done.extend(voiding.cancel_in_progress(session, CANCELLED_FOR_UPGRADE, master_key=key))
 
-    _, database = made_record_of(data, settle=cancel_in_progress if cancels else None)
+    _, database = open_or_create_database(data, settle=cancel_in_progress if cancels else None)
     database.dispose()
     if done.cancelled:
         voided = f", {len(done.matches)} with the same cards made void" if done.matches else ""
         click.echo(f"{len(done.cancelled)} matches cancelled{voided}; {len(done.rematches)} rematches arranged")
-    click.echo(f"the schema is at revision {newest()}")
+    click.echo(f"the schema is at revision {required_revision()}")
 
 
 @admin.command()
@@ -97,10 +97,10 @@ def retry(match_id: str, data: Path | None) -> None:
 
     A match is stuck after its runners died repeatedly; run this once you have found the cause.
     """
-    _, database = record_of(data)
+    _, database = open_database(data)
     try:
         with database.write() as session:
-            match_retry.retry(session, match_id)
+            match_retry.retry_match(session, match_id)
     except (NotFound, Conflict) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{match_id} is due", err=True)

@@ -14,11 +14,11 @@ from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
 from referee.ladders.repairs import RepairReport
-from referee.runtime.installation import record_of
+from referee.runtime.installation import open_database
 
-SHOWN = 100
-KEPT = 10_000  # differences in the JSON output
-MOST_ROUNDS = 3  # of repairs: repairing one ladder may reveal differences on another
+MAX_SHOWN = 100
+MAX_KEPT = 10_000  # differences in the JSON output
+MAX_ROUNDS = 3  # of repairs: repairing one ladder may reveal differences on another
 
 
 @click.command()
@@ -34,12 +34,12 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
-    settings, database = record_of(data)
+    settings, database = open_database(data)
     found, count = _find_differences(database)
     frozen = [] if read_only else _freeze_ladders(database, found)
     repaired: list[RepairReport] = []
     left, count_left = found, count
-    for _ in range(MOST_ROUNDS if repair else 0):
+    for _ in range(MAX_ROUNDS if repair else 0):
         again = _repair_ladders(database, left)
         if not again:
             break
@@ -58,7 +58,7 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
 def _find_differences(database: Database) -> tuple[list[Difference], int]:
     """Return the first differences and the number of all."""
     with database.read(idle_s=LONG_IDLE_S) as session, progress_bar("auditing") as update:
-        total, done = auditing.size(session), 0
+        total, done = auditing.count_items(session), 0
 
         def step(more: int) -> None:
             nonlocal done
@@ -66,7 +66,7 @@ def _find_differences(database: Database) -> tuple[list[Difference], int]:
             update(done, total, "auditing")
 
         differences = auditing.audit(session, step)
-        found = list(islice(differences, KEPT))
+        found = list(islice(differences, MAX_KEPT))
         return found, len(found) + sum(1 for _ in differences)
 
 
@@ -74,17 +74,17 @@ def _freeze_ladders(database: Database, found: list[Difference]) -> list[str]:
     if not any(difference.ladder_id for difference in found):
         return []
     with database.write() as session:
-        return repairs.freeze(session, found)
+        return repairs.freeze_ladders(session, found)
 
 
 def _repair_ladders(database: Database, found: list[Difference]) -> list[RepairReport]:
     with database.read() as session:
-        frozen = repairs.in_doubt(session)
-    doubted = repairs.doubtful_matches(found) if len(found) < KEPT else None
+        frozen = repairs.list_frozen(session)
+    doubted = repairs.doubtful_matches(found) if len(found) < MAX_KEPT else None
     repaired = []
     for ladder_id in frozen:
         with database.write(idle_s=LONG_IDLE_S) as session:
-            repaired.append(repairs.repair(session, ladder_id, matches=doubted))
+            repaired.append(repairs.repair_ladder(session, ladder_id, matches=doubted))
     return repaired
 
 
@@ -93,10 +93,10 @@ def _print_findings(
 ) -> None:
     for repair in repaired:
         click.echo(f"ladder {repair.ladder_id} repaired by ledger entry {repair.seq}: {repair.reason}")
-    for difference in left[:SHOWN]:
+    for difference in left[:MAX_SHOWN]:
         click.echo(str(difference))
-    if count > SHOWN:
-        click.echo(f"… and {count - SHOWN} more")
+    if count > MAX_SHOWN:
+        click.echo(f"… and {count - MAX_SHOWN} more")
     if frozen and not repaired:
         click.echo(f"frozen until `referee audit --repair`: {', '.join(frozen)}")
     click.echo(f"{folder}: " + ("no differences" if not count else f"{count} differences"))
@@ -109,7 +109,7 @@ def _as_json(
         "holds": not left,
         "differences": [_row(difference) for difference in found],
         "frozen": [] if repaired else frozen,
-        "repaired": [{"ladder": repair.ladder_id, "seq": repair.seq, "done": repair.done} for repair in repaired],
+        "repaired": [{"ladder": repair.ladder_id, "seq": repair.seq, "done": repair.repairs} for repair in repaired],
         "left": [_row(difference) for difference in left],
     }
 

@@ -14,9 +14,9 @@ from rich.progress import TimeElapsedColumn
 from referee.botclient.address_guard import parse_url
 from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import problem_report
-from referee.cli.check_report import show
+from referee.cli.check_report import print_report
 from referee.cli.options import secret_option, usage_errors
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport
@@ -24,7 +24,7 @@ from referee.conformance.suite import examine
 from referee.errors import Unavailable
 from referee.games import catalogue
 from referee.local import bot_files
-from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, local_id, program
+from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, find_program, local_id
 from referee.match.canonical import Json
 from referee.protocol.signing import secret_bytes
 
@@ -87,7 +87,7 @@ def check(
     seed = seed or chance.token_hex(8)
     secret = _secret(secret, secret_file)
     asked = questions or (FULL_QUESTIONS if full else QUESTIONS)
-    pace = replace(Pace(), idle_s=FULL_PAUSE_S, at_once=100) if full else Pace()
+    pace = replace(Pace(), idle_s=FULL_PAUSE_S, max_concurrent=100) if full else Pace()
     try:
         with bot_files.run_bots([_entrant(bot)], (secret,) if secret else ()) as running:
             target = CallTarget(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
@@ -102,9 +102,9 @@ def check(
     if as_json:
         click.echo(json.dumps(_machine_readable(report, seed)))
     else:
-        show(report, seed, Console(), saved=save)
+        print_report(report, seed, Console(), saved=save)
     for output in filter(None, outputs):
-        click.echo(f"\n{plain(output)}", err=True)
+        click.echo(f"\n{replace_control_characters(output)}", err=True)
     raise SystemExit(STATUS[report.verdict])
 
 
@@ -133,10 +133,10 @@ def _secret(given: str | None, file: Path | None) -> str | None:
 def _entrant(bot: str) -> LocalEntrant:
     if bot.startswith(HOUSE):
         raise click.UsageError(f"{bot} is not a bot of yours. Give a URL (http://…) or a file.")
-    if "://" not in bot and program(bot) is None:
+    if "://" not in bot and find_program(bot) is None:
         raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
     with usage_errors():
-        return LocalEntrant(bot, bot if program(bot) else parse_url(bot, LOCAL_POLICY).url)
+        return LocalEntrant(bot, bot if find_program(bot) else parse_url(bot, LOCAL_POLICY).url)
 
 
 def _machine_readable(report: ConformanceReport, seed: str) -> Json:

@@ -6,46 +6,46 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from referee.cli.plain_text import indent_lines, plain
+from referee.cli.plain_text import indent_lines, replace_control_characters
 from referee.cli.tables import Table
 from referee.conformance.report import PARTS, ConformanceReport, Finding
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
-LONGEST_LINE = 4_000  # characters of a request; a longer one is not shown, only written by --save
+MAX_LINE_LENGTH = 4_000  # characters of a request; a longer one is not shown, only written by --save
 
 
-def show(report: ConformanceReport, seed: str, console: Console, *, saved: Path | None = None) -> None:
+def print_report(report: ConformanceReport, seed: str, console: Console, *, saved: Path | None = None) -> None:
     """Print the findings, worst first, each with a command that repeats its request; then figures and the verdict."""
-    _say(console, f"{report.url}{_name(report)}, seed {seed}\n")
+    _print(console, f"{report.url}{_name(report)}, seed {seed}\n")
     for finding in report.findings:
         _print_finding(console, finding, saved)
     for reason in dict.fromkeys(skipped.reason for skipped in report.skipped):
         ids = ", ".join(skipped.id for skipped in report.skipped if skipped.reason == reason)
-        _say(console, f"skip  {ids}: {reason}", "dim")
+        _print(console, f"skip  {ids}: {reason}", "dim")
     if report.latency.get("total", {}).get("calls"):
-        _say(console, "\n" + _latency(report))
-    _say(console, "\n" + _summary(report), STYLES["ok" if report.verdict == "pass" else "fail"])
+        _print(console, "\n" + _latency(report))
+    _print(console, "\n" + _summary(report), STYLES["ok" if report.verdict == "pass" else "fail"])
 
 
 def _print_finding(console: Console, finding: Finding, saved: Path | None) -> None:
     where = f" ({finding.where})" if finding.where else ""
-    _say(console, f"{finding.severity:<4}  {finding.id}{where}: {finding.expected}", STYLES[finding.severity])
+    _print(console, f"{finding.severity:<4}  {finding.id}{where}: {finding.expected}", STYLES[finding.severity])
     if finding.severity == "ok":
         return
     times = f", {finding.times} times" if finding.times > 1 else ""
-    _say(console, f"      came: {finding.fault}{times}: {indent_lines(finding.came)}\n      {finding.advice}")
+    _print(console, f"      came: {finding.fault}{times}: {indent_lines(finding.came)}\n      {finding.advice}")
     if finding.curl and not saved:
-        too_long = len(finding.curl) > LONGEST_LINE
-        _say(console, f"      {_too_long(finding)}" if too_long else f"{finding.curl}\n")
+        too_long = len(finding.curl) > MAX_LINE_LENGTH
+        _print(console, f"      {_too_long(finding)}" if too_long else f"{finding.curl}\n")
 
 
 def _too_long(finding: Finding) -> str:
     return f"the request has {len(finding.curl):,} characters: --save DIR writes it to a file\n"
 
 
-def _say(console: Console, text: str, style: str = "") -> None:
+def _print(console: Console, text: str, style: str = "") -> None:
     """Print text without control characters of the bot. Wrap it only on a terminal, so that commands stay whole."""
-    text = plain(text)
+    text = replace_control_characters(text)
     if console.is_terminal:
         console.print(Text(text, style=style), soft_wrap=True)
     else:

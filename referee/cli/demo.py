@@ -23,8 +23,8 @@ from referee.cli.up import describe_addresses
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
-from referee.runtime.house_servers import Houses
-from referee.runtime.installation import record_of, settings_of
+from referee.runtime.house_servers import HouseServer
+from referee.runtime.installation import load_settings, open_database
 from referee.runtime.processes import Child, Signals, stop
 from referee.runtime.supervisor import Stopped
 from referee.settings import environment
@@ -39,11 +39,11 @@ CAST = (  # owner, house player
 )
 TOURNAMENTS = (("saint-poker", 3), ("pool-nap", 5))  # game, seats per table
 LOOPBACK = "127.0.0.1/32:1024-65535"
-UP_S = 75.0
-VERIFIED_S = 30.0
-CHECKS_ASKED_S = 1.0  # between two requests to check a bot again
-PLAYED_S = 240.0
-LOG_OPEN_S = 20.0
+START_TIMEOUT_S = 75.0
+VERIFY_TIMEOUT_S = 30.0
+CHECK_POLL_S = 1.0  # between two requests to check a bot again
+PLAY_TIMEOUT_S = 240.0
+LOG_TIMEOUT_S = 20.0
 STOP_S = 20.0
 STEPS = 5  # lines per tournament where the output is no terminal
 INTERRUPTED = 130
@@ -52,7 +52,7 @@ INTERRUPTED = 130
 Found = TypeVar("Found")
 
 
-class DemoTrouble(RefereeError):
+class DemoFailed(RefereeError):
     """A step of the demo failed or took too long."""
 
 
@@ -82,7 +82,7 @@ class DemoBot:
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
     """Start the service and six bots, play two tournaments, and check a log."""
     with Signals() as signals, _folder(data) as folder:
-        settings_of(folder)  # creates the master key, which all child processes use
+        load_settings(folder)  # creates the master key, which all child processes use
         demonstration = Demonstration(Console(), folder, port, signals)
         try:
             demonstration.run(serve_on=not ends)
@@ -109,7 +109,7 @@ class Demonstration:
         with ExitStack() as stack:
             url = stack.enter_context(self._service())
             self._say(f"the service answers at {url}")
-            houses = stack.enter_context(Houses([player for _, player in CAST]))
+            houses = stack.enter_context(HouseServer([player for _, player in CAST]))
             ports = ", ".join(url.rpartition(":")[2] for url in houses.urls)
             self._say(f"{len(CAST)} house bots serve on 127.0.0.1, ports {ports}")
             organiser = stack.enter_context(Api(url, self._organiser_token()))
@@ -143,18 +143,18 @@ class Demonstration:
         self._say("starting the service: API, two workers, scheduler, Redis")
         service.start()
         try:
-            yield self._await(lambda: _url(data_dir, service), UP_S, "the service did not start")
+            yield self._poll_until(lambda: _url(data_dir, service), START_TIMEOUT_S, "the service did not start")
         finally:
             stop([service], STOP_S, self._signals)
 
     def _organiser_token(self) -> str:
-        _, database = record_of(self._folder)
+        _, database = open_database(self._folder)
         with database.write() as session:
             token = open_account(session, f"Organiser{self._tag}", "organiser")
         database.dispose()
         return token
 
-    def _register(self, stack: ExitStack, url: str, houses: Houses) -> list[DemoBot]:
+    def _register(self, stack: ExitStack, url: str, houses: HouseServer) -> list[DemoBot]:
         """Create an account for each owner and register their bots, all through the public API."""
         entries = []
         with Api(url) as anybody:
@@ -180,12 +180,12 @@ class Demonstration:
                 return False
             if bot["status"] == "verified":
                 return True
-            if time.monotonic() - asked > CHECKS_ASKED_S:
+            if time.monotonic() - asked > CHECK_POLL_S:
                 asked = time.monotonic()
                 entry.owner.post(f"/bots/{entry.bot_id}/check")
             return False
 
-        self._await(is_verified, VERIFIED_S, f"{entry.name} was not verified")
+        self._poll_until(is_verified, VERIFY_TIMEOUT_S, f"{entry.name} was not verified")
 
     def _tournament(self, organiser: Api, entries: Sequence[DemoBot], game: str, seats: int) -> str:
         """Play one tournament to its end, show its standings and return its id."""
@@ -206,7 +206,7 @@ class Demonstration:
                 view.show(table, f"{title}: {done} of {total} matches", done, total)
                 return state["status"] not in ("running", "paused")
 
-            self._await(show_progress, PLAYED_S, f"the tournament of {game} did not end", every_s=0.3)
+            self._poll_until(show_progress, PLAY_TIMEOUT_S, f"the tournament of {game} did not end", every_s=0.3)
         seconds = time.monotonic() - started
         final = self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s", rated=game)
         self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
@@ -220,7 +220,7 @@ class Demonstration:
         """Run the command that verifies a log by its URL, as any user can."""
         match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
         path = f"/api/v1/matches/{match['id']}/log"
-        self._await(lambda: _opens(api, path), LOG_OPEN_S, "the log did not open")
+        self._poll_until(lambda: _is_log_readable(api, path), LOG_TIMEOUT_S, "the log did not open")
         program = _program()
         self._say(f"\n$ {program} verify {url}{path}")
         check = subprocess.run(
@@ -232,17 +232,19 @@ class Demonstration:
         )
         self._say(check.stdout.strip() or check.stderr.strip())
         if check.returncode:
-            raise DemoTrouble("the log is not valid")
+            raise DemoFailed("the log is not valid")
 
     # -- waiting and printing --
 
-    def _await(self, look: Callable[[], Found | None], limit_s: float, complaint: str, every_s: float = 0.1) -> Found:
+    def _poll_until(
+        self, look: Callable[[], Found | None], limit_s: float, complaint: str, every_s: float = 0.1
+    ) -> Found:
         end = time.monotonic() + limit_s
         while True:
             if found := look():
                 return found
             if time.monotonic() > end:
-                raise DemoTrouble(f"{complaint} within {limit_s:.0f} s")
+                raise DemoFailed(f"{complaint} within {limit_s:.0f} s")
             self._pause(every_s)
 
     def _pause(self, seconds: float) -> None:
@@ -271,12 +273,12 @@ def _url(data_dir: DataDir, service: Child) -> str | None:
     """Return the URL of the service, or None while it is still starting."""
     assert service.process is not None
     if service.process.poll() is not None:
-        raise DemoTrouble(f"the service exited on its own:\n{service.tail(30)}")
+        raise DemoFailed(f"the service exited on its own:\n{service.tail(30)}")
     owner = data_dir.owner()
     return owner.url or None if owner and owner.pid == service.process.pid else None
 
 
-def _opens(api: Api, path: str) -> bool:
+def _is_log_readable(api: Api, path: str) -> bool:
     """Return whether the log can be read: its deal group ends a moment after its match."""
     try:
         api.fetch(path)

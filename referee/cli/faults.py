@@ -6,10 +6,10 @@ import click
 
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
 
-SHOWN = 1_000  # characters of a question or a reply; --json shows all
+MAX_SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
 
 @click.command()
@@ -23,7 +23,7 @@ SHOWN = 1_000  # characters of a question or a reply; --json shows all
     show_default=True,
     help="Largest number of faults to list.",
 )
-@asks_service
+@service_command
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """List the faults of your bot, or of your bots in a match, the newest first.
 
@@ -74,4 +74,4 @@ def _times(timing: Json) -> str:
 def _truncate(text: str | None) -> str:
     if not text:
         return "nothing"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]} … ({len(text):,} characters; --json shows all)"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} … ({len(text):,} characters; --json shows all)"

@@ -12,11 +12,11 @@ from referee.botclient.match_driver import drive
 from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
 from referee.cli.play import summary, table, write
-from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.replay import DecisionNumber, QuestionId, RecordedDecision, RecordedMatch
+from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import BadOption
 from referee.local import bot_files, matches
-from referee.local.matches import LocalEntrant, LocalResult, LocalTable, Sitting, local_id
+from referee.local.matches import LocalEntrant, LocalResult, LocalTable, PlannedMatch, local_id
 from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import reveal_line
@@ -38,11 +38,11 @@ from referee.match.match import Match
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the new log to this file."
 )
 @secret_option("Secret that signs the calls to bots.")
-@asks_service
+@service_command
 def fork(
     remote: Remote,
     log: str,
-    decision: Numbered | Asked,
+    decision: DecisionNumber | QuestionId,
     players: tuple[str, ...],
     seat: int | None,
     others: str,
@@ -56,13 +56,13 @@ def fork(
     original match. Time banks and faults are kept: a seat that was retired stays retired. The exit status is 3 if a
     player was never reached or if a started FILE exited on its own.
     """
-    recorded = Recorded.read(remote, log)
+    recorded = RecordedMatch.read(remote, log)
     seats = recorded.header["seats"]
     if len(players) > seats:
         raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
-        first = replay.question(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1
+        first = replay.find_request(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 1 to {seats}")
         entrants = _assign_seats(players, first, others, seats)
@@ -79,10 +79,10 @@ def fork(
 
 def _assign_seats(players: Sequence[str], first: int, others: str, seats: int) -> list[LocalEntrant]:
     sources = [*players, *[others] * (seats - len(players))]
-    return matches.entrants([sources[(seat - first) % seats] for seat in range(seats)])
+    return matches.parse_entrants([sources[(seat - first) % seats] for seat in range(seats)])
 
 
-def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) -> Json:
+def forked_header(recorded: RecordedMatch, n: int, entrants: Sequence[LocalEntrant]) -> Json:
     """Return row 0 of the new log.
 
     Its match id marks it as a fork. Each player has the decision from which it played, the player before it and the
@@ -103,11 +103,11 @@ def forked_header(recorded: Recorded, n: int, entrants: Sequence[LocalEntrant]) 
 
 
 async def _play_fork(
-    recorded: Recorded, n: int, entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]
+    recorded: RecordedMatch, n: int, entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]
 ) -> LocalResult:
     match = recorded.replay_to(n, forked_header(recorded, n, entrants))
     group, reveal = recorded.header["group"], recorded.rows[-1]
-    sitting = Sitting(match.header["match"], entrants, group["id"], recorded.seed, match.header["match"])
+    sitting = PlannedMatch(match.header["match"], entrants, group["id"], recorded.seed, match.header["match"])
     seated = LocalTable(match.header, sitting, secrets, CallLimits())
     try:
         await drive(match, seated.ask, seated.record)

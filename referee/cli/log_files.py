@@ -28,12 +28,12 @@ from referee.match.log import parse_row
 from referee.match.verification import VerificationReport, verify
 
 LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
-LEAST_BYTES: Final = (
+MIN_BYTES: Final = (
     100  # counted per line at least: about the length of the shortest row, and the memory that a line takes
 )
-REMARKS: Final = ("void", "cancelled", "damaged")
+REMARK_TYPES: Final = ("void", "cancelled", "damaged")
 INDEX: Final = "index.csv"
-DAMAGED: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
+DAMAGE_ERRORS: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 
 class Unreadable(RefereeError):
@@ -42,36 +42,38 @@ class Unreadable(RefereeError):
 
 @dataclass(slots=True)
 class StoredLog:
-    """A log in a file: its match, its rows, why its match does not count (one of ``REMARKS``), and whether it is the
-    only log in the file."""
+    """A log in a file: its match, its rows, why its match does not count, and whether it is the only log in the file.
+
+    ``remark`` is one of ``REMARK_TYPES``, or an empty string if the match counts.
+    """
 
     match: str
     lines: list[bytes] = field(default_factory=list)
     remark: str = ""
-    alone: bool = False
+    is_only_log: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LogVerdict:
     """The result of verifying a stored log. ``row`` and ``reason`` say what is wrong if it does not hold;
     ``is_cut_short`` says that it holds as far as it goes, and that its match was cancelled."""
 
     report: VerificationReport
-    holds: bool
+    is_valid: bool
     is_cut_short: bool
     row: int | None
     reason: str
 
 
-def judge(lines: Sequence[bytes], remark: str) -> Judgement:
-    """Verify a log, given why its match does not count (one of ``REMARKS``, or an empty string)."""
+def verify_stored_log(lines: Sequence[bytes], remark: str) -> LogVerdict:
+    """Verify a log, given why its match does not count (one of ``REMARK_TYPES``, or an empty string)."""
     report = verify(lines)
     is_cut_short = remark == "cancelled" and report.cut_short
     reason = f"there is no log ({remark})" if remark and not lines else report.reason
-    return Judgement(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
+    return LogVerdict(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
 
 
-def logs_of(file: str) -> Iterator[StoredLog]:
+def read_logs(file: str) -> Iterator[StoredLog]:
     """Yield the logs of a file (a path, a URL, or - for standard input), each as soon as it is complete.
 
     Raise ``Unreadable`` if the file cannot be read any further, after yielding the logs before that point.
@@ -83,9 +85,9 @@ def logs_of(file: str) -> Iterator[StoredLog]:
             yield from _split(file, _lines(file, stream))
 
 
-def lines_of(file: str) -> list[bytes]:
+def read_single_log(file: str) -> list[bytes]:
     """Return the rows of a file that contains one log; raise ``Unreadable`` for any other file."""
-    log, *others = islice(logs_of(file), 2)
+    log, *others = islice(read_logs(file), 2)
     if others:
         raise Unreadable(f"{file} contains several logs, but one is expected; `referee verify` checks them all")
     return log.lines
@@ -137,14 +139,14 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
 
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
     """Split lines into logs. A log begins with its header, or with any line after the end of the previous log."""
-    log, size, ended = StoredLog("", alone=True), 0, False
+    log, size, ended = StoredLog("", is_only_log=True), 0, False
     try:
         for line in lines:
             row = _row(line)
-            is_remark = "row" not in row and row.get("type") in REMARKS
+            is_remark = "row" not in row and row.get("type") in REMARK_TYPES
             begins = log.match != row.get("match") if is_remark else ended or row.get("type") == "header"
             if begins and (log.lines or log.remark):
-                log.alone = False
+                log.is_only_log = False
                 yield log
                 log, size, ended = StoredLog(""), 0, False
             log.match = log.match or str(row.get("match", ""))
@@ -152,7 +154,7 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
                 log.remark, ended = row["type"], True
                 continue
             log.lines.append(line)
-            size, ended = size + max(len(line), LEAST_BYTES), row.get("type") == "reveal"
+            size, ended = size + max(len(line), MIN_BYTES), row.get("type") == "reveal"
             if size > LIMIT_BYTES:
                 raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
     except ApiUnreachable:  # a download that broke off; a log that ended before that is whole
@@ -177,7 +179,7 @@ def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
             shutil.copyfileobj(stream, spool)
         try:
             archive = zipfile.ZipFile(stream if stream.seekable() else spool)
-        except DAMAGED as error:
+        except DAMAGE_ERRORS as error:
             raise Unreadable(f"{file}: cannot be unpacked: {error}") from error
         with archive:
             try:
@@ -189,16 +191,16 @@ def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
                 yield from _member(archive, name, remarks.pop(name, ""))
         yield from (StoredLog(match, remark=remark) for match, remark in remarks.items())
         if not names and not remarks:
-            yield StoredLog("", alone=True)
+            yield StoredLog("", is_only_log=True)
 
 
 def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[StoredLog]:
     try:
         with archive.open(name) as member:
             for log in _split(name, _lines(name, member)):
-                log.match, log.remark, log.alone = log.match or name, log.remark or remark, False
+                log.match, log.remark, log.is_only_log = log.match or name, log.remark or remark, False
                 yield log
-    except (*DAMAGED, Unreadable):
+    except (*DAMAGE_ERRORS, Unreadable):
         yield StoredLog(name, remark="damaged")
 
 
@@ -207,8 +209,8 @@ def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()
-    except (*DAMAGED, KeyError, ValueError):
+    except (*DAMAGE_ERRORS, KeyError, ValueError):
         return
     for row in csv.DictReader(io.StringIO(text, newline="")):
-        if row.get("status") in REMARKS:
+        if row.get("status") in REMARK_TYPES:
             yield row.get("file") or str(row.get("match")), row["status"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from referee.cli.log_files import StoredLog, Unreadable, judge, lines_of, logs_of
+from referee.cli.log_files import StoredLog, Unreadable, read_logs, read_single_log, verify_stored_log
 from referee.cli.narrate import narrate_match
 from referee.cli.plain_text import one_line
 from referee.games import game
@@ -26,9 +26,9 @@ def verify(files: tuple[str, ...]) -> None:
     judged = holding = 0
     for file in files:
         try:
-            for log in logs_of(file):
+            for log in read_logs(file):
                 holds, finding = _check_log(log)
-                label = file if log.alone else f"{file}, {log.match or 'a log without a match id'}"
+                label = file if log.is_only_log else f"{file}, {log.match or 'a log without a match id'}"
                 click.echo(one_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"))
                 judged, holding = judged + 1, holding + holds
         except Unreadable as error:
@@ -52,9 +52,9 @@ def replay(file: str, html: Path | None) -> None:
 
     FILE is NDJSON, also gzipped; - is standard input, a URL is fetched.
     """
-    stored = lines_of(file)
+    stored = read_single_log(file)
     if html is not None:
-        click.echo(replay_page.write(html, stored))
+        click.echo(replay_page.write_page(html, stored))
         return
     try:
         rows = [parse_row(line) for line in stored if line.strip()]
@@ -66,8 +66,8 @@ def replay(file: str, html: Path | None) -> None:
 
 def _check_log(log: StoredLog) -> tuple[bool, str]:
     """Return whether the log is valid, and what to report about it."""
-    found = judge(log.lines, log.remark)
-    if not found.holds:
+    found = verify_stored_log(log.lines, log.remark)
+    if not found.is_valid:
         return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"
     if found.is_cut_short:
         rows, deals = found.report.rows, _deals(found.report)

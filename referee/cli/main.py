@@ -7,7 +7,7 @@ import click
 
 from referee import __version__
 from referee.cli.lazy_group import LazyGroup
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.errors import RefereeError
 
 COMMANDS = {  # by heading, in the order of the help page: module beside this file, and the command's name in it
@@ -54,13 +54,13 @@ class Cli(LazyGroup):
         try:
             return super().invoke(ctx)
         except RefereeError as error:
-            raise click.ClickException(plain(str(error))) from error
+            raise click.ClickException(replace_control_characters(str(error))) from error
         except OSError as error:
             if error.errno not in FORBIDDEN or error.filename is None:
                 raise
             raise click.ClickException(
-                f"{plain(str(error.filename))} cannot be used: {error.strerror}. Choose another path, or run the "
-                "command as a user who may use this one."
+                f"{replace_control_characters(str(error.filename))} cannot be used: {error.strerror}. "
+                "Choose another path, or run the command as a user who may use this one."
             ) from error
 
 

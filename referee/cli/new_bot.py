@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 STARTERS = Path(__file__).parent.parent / "starters"
-LONGEST_NAME = 64  # characters, in the manifest
+MAX_NAME_LENGTH = 64  # characters, in the manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def write_bot(folder: Path, language: str) -> None:
 def manifest_name(folder: Path) -> str:
     """Return the name of the bot: that of its folder, as far as a manifest may contain it."""
     printable = "".join(character for character in folder.resolve().name if character.isprintable())
-    return printable[:LONGEST_NAME].strip() or "starter"
+    return printable[:MAX_NAME_LENGTH].strip() or "starter"
 
 
 def readme(name: str, chosen: Language) -> str:

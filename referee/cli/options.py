@@ -28,7 +28,7 @@ def usage_errors() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
 
 
-def checked_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
+def validate_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
     """Return the secret; raise ``click.BadParameter`` if it cannot sign."""
     if secret is not None:
         try:
@@ -44,7 +44,7 @@ def secret_option(help: str) -> Callable[[Command], Command]:
         "--secret",
         metavar="WHSEC",
         envvar="REFEREE_BOT_SECRET",
-        callback=checked_secret,
+        callback=validate_secret,
         help=f"{help} It begins with whsec_. [default: $REFEREE_BOT_SECRET]",
     )
 

@@ -1,7 +1,7 @@
 """Make text from outside safe to print on a terminal."""
 
 
-def plain(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Return ``text`` with control characters replaced, except line ends: they could move the cursor."""
     return "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text
@@ -10,7 +10,7 @@ def plain(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return ``text`` on a single line, so that no part of it looks like a line of our own."""
-    return plain(text).replace("\n", " ")
+    return replace_control_characters(text).replace("\n", " ")
 
 
 def indent_lines(text: str) -> str:

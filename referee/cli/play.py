@@ -149,13 +149,13 @@ def _play_matches(
 ) -> Iterator[tuple[LocalResult, _Paths]]:
     with asyncio.Runner() as runner:
         for number in range(matches):
-            played = runner.run(local.play(plan, number))
+            played = runner.run(local.play_numbered_match(plan, number))
             log_path = _path(log, played, number, matches, ".ndjson") if log else None
             if log_path:
                 write(log_path, played.lines)
             page_path = _path(html, played, number, matches, ".html") if html else None
             if page_path:
-                replay_page.write(page_path, played.lines)
+                replay_page.write_page(page_path, played.lines)
             yield played, (log_path, page_path)
 
 

@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 import click
 
-from referee.cli.plain_text import indent_lines, plain
+from referee.cli.plain_text import indent_lines, replace_control_characters
 from referee.local.bot_files import BotProcess, RunningBots
 from referee.local.problems import Problems
 from referee.protocol.fault_advice import ADVICE
 
 NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
-ENDS_IN_S: Final = 0.5
+EXIT_TIMEOUT_S: Final = 0.5
 
 
 class ProblemReport(NamedTuple):
@@ -39,7 +39,9 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
     for name, own in (unreached if missing_only else problems).items():
         parts += [*_faults(name, own), *_errors(name, own)]
     parts += [_output(running, process, problems) for process in (exited if missing_only else running.processes)]
-    return ProblemReport(plain("\n\n".join(filter(None, parts))), NOT_REACHED if unreached or exited else 0)
+    return ProblemReport(
+        replace_control_characters("\n\n".join(filter(None, parts))), NOT_REACHED if unreached or exited else 0
+    )
 
 
 def _await_exits(running: RunningBots, problems: Mapping[str, Problems]) -> None:
@@ -48,7 +50,7 @@ def _await_exits(running: RunningBots, problems: Mapping[str, Problems]) -> None
         if entrant.name in problems and "unreachable" in problems[entrant.name].faults:
             for process in running.processes:
                 if process.file == entrant.file:
-                    process.wait_until(time.monotonic() + ENDS_IN_S)
+                    process.wait_until(time.monotonic() + EXIT_TIMEOUT_S)
 
 
 def _output(running: RunningBots, process: BotProcess, problems: Mapping[str, Problems]) -> str:

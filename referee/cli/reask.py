@@ -11,10 +11,10 @@ import click
 from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
 from referee.cli import problem_report
 from referee.cli.options import secret_option, usage_errors
-from referee.cli.plain_text import one_line, plain
-from referee.cli.replay import Asked, Numbered, Recorded, RecordedDecision
+from referee.cli.plain_text import one_line, replace_control_characters
+from referee.cli.replay import DecisionNumber, QuestionId, RecordedDecision, RecordedMatch
 from referee.cli.tables import Table
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
 from referee.local import bot_files, matches
 from referee.local.matches import HOUSE, LOCAL_POLICY
@@ -34,11 +34,11 @@ from referee.match.match import FAULTS, Answer, Match, Request
     help="Seat to ask, counted from 0, if several seats choose simultaneously.",
 )
 @secret_option("Secret that signs the question.")
-@asks_service
+@service_command
 def reask(
     remote: Remote,
     log: str,
-    decision: Numbered | Asked,
+    decision: DecisionNumber | QuestionId,
     bot: str | None,
     seat: int | None,
     secret: str | None,
@@ -53,11 +53,11 @@ def reask(
     names them. An error that the bot reports in its answer is shown, and so is the related output of a FILE. The exit
     status is 1 if the answer would be a fault.
     """
-    recorded = Recorded.read(remote, log)
+    recorded = RecordedMatch.read(remote, log)
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         match = recorded.replay_to(n)
-        request = replay.question(match, seat_of_id if seat is None else seat - 1)
+        request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
         raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
@@ -71,7 +71,7 @@ def reask(
         _text(request, _recorded_answer(then), now, same=same),
     )
     if put.output:
-        click.echo(f"\n{plain(put.output)}", err=True)
+        click.echo(f"\n{replace_control_characters(put.output)}", err=True)
     sys.exit(1 if now["fault"] else 0)
 
 
@@ -85,7 +85,7 @@ def _url_of(remote: Remote, bot_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Put:
+class AskedQuestion:
     """A question as it was sent to a bot, and the result."""
 
     url: str
@@ -96,10 +96,10 @@ class _Put:
     output: str = ""  # of a started bot, if it shows what went wrong
 
 
-def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> _Put:
+def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...]) -> AskedQuestion:
     """Ask the bot at a URL, or start the bot in a file and ask it."""
     with usage_errors():
-        (entrant,) = matches.entrants([bot])
+        (entrant,) = matches.parse_entrants([bot])
         with bot_files.run_bots([entrant], secrets) as running:
             put = asyncio.run(_ask_url(header, request, running.entrants[0].address, running.secrets))
             failed = bool(put.answer.trouble or put.error)
@@ -107,7 +107,7 @@ def _ask_bot(header: Json, request: Request, bot: str, secrets: tuple[str, ...])
             return replace(put, output="\n".join(outputs))
 
 
-async def _ask_url(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> _Put:
+async def _ask_url(header: Json, request: Request, url: str, secrets: tuple[str, ...]) -> AskedQuestion:
     target = CallTarget(header["players"][request.seat]["bot"], url, secrets)
     seat = BotSeat(BotCaller(target, LOCAL_POLICY), header, request.seat)
     try:
@@ -116,7 +116,7 @@ async def _ask_url(header: Json, request: Request, url: str, secrets: tuple[str,
         seat.close()
     assert seat.last is not None, "it was just asked"
     body, reply = seat.last
-    return _Put(url, json.loads(body), answer, reply, seat.error)
+    return AskedQuestion(url, json.loads(body), answer, reply, seat.error)
 
 
 def _recorded_answer(row: Json) -> Json:
@@ -124,7 +124,7 @@ def _recorded_answer(row: Json) -> Json:
     return kept | {"fault": row.get("fault", "")}
 
 
-def _judge_answer(match: Match, request: Request, put: _Put) -> Json:
+def _judge_answer(match: Match, request: Request, put: AskedQuestion) -> Json:
     """Return the new answer as the match would record it."""
     answer, reply = put.answer, put.reply
     fault, detail, action = answer.trouble, reply.detail, answer.action
@@ -152,7 +152,9 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     rows.append(("accepted", *("no" if answer["fault"] else "yes" for answer in (then, now))))
     rows.append(("time", f"{then['ms']} ms", f"{now['ms']} ms of {request.deadline_ms} ms"))
     if then.get("note") or now["note"]:
-        rows.append(("note", plain(str(then.get("note") or "")), plain(now["note"])))
+        rows.append(
+            ("note", replace_control_characters(str(then.get("note") or "")), replace_control_characters(now["note"]))
+        )
     if now["error"]:
         rows.append(("error", "", one_line(now["error"])))
     table = Table(heads, rows, left=heads).plain()
@@ -160,7 +162,7 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
     text = f"decision {request.n}, seat {request.seat}, phase {phase}, {len(request.legal_actions)} legal actions"
     text += f"\n{table}\n"
     if now["fault"]:
-        return f"{text}fault: {FAULTS[now['fault']]} ({plain(now['detail'])})"
+        return f"{text}fault: {FAULTS[now['fault']]} ({replace_control_characters(now['detail'])})"
     if now["error"]:
         text += "the bot's own code failed, and it played the default action: "
     return text + ("the same answer" if same else "another answer")
@@ -173,4 +175,4 @@ def _format_answer(answer: Json) -> str:
         text = (
             f"{answer['fault']}; default {text}" if answer.get("source") == "default" else f"{answer['fault']}: {text}"
         )
-    return plain(text)
+    return replace_control_characters(text)

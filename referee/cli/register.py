@@ -10,18 +10,18 @@ import click
 
 from referee.cli.api_client import ApiRefusal
 from referee.cli.plain_text import one_line
-from referee.cli.tournament.remote import Refused, Remote, asks_service, sentence_of
+from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command
 from referee.cli.watch import follow_match, note, result
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
-from referee.protocol.fault_advice import CHECK_ADVICE, TELL_BOT
+from referee.protocol.fault_advice import CHECK_ADVICE, SET_UP_SIGNING
 
-POLLED_S: Final = 0.3
-CHECKED_WITHIN_S: Final = 150.0  # the suite alone may take 90
-LONGEST_LINE: Final = 2_000  # of a command that is shown
-AGAIN: Final = "run the same command again"
-UNHEARD: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
+POLL_S: Final = 0.3
+CHECK_TIMEOUT_S: Final = 150.0  # the suite alone may take 90
+MAX_LINE_LENGTH: Final = 2_000  # of a command that is shown
+RUN_AGAIN: Final = "run the same command again"
+UNREACHABLE_FAULTS: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
 CHOICES: Final = """\
 The service calls your bot, so it must be able to reach it. Without a public address you can
 - play here, without a service: referee play GAME URL house:sound, referee check URL, referee tournament local;
@@ -30,7 +30,7 @@ The service calls your bot, so it must be able to reach it. Without a public add
 ADVICE: Final = {  # by code of the report
     **CHECK_ADVICE,
     "no_known_game": "let the manifest name games that `referee games` lists",
-    "referee_failed": f"not your fault: {AGAIN}",
+    "referee_failed": f"not your fault: {RUN_AGAIN}",
 }
 
 
@@ -51,7 +51,7 @@ ADVICE: Final = {  # by code of the report
     is_flag=True,
     help="Register the bot without a check; run the command again without this for the check.",
 )
-@asks_service
+@service_command
 def register(
     remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool
 ) -> None:
@@ -75,7 +75,7 @@ def register(
     report = bot["check"]["report"]
     if bot["status"] != "verified":
         remote.show(bot, format_report(bot))
-        if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNHEARD:
+        if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNREACHABLE_FAULTS:
             click.echo(CHOICES)
         raise SystemExit(1)
     played = [_play_practice_match(remote, bot, game) for game in games]
@@ -97,7 +97,7 @@ def format_report(bot: Json) -> str:
             continue
         lines.append(f"  fail  {request}: {step['code']}: {step['detail']}")
         advice = ADVICE.get(step["code"]) or _usual_advice(step["code"])
-        lines.append(f"        {advice}" if AGAIN in advice else f"        {advice}; then {AGAIN}")
+        lines.append(f"        {advice}" if RUN_AGAIN in advice else f"        {advice}; then {RUN_AGAIN}")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
         lines += _format_examination(bot)
@@ -116,11 +116,11 @@ def _format_examination(bot: Json) -> list[str]:
             f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}",
         ]
     if report is None:
-        return [f"  version {bot['version']} was not examined, so no rated play; {AGAIN}"]
+        return [f"  version {bot['version']} was not examined, so no rated play; {RUN_AGAIN}"]
     if report["verdict"] == "referee_failed":
-        return [*lines, f"  no certificate: {report['detail']}: not your fault, {AGAIN}"]
+        return [*lines, f"  no certificate: {report['detail']}: not your fault, {RUN_AGAIN}"]
     similar = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks similar questions"
-    return [*lines, f"  no certificate, so no rated play; fix the bot, then {AGAIN}; {similar}"]
+    return [*lines, f"  no certificate, so no rated play; fix the bot, then {RUN_AGAIN}; {similar}"]
 
 
 def _format_findings(report: Json) -> list[str]:
@@ -142,7 +142,7 @@ def _finding(finding: Json) -> list[str]:
         f"        came: {finding['fault']}{times}: {one_line(finding['came'])}",
         f"        {finding['advice']}",
     ]
-    shown = finding["curl"] and len(finding["curl"]) <= LONGEST_LINE
+    shown = finding["curl"] and len(finding["curl"]) <= MAX_LINE_LENGTH
     return [*lines, f"        {one_line(finding['curl'])}"] if shown else lines
 
 
@@ -152,7 +152,7 @@ def _usual_advice(code: str) -> str:
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
-    """Return the caller's own bot of this name, if it is registered already. Raise ``Refused`` if its URL differs."""
+    """Return the caller's registered bot of this name, or None. Raise ``RequestRefused`` if its URL differs."""
     me = remote.api.get("/accounts/me")["id"]
     own = remote.api.items(f"/bots?owner={me}&limit=100")
     found = next((bot for bot in own if bot["name"].casefold() == name.casefold()), None)
@@ -160,7 +160,7 @@ def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
         return None
     bot: Json = remote.api.get(f"/bots/{found['id']}")
     if bot["url"].rstrip("/") != address.rstrip("/"):
-        raise Refused(f"your bot {bot['name']!r} is registered already, at {bot['url']}")
+        raise RequestRefused(f"your bot {bot['name']!r} is registered already, at {bot['url']}")
     note(f"{bot['id']} is already registered to you; it is not registered again")
     return bot
 
@@ -172,11 +172,14 @@ def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | N
         bot: Json = remote.api.post("/bots", {"name": name, "url": address})
     except ApiRefusal as error:
         if any(field == "url" for field, _ in error.fields):
-            raise Refused(f"{sentence_of(error)}\n{CHOICES}") from error
+            raise RequestRefused(f"{error_sentence(error)}\n{CHOICES}") from error
         raise
     secret = bot.pop("secret")
     if secret_file is None:
-        note(f"{bot['id']} is registered. Its secret, shown only once: {secret}\nTo give it to the bot, {TELL_BOT}.")
+        note(
+            f"{bot['id']} is registered. Its secret, shown only once: {secret}\n"
+            f"To give it to the bot, {SET_UP_SIGNING}."
+        )
     else:
         _write(secret_file, secret)
         note(f"{bot['id']} is registered. Its secret is in {secret_file}.")
@@ -198,7 +201,7 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
     """Request a check and an examination, wait for both, and return the bot with its ``certificate``."""
     path = f"/bots/{bot['id']}"
     note("the service checks the bot …")
-    end = time.monotonic() + CHECKED_WITHIN_S
+    end = time.monotonic() + CHECK_TIMEOUT_S
     noted = ""
     bot = remote.api.post(f"{path}/check")
     begun_before = bot["check"]["state"] == "running"  # perhaps before the bot knew its secret
@@ -216,8 +219,8 @@ def _wait_for_check(remote: Remote, bot: Json) -> Json:
             note(f"the service examines the bot: {sent} of {total} questions, {noted}")
         if time.monotonic() > end:
             due = "examined" if bot["check"]["state"] == "idle" else "checked"
-            raise RefereeError(f"The bot was not {due} within {CHECKED_WITHIN_S:.0f} s. To wait again, {AGAIN}.")
-        time.sleep(POLLED_S)
+            raise RefereeError(f"The bot was not {due} within {CHECK_TIMEOUT_S:.0f} s. To wait again, {RUN_AGAIN}.")
+        time.sleep(POLL_S)
 
 
 def _certificate(remote: Remote, path: str) -> Json | None:
@@ -233,7 +236,7 @@ def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
     """Play an unrated match against house bots with the smallest number of seats, and return it."""
     known = {listed["name"]: listed for listed in remote.api.items("/games")}
     if game not in known:
-        raise Refused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")
+        raise RequestRefused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")
     house = list(remote.api.items("/bots?status=house"))
     house.sort(key=lambda bot: "sound" not in bot["name"])  # the stronger player first
     seats = known[game]["seats"]["minimum"]

@@ -7,7 +7,7 @@ from typing import Self
 
 import click
 
-from referee.cli.log_files import lines_of
+from referee.cli.log_files import read_single_log
 from referee.cli.tournament.lookup import ID
 from referee.cli.tournament.remote import Remote
 from referee.errors import BadOption, RefereeError
@@ -27,14 +27,14 @@ class NotReplayable(RefereeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class DecisionNumber:
     """A decision point by its number ``n`` in the log."""
 
     n: int
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionId:
     """A question by its seat and its number among the questions of that seat."""
 
     seat: Seat
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedMatch:
     """A valid log with all its ``rows``; the last one is its reveal."""
 
     header: Json
@@ -50,12 +50,12 @@ class Recorded:
 
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
-        """Read a log from a file or URL as ``lines_of`` does, or from the service by the id of its match. Raise
+        """Read a log from a file or URL as ``read_single_log`` does, or from the service by the id of its match. Raise
         ``NotReplayable``, and any error that reading raises."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:
-            lines = lines_of(source)
+            lines = read_single_log(source)
         report = verify(lines)
         if not report.ok:
             raise NotReplayable(f"{source} is not valid: row {report.row}: {report.reason}")
@@ -75,10 +75,10 @@ class Recorded:
         """
         return replay.replay_to(self.rows, header or self.header, n)
 
-    def locate(self, decision: Numbered | Asked) -> tuple[int, Seat | None]:
+    def locate(self, decision: DecisionNumber | QuestionId) -> tuple[int, Seat | None]:
         """Return the number of the decision point in the log, and the seat if a question was named. Raise ``BadOption``
         if the seat was asked fewer questions."""
-        if isinstance(decision, Numbered):
+        if isinstance(decision, DecisionNumber):
             return decision.n, None
         answers = answers_of(self.rows, decision.seat)
         if decision.question >= len(answers):
@@ -90,22 +90,24 @@ class Recorded:
         return next(row for row in self.rows if row["type"] == "decision" and (row["n"], row["seat"]) == (n, seat))
 
 
-def _unknown_question(decision: Asked, count: int) -> str:
+def _unknown_question(decision: QuestionId, count: int) -> str:
     """Return a message that names the ids of the questions that the seat was asked. Ids count from 0."""
     ids = f"s{decision.seat}_q0 to s{decision.seat}_q{count - 1}" if count else "none"
     return f"there is no question s{decision.seat}_q{decision.question}; questions to seat {decision.seat + 1}: {ids}"
 
 
-class RecordedDecision(click.ParamType[Numbered | Asked]):
+class RecordedDecision(click.ParamType[DecisionNumber | QuestionId]):
     """A decision point by its number ``n`` in the log, or a question by its id (``mat_…_sSEAT_qQUESTION``)."""
 
     name = "DECISION"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Numbered | Asked:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> DecisionNumber | QuestionId:
         if NUMBER.fullmatch(str(value)):
-            return Numbered(int(str(value)))
+            return DecisionNumber(int(str(value)))
         found = QUESTION_ID.fullmatch(str(value))
         if found is None:
             reason = f"{value!r} is not a decision; pass its number n in the log, or the id of the question"
             self.fail(reason, param, ctx)
-        return Asked(int(found[1]), int(found[2]))
+        return QuestionId(int(found[1]), int(found[2]))

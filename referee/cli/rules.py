@@ -23,10 +23,10 @@ def rules(game_name: str) -> None:
     """
     with usage_errors():
         page = rules_page(game_name)
-    show(page, Console())
+    print_rules(page, Console())
 
 
-def show(page: str, console: Console) -> None:
+def print_rules(page: str, console: Console) -> None:
     """Print the page, rendered on a terminal and as Markdown elsewhere."""
     if console.is_terminal:
         text = LINKS_TO_FILES.sub(r"\1", MARKS_OF_TESTS.sub("", page))

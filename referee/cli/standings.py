@@ -16,7 +16,7 @@ from referee.cli.api_client import Api
 from referee.cli.options import data_option
 from referee.ladders import ratings
 from referee.match.canonical import Json
-from referee.runtime.installation import record_of
+from referee.runtime.installation import open_database
 from referee.tournaments import tournaments
 from referee.tournaments.standings import event_results
 from referee.tournaments.tables import Tournament
@@ -40,7 +40,7 @@ def standings(url: str | None, data: Path | None) -> None:
         with Api(url) as api:
             found = [_table(shown, rows) for shown, rows in _from_service(api)]
     else:
-        _, database = record_of(data)
+        _, database = open_database(data)
         with database.read() as session:
             found = [_table(shown, rows) for shown, rows in _from_database(session)]
         database.dispose()
@@ -65,20 +65,20 @@ def _from_database(session: Session) -> Found:
         shown = {"name": tournament.name, "game": tournament.game, "status": tournament.status}
         yield shown, _standings_rows(session, tournament)
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
-        page = ratings.ladder_page(session, ladder.id, limit=ROWS_SHOWN)
+        page = ratings.load_page(session, ladder.id, limit=ROWS_SHOWN)
         rows = [
-            {"rank": row.place, "name": row.name, "rating": row.value / 1_000_000, "games": row.games}
+            {"rank": row.rank, "name": row.name, "rating": row.value / 1_000_000, "games": row.games}
             for row in page.page.items
         ]
         yield {"game": ladder.game, "seats": ladder.seats, "id": ladder.id}, rows
 
 
 def _standings_rows(session: Session, tournament: Tournament) -> list[Json]:
-    rows = event_results(session, tournament).table()[:ROWS_SHOWN]
+    rows = event_results(session, tournament).standings()[:ROWS_SHOWN]
     names = bots.names_of(session, (str(row.entrant) for row in rows))
     return [
         {
-            "place": row.place,
+            "place": row.rank,
             "name": names[str(row.entrant)],
             "matches": row.matches,
             "points": float(row.points),

@@ -17,15 +17,15 @@ OWN_COLUMN = ("points", "wins")  # tie-breaks that every table shows anyway
 class Table:
     """Rows and column headings. Columns named in ``left`` are aligned to the left, the others to the right."""
 
-    heads: Cells
+    headings: Cells
     rows: Sequence[Cells]
     left: Collection[str] = ("bot",)
     title: str = ""
 
     def plain(self) -> str:
         """Return the table as lines of text, the title first."""
-        rows = [self.heads, *self.rows]
-        columns = [[row[index] for row in rows] for index in range(len(self.heads))]
+        rows = [self.headings, *self.rows]
+        columns = [[row[index] for row in rows] for index in range(len(self.headings))]
         aligned = [_align(cells, to_left=cells[0] in self.left) for cells in columns]
         lines = ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
         return "\n".join([self.title, *lines] if self.title else lines)
@@ -33,7 +33,7 @@ class Table:
     def rich(self, rows: int | None = None) -> RichTable:
         """Return the table for a live view, with at most ``rows`` rows."""
         table = RichTable(title=self.title, title_justify="left", title_style="bold", expand=False)
-        for head in self.heads:
+        for head in self.headings:
             table.add_column(head, justify="left" if head in self.left else "right", no_wrap=True)
         for row in self.rows[:rows]:
             table.add_row(*map(Text, row))  # a name is never read as markup

@@ -12,8 +12,8 @@ from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.runtime.data_dir import DataDir
 from referee.runtime.embedded_redis import check as check_redis
-from referee.runtime.embedded_redis import url as socket_url
-from referee.runtime.installation import settings_of
+from referee.runtime.embedded_redis import socket_url as socket_url
+from referee.runtime.installation import load_settings
 from referee.runtime.supervisor import Supervisor
 from referee.settings import Settings, environment
 
@@ -44,9 +44,9 @@ def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
     Ctrl-C or SIGTERM stops all processes; the data directory is kept.
     """
     os.umask(0o077)  # the files of this process and its children contain hidden cards
-    settings = settings_of(data)
+    settings = load_settings(data)
     data_dir = DataDir(settings.data_dir)
-    data_dir.own()
+    data_dir.acquire()
     try:
         with listen(host, port) as listener:
             _serve(data_dir, settings, listener, workers)
@@ -71,7 +71,7 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     child_environment.setdefault("REFEREE_PUBLIC_URL", local_url)
 
     def ready() -> None:
-        data_dir.announce(local_url)
+        data_dir.write_owner(local_url)
         click.echo(describe_addresses(local_url))
         click.echo(f"data   {settings.data_dir} (logs of the processes in logs/)")
         click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")

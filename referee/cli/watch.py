@@ -5,20 +5,20 @@ from typing import Final
 
 import click
 
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import Table
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.cli.tournament.stream import retry_until_answered
 from referee.labels import rated_label, state_label
 from referee.match.canonical import Json
 
-POLLED_S: Final = 0.5
-OVER: Final = ("finished", "cancelled", "void")
+POLL_S: Final = 0.5
+ENDED_STATES: Final = ("finished", "cancelled", "void")
 
 
 @click.command()
 @click.argument("match", metavar="MATCH")
-@asks_service
+@service_command
 def watch(remote: Remote, match: str) -> None:
     """Follow a match until it is over, and show its result.
 
@@ -36,17 +36,17 @@ def follow_match(remote: Remote, match_id: str) -> Json:
     """Return the match as the API shows it when it is over. Print each change of its status on standard error."""
     status = ""
     shown: Json = remote.api.get(f"/matches/{match_id}")  # outside the loop, so that a wrong id fails immediately
-    while shown["status"] not in OVER:
+    while shown["status"] not in ENDED_STATES:
         if shown["status"] != status:
             status = shown["status"]
             note(_head(shown))
-        time.sleep(POLLED_S)
+        time.sleep(POLL_S)
         shown = retry_until_answered(lambda: remote.api.get(f"/matches/{match_id}"), note)
     return shown
 
 
 def note(text: str) -> None:
-    click.echo(plain(text), err=True)
+    click.echo(replace_control_characters(text), err=True)
 
 
 def result(match: Json) -> str:

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from referee.botclient import curl
 from referee.botclient.address_guard import Policy, parse_url, resolve
 from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
-from referee.botclient.connection import Failed, dial
+from referee.botclient.connection import ExchangeFailed, dial
 from referee.conformance.report import PARTS, percentiles
 from referee.errors import Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS
 from referee.protocol.signing import Signer
 
-GONE = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
-REFUSALS = (401, 403)  # of a call that is not signed as it should be
-GONE_IN_A_ROW = 3  # then the examination ends
+UNREACHABLE_FAULTS = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
+REFUSAL_STATUSES = (401, 403)  # of a call that is not signed as it should be
+MAX_UNREACHABLE_CALLS = 3  # then the examination ends
 
 
-class Gone(Exception):
+class BotUnreachable(Exception):
     """The bot cannot be reached any more, so the examination ends."""
 
     def __init__(self, fault: str, detail: str) -> None:
@@ -46,10 +46,10 @@ class Call:
         signature = Signer(self.secrets).signature(self.id, timestamp, self.body)
         fields = [f"webhook-id: {self.id}", f"webhook-timestamp: {timestamp}"]
         fields += [f"webhook-signature: {signature}"] if signature else []
-        return curl.line(self.method, url + self.path, fields, self.body)
+        return curl.curl_command(self.method, url + self.path, fields, self.body)
 
 
-class Locked(Exception):
+class SecretRequired(Exception):
     """The bot refuses unsigned calls, and no secret is known."""
 
     def __init__(self, call: Call, status: int) -> None:
@@ -107,8 +107,8 @@ class CallChannel:
     async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:
         """Make the call, by default over the main connection.
 
-        Raise ``Gone`` after ``GONE_IN_A_ROW`` calls that did not reach the bot, ``Locked`` if the bot refuses unsigned
-        calls, and ``Unavailable`` if this host cannot make calls.
+        Raise ``BotUnreachable`` after ``MAX_UNREACHABLE_CALLS`` calls that did not reach the bot, ``SecretRequired`` if
+        the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
         """
         caller = caller or self.main
         if call.method == "GET":
@@ -118,14 +118,14 @@ class CallChannel:
         if reply.fault and reply.fault not in FAULTS:
             raise Unavailable(f"{reply.fault}: {reply.detail}")
         self.calls += 1
-        if reply.fault in GONE:
+        if reply.fault in UNREACHABLE_FAULTS:
             self._gone += 1
         elif reply.status:  # a late reply proves neither
             self._gone = 0
-        if self._gone >= GONE_IN_A_ROW:
-            raise Gone(reply.fault, reply.detail)
-        if reply.status in REFUSALS and call.path in ("/decide", "/notify") and not self.target.secrets:
-            raise Locked(call, reply.status)
+        if self._gone >= MAX_UNREACHABLE_CALLS:
+            raise BotUnreachable(reply.fault, reply.detail)
+        if reply.status in REFUSAL_STATUSES and call.path in ("/decide", "/notify") and not self.target.secrets:
+            raise SecretRequired(call, reply.status)
         if reply.ok:
             self._replies.append(replace(reply, body=b""))
             self.closed += not caller.is_connected
@@ -143,13 +143,13 @@ class CallChannel:
                 await connection.exchange(request.encode(), lambda: due)
             finally:
                 connection.abort()
-        except (Failed, UrlRefused, TimeoutError):
+        except (ExchangeFailed, UrlRefused, TimeoutError):
             return
 
     def curl(self, call: Call) -> str:
         url = self.target.url.rstrip("/")
         if self._signs_later and call.method == "POST" and call.secrets == self.target.secrets and not call.age_s:
-            return curl.signing_line(url + call.path, call.id, call.body)
+            return curl.signing_curl_command(url + call.path, call.id, call.body)
         return call.curl(url, self.now())
 
     def latency(self) -> dict[str, Json]:

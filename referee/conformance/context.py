@@ -10,7 +10,7 @@ from random import Random
 from referee.botclient.client import Reply
 from referee.conformance.calls import Call, CallChannel
 from referee.conformance.positions import ProbeQuestion, fresh_id
-from referee.conformance.report import Notes
+from referee.conformance.report import FindingCollector
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.protocol import messages
@@ -24,9 +24,11 @@ class Pace:
     bank_ms: int = 4_000
     notice_ms: int = 5_000  # for the manifest and for notices
     idle_s: float = 2.0  # the pause before a question
-    at_once: int = 8  # largest number of concurrent calls, even if the manifest allows more
-    asking_s: float = math.inf  # for questions from real positions; after that, each game gets only its first few
-    within_s: float | None = None  # for the whole examination
+    max_concurrent: int = 8  # largest number of concurrent calls, even if the manifest allows more
+    question_time_s: float = (
+        math.inf
+    )  # for questions from real positions; after that, each game gets only its first few
+    time_limit_s: float | None = None  # for the whole examination
     scenarios: int = 30  # largest number of matches per game that are played for their positions
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.time
@@ -40,50 +42,50 @@ class Pace:
         return self.budget_ms + self.bank_ms
 
 
-Tell = Callable[[int, int, str], None]  # questions asked, questions planned, current step
+ReportProgress = Callable[[int, int, str], None]  # questions asked, questions planned, current step
 
 
 @dataclass(slots=True)
 class ExaminationContext:
     """The state that the phases of an examination share."""
 
-    line: CallChannel
+    channel: CallChannel
     pace: Pace
-    dice: Random
-    planned: int
-    tell: Tell
+    rng: Random
+    questions_total: int
+    report_progress: ReportProgress
     unproven_ends: bool = False  # whether a failed challenge ends the examination
     manifest: messages.Manifest | None = None
-    notes: Notes = field(default_factory=Notes)
-    asked: int = 0
+    notes: FindingCollector = field(default_factory=FindingCollector)
+    questions_sent: int = 0
     answered: list[ProbeQuestion] = field(default_factory=list)  # without a fault
     coverage: dict[str, Json] = field(default_factory=dict)
     first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported an error
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        return self.line.target.secrets
+        return self.channel.target.secrets
 
-    def to_decide(self, question: ProbeQuestion) -> Call:
+    def decide_call(self, question: ProbeQuestion) -> Call:
         return Call("POST", "/decide", question.id, question.body, self.secrets)
 
-    def to_notify(self, body: bytes, id: str) -> Call:
+    def notify_call(self, body: bytes, id: str) -> Call:
         return Call("POST", "/notify", id, body, self.secrets)
 
     async def ask_and_judge(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
         """Ask a question and judge the answer. A ``call`` replaces the ordinary one and gets its own connection."""
-        caller = self.line.caller(call) if call else None
+        caller = self.channel.caller(call) if call else None
         try:
-            reply = await self.line.send(call or self.to_decide(question), self.pace.deadline_ms, caller)
+            reply = await self.channel.send(call or self.decide_call(question), self.pace.deadline_ms, caller)
         finally:
             if caller:
                 caller.close()
         if reply.ok:
-            self._note_time(reply, question, call or self.to_decide(question))
+            self._note_time(reply, question, call or self.decide_call(question))
         else:
             return reply, messages.Decision(fault=reply.fault, detail=reply.detail)
         decision = question.judge_reply(reply.body)
-        self._note_error(decision.error, question, call or self.to_decide(question))
+        self._note_error(decision.error, question, call or self.decide_call(question))
         return reply, decision
 
     def _note_time(self, reply: Reply, question: ProbeQuestion, call: Call) -> None:
@@ -100,24 +102,26 @@ class ExaminationContext:
         reply, decision = await self.ask_and_judge(question, call)
         self.note(
             rule,
-            call or self.to_decide(question),
+            call or self.decide_call(question),
             decision.fault,
             describe_reply(reply, decision),
             where=question.where,
         )
         return decision
 
-    def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
+    def note(self, rule: str, call: Call, fault: str, actual: str, *, where: str = "") -> None:
         """Note that the reply to this call kept a rule, or broke it if there is a ``fault``."""
         if not fault:
-            self.notes.keep(rule)
+            self.notes.record_pass(rule)
             return
-        known = self.notes.knows(rule, where, fault)
-        self.notes.note_violation(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
+        known = self.notes.has_violation(rule, where, fault)
+        self.notes.record_violation(
+            rule, actual, where=where, fault=fault, curl="" if known else self.channel.curl(call)
+        )
 
-    def fresh(self) -> str:
+    def new_match_id(self) -> str:
         """Return a new match id."""
-        return fresh_id("mat", self.dice)
+        return fresh_id("mat", self.rng)
 
 
 def describe_timing(reply: Reply) -> str:

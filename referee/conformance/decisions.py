@@ -7,23 +7,32 @@ from itertools import islice
 from typing import Any
 
 from referee.conformance.context import ExaminationContext
-from referee.conformance.positions import MatchTerms, ProbeQuestion, positions, question, scenarios, start_match
+from referee.conformance.positions import (
+    MatchTerms,
+    ProbeQuestion,
+    build_question,
+    collect_questions,
+    scenarios,
+    start_match,
+)
 from referee.games.state import State
 from referee.house.seat import answer_of
 from referee.house.strategies import players
 from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.protocol import messages
 
-SCENARIOS = 12  # over which the questions of a game are spread
-FRUITLESS = 5  # scenarios in a row without a question; then the search ends
-FEW = 3  # smallest number of questions of each kind that occurs, and of each game, however slow the bot is
-WALK = 30  # largest number of questions from the match that is played from its beginning
+MAX_SCENARIOS = 12  # over which the questions of a game are spread
+MAX_FRUITLESS = 5  # scenarios in a row without a question; then the search ends
+MIN_QUESTIONS = 3  # smallest number of questions of each kind that occurs, and of each game, however slow the bot is
+WALK_LENGTH = 30  # largest number of questions from the match that is played from its beginning
 
 
 async def ask_all(exam: ExaminationContext, games: Sequence[type[State]]) -> None:
     """Ask about every game, with an equal share of the planned questions and of their time."""
     for rules in games:
-        await _Game(exam, rules, max(1, exam.planned // len(games)), exam.pace.asking_s / len(games)).ask()
+        await _Game(
+            exam, rules, max(1, exam.questions_total // len(games)), exam.pace.question_time_s / len(games)
+        ).ask()
 
 
 class _Game:
@@ -41,26 +50,26 @@ class _Game:
 
     async def ask(self) -> None:
         try:
-            await self._walk(min(WALK, max(2, self._share // 3)))
+            await self._walk(min(WALK_LENGTH, max(2, self._share // 3)))
             await self._sample_all()
         finally:
-            self._cover()
+            self._record_coverage()
 
     async def _sample_all(self) -> None:
-        drawn = scenarios(self._rules, self._exam.dice)
+        drawn = scenarios(self._rules, self._exam.rng)
         fruitless = 0
         for number, scenario in enumerate(islice(drawn, self._exam.pace.scenarios)):
             before = self._asked.total()
             left = max(0, self._share - before)
-            share = -(-left // (SCENARIOS - number)) if number < SCENARIOS else left
+            share = -(-left // (MAX_SCENARIOS - number)) if number < MAX_SCENARIOS else left
             await self._sample(scenario, share)
             fruitless = fruitless + 1 if self._asked.total() == before else 0
-            if self._is_over or fruitless == FRUITLESS:
+            if self._is_over or fruitless == MAX_FRUITLESS:
                 return
 
     async def _walk(self, longest: int) -> None:
         """Play a match with default options, using the bot's own answers."""
-        exam, dice = self._exam, self._exam.dice
+        exam, dice = self._exam, self._exam.rng
         scenario = next(scenarios(self._rules, dice))
         match, writers = start_match(scenario, exam.pace.limits, dice)
         other, own = players()["random"](dice), dice.randrange(scenario.seats)
@@ -69,31 +78,31 @@ class _Game:
                 if request.seat != own:
                     match.receive(answer_of(other, scenario.rules.name, request))
                     continue
-                asked = question(scenario, match, request, writers[own])
+                asked = build_question(scenario, match, request, writers[own])
                 decision = await self._ask_question(asked)
                 match.receive(Answer(own, decision.action, decision.choice, trouble=decision.fault))
 
     async def _sample(self, scenario: MatchTerms, share: int) -> None:
         """Ask about positions of a scenario, the rarest kinds first. Beyond the share, ask only about kinds with fewer
-        than ``FEW`` questions."""
+        than ``MIN_QUESTIONS`` questions."""
         exam = self._exam
         # In a thread, so that it does not delay other calls of this process.
-        found = await asyncio.to_thread(positions, scenario, exam.pace.limits, exam.dice)
-        exam.dice.shuffle(found)
+        found = await asyncio.to_thread(collect_questions, scenario, exam.pace.limits, exam.rng)
+        exam.rng.shuffle(found)
         for _ in range(len(found)):
             found.sort(key=lambda one: self._asked[one.kind])
-            seldom = self._asked[found[0].kind] < FEW
+            seldom = self._asked[found[0].kind] < MIN_QUESTIONS
             if self._is_over or (share <= 0 and not seldom):
                 return
             share -= 1
             # Each gets a match id of its own: within one match, the questions would be out of order.
-            await self._ask_question(found.pop(0).with_match_id(exam.fresh()))
+            await self._ask_question(found.pop(0).with_match_id(exam.new_match_id()))
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
         exam = self._exam
-        exam.tell(exam.asked, exam.planned, self._rules.name)
+        exam.report_progress(exam.questions_sent, exam.questions_total, self._rules.name)
         decision = await exam.check_answer("decision", asked)
-        exam.asked += 1
+        exam.questions_sent += 1
         self._asked[asked.kind] += 1
         self._seats.add(asked.scenario.seats)
         for name, values in self._values.items():
@@ -107,14 +116,14 @@ class _Game:
 
     @property
     def _is_over(self) -> bool:
-        is_late = asyncio.get_running_loop().time() > self._end and self._asked.total() >= FEW
+        is_late = asyncio.get_running_loop().time() > self._end and self._asked.total() >= MIN_QUESTIONS
         return is_late or self._is_given_up
 
     @property
     def _is_given_up(self) -> bool:
         return self._faults_running >= FAULTS_IN_A_ROW or self._faults >= FAULTS_IN_A_MATCH
 
-    def _cover(self) -> None:
+    def _record_coverage(self) -> None:
         """Record the coverage of the game."""
         self._exam.coverage[self._rules.name] = {
             "rules_version": self._rules.rules_version,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from referee.botclient.client import Reply
-from referee.conformance.calls import GONE, Call
+from referee.conformance.calls import UNREACHABLE_FAULTS, Call
 from referee.conformance.context import ExaminationContext, describe_reply, describe_timing
 from referee.conformance.positions import fresh_id
 from referee.games import catalogue
@@ -28,8 +28,8 @@ async def run_handshake(exam: ExaminationContext) -> bool:
     if not await _manifest(exam):
         return False
     if exam.manifest is not None:
-        exam.line.allow(exam.manifest.max_concurrent_requests)
-    await _nonces(exam)
+        exam.channel.allow(exam.manifest.max_concurrent_requests)
+    await _run_opening(exam)
     return True
 
 
@@ -39,14 +39,14 @@ async def recheck_manifest(exam: ExaminationContext) -> None:
     if first is None:
         exam.notes.skip(["same_version"], "there is no manifest")
         return
-    last = _read_manifest(exam, call, await exam.line.send(call, exam.pace.notice_ms))
+    last = _read_manifest(exam, call, await exam.channel.send(call, exam.pace.notice_ms))
     if last is not None:
         exam.manifest = last
         came = f"first {first.version!r}, then {last.version!r}"
         exam.note("same_version", call, "" if last.version == first.version else "another_answer", came)
 
 
-def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[State]]:
+def choose_games(exam: ExaminationContext, names: Sequence[str]) -> list[type[State]]:
     """Return the wanted games, else the existing games of the manifest."""
     known = catalogue()
     named = dict.fromkeys(exam.manifest.games if exam.manifest else ())
@@ -57,17 +57,17 @@ def games_to_ask(exam: ExaminationContext, wanted: Sequence[str]) -> list[type[S
         for name in named:
             if name not in known and games:
                 exam.note("unknown_game", call, "bad_schema", f"unknown game {name!r}", where=name[:40])
-    return [known[name] for name in wanted or games]
+    return [known[name] for name in names or games]
 
 
 # -- challenge and manifest --
 
 
 async def _challenge(exam: ExaminationContext) -> bool:
-    nonce = exam.dice.randbytes(16).hex()
-    call = exam.to_notify(messages.challenge_body(exam.line.target.bot_id, nonce), f"chl_{nonce}")
-    reply = await exam.line.send(call, exam.pace.notice_ms)
-    if not _is_there(exam, call, reply):
+    nonce = exam.rng.randbytes(16).hex()
+    call = exam.notify_call(messages.challenge_body(exam.channel.target.bot_id, nonce), f"chl_{nonce}")
+    reply = await exam.channel.send(call, exam.pace.notice_ms)
+    if not _is_reachable(exam, call, reply):
         return False
     fault, detail = reply.fault, describe_reply(reply)
     if reply.ok:
@@ -84,8 +84,8 @@ async def _challenge(exam: ExaminationContext) -> bool:
 
 async def _manifest(exam: ExaminationContext) -> bool:
     call = _manifest_call(exam)
-    reply = await exam.line.send(call, exam.pace.notice_ms)
-    if not exam.secrets and not _is_there(exam, call, reply):
+    reply = await exam.channel.send(call, exam.pace.notice_ms)
+    if not exam.secrets and not _is_reachable(exam, call, reply):
         return False
     exam.manifest = _read_manifest(exam, call, reply)
     return True
@@ -103,12 +103,12 @@ def _read_manifest(exam: ExaminationContext, call: Call, reply: Reply) -> messag
 
 
 def _manifest_call(exam: ExaminationContext) -> Call:
-    return Call("GET", "/", fresh_id("manifest", exam.dice), b"", exam.secrets)
+    return Call("GET", "/", fresh_id("manifest", exam.rng), b"", exam.secrets)
 
 
-def _is_there(exam: ExaminationContext, call: Call, first: Reply) -> bool:
+def _is_reachable(exam: ExaminationContext, call: Call, first: Reply) -> bool:
     """Judge the first call: return whether the bot was reached."""
-    if first.fault in GONE or (first.fault == "deadline" and not first.sent):
+    if first.fault in UNREACHABLE_FAULTS or (first.fault == "deadline" and not first.sent):
         exam.note("reachable", call, first.fault, describe_reply(first))
         return False
     late = first.ms > exam.pace.budget_ms
@@ -127,8 +127,8 @@ READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the me
 }
 
 
-async def _nonces(exam: ExaminationContext) -> None:
-    group_id, seed = fresh_id("grp", exam.dice), exam.dice.randbytes(32)
+async def _run_opening(exam: ExaminationContext) -> None:
+    group_id, seed = fresh_id("grp", exam.rng), exam.rng.randbytes(32)
     committed = commitment(seed, group_id)
     promised, _ = await _check_opening_step(
         exam, "nonce_promise", messages.group_start_body(group_id, committed), f"{group_id}_start_1"
@@ -142,10 +142,10 @@ async def _nonces(exam: ExaminationContext) -> None:
         exam.note("nonce_kept", call, "broken_promise", f"the nonce {nonce!r} does not fit its hash {promised}")
         exam.notes.skip(["nonce_accepted", "nonce_missed"], "the bot did not keep its promise")
     else:
-        await _acceptance(exam, group_id, committed, hashes, nonce)
+        await _run_opening_step_3(exam, group_id, committed, hashes, nonce)
 
 
-async def _acceptance(
+async def _run_opening_step_3(
     exam: ExaminationContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
 ) -> None:
     """Send step 3 correctly, then with another nonce in place of the bot's own."""
@@ -156,7 +156,7 @@ async def _acceptance(
     if not accepted:
         exam.notes.skip(["nonce_missed"], "the bot did not accept its own nonce")
         return
-    forged = messages.group_start_body(group_id, committed, hashes, [fresh_id("not", exam.dice), ""])
+    forged = messages.group_start_body(group_id, committed, hashes, [fresh_id("not", exam.rng), ""])
     accepted, call = await _check_opening_step(exam, "nonce_missed", forged, f"{group_id}_start_3_changed")
     if accepted:
         exam.note("nonce_missed", call, "accepted", f"accepted is true, though nonces lacks {nonce!r}")
@@ -165,8 +165,8 @@ async def _acceptance(
 async def _check_opening_step(exam: ExaminationContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
     """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
     part, which is allowed."""
-    call = exam.to_notify(body, id)
-    reply = await exam.line.send(call, exam.pace.notice_ms)
+    call = exam.notify_call(body, id)
+    reply = await exam.channel.send(call, exam.pace.notice_ms)
     told, fault, detail = None, reply.fault, describe_reply(reply)
     if reply.ok:
         name, read = READERS[rule]

@@ -20,12 +20,12 @@ from referee.match.time_limits import Limits
 from referee.protocol import messages
 from referee.protocol.aliases import aliases
 
-LONGEST = 300  # largest number of decisions of a match that is played for its positions
-KEPT = 2  # positions of one kind from one match
-LARGEST_BYTES = 64 * 1024  # of a question that is kept
+MAX_DECISIONS = 300  # largest number of decisions of a match that is played for its positions
+MAX_PER_KIND = 2  # positions of one kind from one match
+MAX_BODY_BYTES = 64 * 1024  # of a question that is kept
 STYLES = ("random", "random", "random", "first")  # house players of the matches
-ADDED = "x_unknown"  # a member that no bot knows
-DATA_KEYED = frozenset({"board"})  # objects whose keys are data: no member is added there
+UNKNOWN_MEMBER = "x_unknown"  # a member that no bot knows
+MEMBERS_WITH_DATA_KEYS = frozenset({"board"})  # objects whose keys are data: no member is added there
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -65,7 +65,7 @@ class ProbeQuestion:
         decision = messages.read_decision(body, self.id, len(self.legal_actions))
         if decision.action is None:
             return decision
-        action = without_added(decision.action)
+        action = remove_unknown_members(decision.action)
         try:
             self.state.validate_action(self.seat, action)
         except IllegalAction as error:
@@ -87,7 +87,7 @@ class ProbeQuestion:
     def with_unknown_members(self, match_id: str) -> "ProbeQuestion":
         """Return the same position with an unknown member in every object."""
         one = self.with_match_id(match_id)
-        body = messages.encode_json(with_added(orjson.loads(one.body)))
+        body = messages.encode_json(add_unknown_members(orjson.loads(one.body)))
         return ProbeQuestion(one.scenario, one.kind, one.id, body, one.legal_actions, one.seat, one.state)
 
 
@@ -101,7 +101,7 @@ def scenarios(rules: type[State], dice: Random) -> Iterator[MatchTerms]:
     as soon as the other options allow it."""
     yield MatchTerms(rules, rules.seats[0], rules.complete_options(rules.seats[0], {}))
     yield MatchTerms(rules, rules.seats[-1], rules.complete_options(rules.seats[-1], {}))
-    due = {(spec.name, repr(value)) for spec in rules.option_specs for value in extremes(spec)}
+    due = {(spec.name, repr(value)) for spec in rules.option_specs for value in extreme_values(spec)}
     while True:
         seats = dice.choice((rules.seats[0], rules.seats[-1], dice.choice(rules.seats)))
         given, options = _draw_options(rules, seats, due, dice)
@@ -109,7 +109,7 @@ def scenarios(rules: type[State], dice: Random) -> Iterator[MatchTerms]:
         yield MatchTerms(rules, seats, options, dice.choice(STYLES))
 
 
-def extremes(spec: Option) -> list[Any]:
+def extreme_values(spec: Option) -> list[Any]:
     """Return the extreme values of an option; all values of a choice."""
     match spec.kind:
         case "int":
@@ -128,7 +128,7 @@ def _draw_options(rules: type[State], seats: int, due: set[tuple[str, str]], dic
     usual = {spec.name: spec.default for spec in rules.option_specs}
     options = {}
     for spec in rules.option_specs:
-        values = extremes(spec)
+        values = extreme_values(spec)
         wanted = [value for value in values if (spec.name, repr(value)) in due]
         options[spec.name] = dice.choice(wanted if wanted and dice.random() < 0.7 else values)
     for _ in usual:
@@ -158,9 +158,9 @@ def start_match(scenario: MatchTerms, limits: Limits, dice: Random) -> tuple[Mat
     return match, [messages.Questions(header, seat, called) for seat in range(scenario.seats)]
 
 
-def question(scenario: MatchTerms, match: Match, request: Request, writer: messages.Questions) -> ProbeQuestion:
+def build_question(scenario: MatchTerms, match: Match, request: Request, writer: messages.Questions) -> ProbeQuestion:
     """Return the question for an open request of a match."""
-    id, body = writer.ask(request)
+    id, body = writer.encode(request)
     kind, position = kind_of(match, request), match.state.clone()
     return ProbeQuestion(scenario, kind, id, body, request.legal_actions, request.seat, position)
 
@@ -171,43 +171,43 @@ def kind_of(match: Match, request: Request) -> str:
     return phase if types == [phase] else f"{phase}: {' or '.join(types)}"
 
 
-def positions(scenario: MatchTerms, limits: Limits, dice: Random) -> list[ProbeQuestion]:
-    """Play a match for up to ``LONGEST`` decisions, and return up to ``KEPT`` questions of each kind, at random."""
+def collect_questions(scenario: MatchTerms, limits: Limits, dice: Random) -> list[ProbeQuestion]:
+    """Play up to ``MAX_DECISIONS`` decisions of a match; return ``MAX_PER_KIND`` random questions of each kind."""
     match, writers = start_match(scenario, limits, dice)
     player = players()[scenario.style](dice)
     met: Counter[str] = Counter()
     held: dict[str, list[ProbeQuestion]] = {}
     asked = 0
-    while not match.over and asked < LONGEST:
+    while not match.over and asked < MAX_DECISIONS:
         for request in match.requests():
             asked += 1
             kind = kind_of(match, request)
             met[kind] += 1
             place = len(held.setdefault(kind, []))
-            if place == KEPT:  # reservoir sampling: every question of a kind is equally likely to be kept
+            if place == MAX_PER_KIND:  # reservoir sampling: every question of a kind is equally likely to be kept
                 place = dice.randrange(met[kind])
-            if place < KEPT:
-                found = question(scenario, match, request, writers[request.seat])
-                if len(found.body) <= LARGEST_BYTES:
+            if place < MAX_PER_KIND:
+                found = build_question(scenario, match, request, writers[request.seat])
+                if len(found.body) <= MAX_BODY_BYTES:
                     held[kind][place:] = [found, *held[kind][place + 1 :]]
             match.receive(answer_of(player, scenario.rules.name, request))
     return [found for kind in held.values() for found in kind]
 
 
-def with_added(value: Any, name: str = "") -> Any:
+def add_unknown_members(value: Any, name: str = "") -> Any:
     """Return a copy of JSON with one more member in every object except those whose keys are data."""
     if isinstance(value, list):
-        return [with_added(item) for item in value]
+        return [add_unknown_members(item) for item in value]
     if not isinstance(value, dict):
         return value
-    members = {key: with_added(item, key) for key, item in value.items()}
-    return members if name in DATA_KEYED else members | {ADDED: {"more": [1, "two", None]}}
+    members = {key: add_unknown_members(item, key) for key, item in value.items()}
+    return members if name in MEMBERS_WITH_DATA_KEYS else members | {UNKNOWN_MEMBER: {"more": [1, "two", None]}}
 
 
-def without_added(value: Any) -> Any:
+def remove_unknown_members(value: Any) -> Any:
     """Return a copy without the added members: a bot may have copied its action from the question."""
     if isinstance(value, list):
-        return [without_added(item) for item in value]
+        return [remove_unknown_members(item) for item in value]
     if isinstance(value, dict):
-        return {key: without_added(item) for key, item in value.items() if key != ADDED}
+        return {key: remove_unknown_members(item) for key, item in value.items() if key != UNKNOWN_MEMBER}
     return value

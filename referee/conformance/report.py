@@ -10,7 +10,7 @@ from referee.match.canonical import Json
 PARTS = ("total", "resolve", "connect", "wait", "read")
 PERCENTS = (50, 90, 99, 100)  # 100 is the largest
 Verdict = Literal["pass", "fail", "unreachable"]
-OF_A_GAME = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
+GAME_RULES = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedRule:
     """A rule that was not checked."""
 
     id: str
@@ -59,7 +59,7 @@ class ConformanceReport:
     questions: int = 0
     calls: int = 0
     findings: Sequence[Finding] = ()
-    skipped: Sequence[Skipped] = ()
+    skipped: Sequence[SkippedRule] = ()
     latency: Mapping[str, Json] = field(default_factory=dict)
     coverage: Mapping[str, Json] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class ConformanceReport:
         """The games to certify, with their rules versions: those examined without a failure. Empty if a rule that
         concerns all games failed."""
         wrong = {
-            finding.where.partition(",")[0] if finding.id in OF_A_GAME else "" for finding in self.findings_of("fail")
+            finding.where.partition(",")[0] if finding.id in GAME_RULES else "" for finding in self.findings_of("fail")
         }
         if not wrong <= {*self.rules}:
             return {}
@@ -96,7 +96,7 @@ class ConformanceReport:
         return {"verdict": self.verdict} | asdict(self)
 
 
-class Notes:
+class FindingCollector:
     """A collector of findings. A fault repeated at the same place increments ``times``; the first request is kept."""
 
     def __init__(self) -> None:
@@ -104,11 +104,11 @@ class Notes:
         self._kept: dict[str, None] = {}  # rules, in the order they were first kept
         self._skipped: dict[str, str] = {}
 
-    def keep(self, rule: str) -> None:
+    def record_pass(self, rule: str) -> None:
         """Note that the bot kept this rule once."""
         self._kept[rule] = None
 
-    def note_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
+    def record_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:
         key = (rule, where, fault)
         known = self._broken.get(key)
         if known is not None:
@@ -121,7 +121,7 @@ class Notes:
         for rule in rules:
             self._skipped.setdefault(rule, reason)
 
-    def knows(self, rule: str, where: str, fault: str) -> bool:
+    def has_violation(self, rule: str, where: str, fault: str) -> bool:
         return (rule, where, fault) in self._broken
 
     def findings(self) -> list[Finding]:
@@ -134,14 +134,18 @@ class Notes:
             [*self._broken.values(), *kept], key=lambda one: (weight.index(one.severity), order.index(one.id))
         )
 
-    def skipped_rules(self) -> list[Skipped]:
+    def skipped_rules(self) -> list[SkippedRule]:
         """Return the rules that were never checked, each with its reason."""
         seen = {*self._kept, *(rule for rule, _, _ in self._broken)}
-        return [Skipped(rule, self._skipped.get(rule, "not reached")) for rule in RULES if rule not in seen | _AT_NEED]
+        return [
+            SkippedRule(rule, self._skipped.get(rule, "not reached"))
+            for rule in RULES
+            if rule not in seen | _ONLY_IF_BROKEN
+        ]
 
 
 # Checked throughout and noted only when broken.
-_AT_NEED = {"reachable", "secret_needed", "in_time", "stays_up", "unknown_game"}
+_ONLY_IF_BROKEN = {"reachable", "secret_needed", "in_time", "stays_up", "unknown_game"}
 
 
 def percentiles(samples: Sequence[float]) -> Json:

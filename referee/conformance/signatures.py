@@ -3,7 +3,7 @@
 import base64
 from dataclasses import replace
 
-from referee.conformance.calls import REFUSALS
+from referee.conformance.calls import REFUSAL_STATUSES
 from referee.conformance.context import ExaminationContext, describe_reply
 from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
@@ -17,9 +17,9 @@ async def check_signatures(exam: ExaminationContext) -> None:
     if not exam.secrets:
         exam.notes.skip(SIGNATURE_RULES, "no secret was given")
         return
-    other = PREFIX + base64.b64encode(exam.dice.randbytes(32)).decode()
-    question = exam.answered[-1].with_match_id(exam.fresh())
-    call = exam.to_decide(question)
+    other = PREFIX + base64.b64encode(exam.rng.randbytes(32)).decode()
+    question = exam.answered[-1].with_match_id(exam.new_match_id())
+    call = exam.decide_call(question)
     await exam.check_answer("rotation", question, replace(call, secrets=(other, *exam.secrets)))
     tampered: dict[str, Json] = {
         "signature_wrong": {"secrets": (other,)},
@@ -27,9 +27,9 @@ async def check_signatures(exam: ExaminationContext) -> None:
         "signature_missing": {"secrets": ()},
     }
     for rule, changes in tampered.items():
-        question = question.with_match_id(exam.fresh())
-        forged = replace(exam.to_decide(question), **changes)
+        question = question.with_match_id(exam.new_match_id())
+        forged = replace(exam.decide_call(question), **changes)
         reply, decision = await exam.ask_and_judge(question, forged)
-        refused = reply.status in REFUSALS
+        refused = reply.status in REFUSAL_STATUSES
         taken = "the call was answered" if not decision.fault else describe_reply(reply)
         exam.note(rule, forged, "" if refused else reply.fault or "accepted", taken)

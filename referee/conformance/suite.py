@@ -9,8 +9,8 @@ from referee import __version__
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits, CallTarget
 from referee.conformance import decisions, handshake, robustness, signatures
-from referee.conformance.calls import CallChannel, Gone, Locked
-from referee.conformance.context import ExaminationContext, Pace, Tell
+from referee.conformance.calls import BotUnreachable, CallChannel, SecretRequired
+from referee.conformance.context import ExaminationContext, Pace, ReportProgress
 from referee.conformance.report import ConformanceReport
 from referee.match.canonical import Json
 from referee.protocol import messages
@@ -25,7 +25,7 @@ async def examine(
     questions: int = 200,
     dice: Random,
     pace: Pace | None = None,
-    tell: Tell = lambda asked, planned, what: None,
+    tell: ReportProgress = lambda asked, planned, what: None,
     signs_later: bool = False,
     unproven_ends: bool = False,
 ) -> ConformanceReport:
@@ -41,34 +41,34 @@ async def examine(
     line = CallChannel(target, policy, limits, now=pace.now, signs_later=signs_later)
     exam = ExaminationContext(line, pace, dice, questions, tell, unproven_ends)
     try:
-        await _in_time(exam, games)
-    except Locked as locked:
-        exam.notes.note_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
-    except Gone as gone:
-        exam.notes.note_violation("stays_up", str(gone), fault=gone.fault)
+        await _run_within_time(exam, games)
+    except SecretRequired as locked:
+        exam.notes.record_violation("secret_needed", str(locked), fault="bad_status", curl=line.curl(locked.call))
+    except BotUnreachable as gone:
+        exam.notes.record_violation("stays_up", str(gone), fault=gone.fault)
     finally:
         line.close()
     return _report(exam)
 
 
-async def _in_time(exam: ExaminationContext, games: Sequence[str]) -> None:
+async def _run_within_time(exam: ExaminationContext, games: Sequence[str]) -> None:
     """Run the phases until the time limit; rules not reached by then stay unchecked."""
     try:
-        async with asyncio.timeout(exam.pace.within_s) as limit:
+        async with asyncio.timeout(exam.pace.time_limit_s) as limit:
             await _run_phases(exam, games)
     except TimeoutError:
         if not limit.expired():
             raise
-        came = f"{exam.line.calls} calls took more than {exam.pace.within_s:.0f} s"
-        exam.notes.note_violation("in_time", came, fault="deadline")
+        came = f"{exam.channel.calls} calls took more than {exam.pace.time_limit_s:.0f} s"
+        exam.notes.record_violation("in_time", came, fault="deadline")
 
 
 async def _run_phases(exam: ExaminationContext, games: Sequence[str]) -> None:
     """Run 1. the handshake, 2. decisions, 3. robustness, 4. signatures, 5. the manifest again."""
-    exam.tell(0, exam.planned, "manifest and notices")
+    exam.report_progress(0, exam.questions_total, "manifest and notices")
     if not await handshake.run_handshake(exam):
         return
-    chosen = handshake.games_to_ask(exam, games)
+    chosen = handshake.choose_games(exam, games)
     await decisions.ask_all(exam, chosen)
     if not exam.answered:
         reason = "no question was answered without a fault" if chosen else "the manifest names no existing game"
@@ -76,14 +76,14 @@ async def _run_phases(exam: ExaminationContext, games: Sequence[str]) -> None:
             ("decision", "no_error", "budget", *robustness.ROBUSTNESS_RULES, *signatures.SIGNATURE_RULES), reason
         )
         return
-    exam.tell(exam.asked, exam.asked, "robustness")
+    exam.report_progress(exam.questions_sent, exam.questions_sent, "robustness")
     await robustness.check_robustness(exam)
     await signatures.check_signatures(exam)
     await handshake.recheck_manifest(exam)
 
 
 def _report(exam: ExaminationContext) -> ConformanceReport:
-    line, manifest = exam.line, exam.manifest
+    line, manifest = exam.channel, exam.manifest
     return ConformanceReport(
         url=line.target.url,
         protocol=messages.PROTOCOL,
@@ -91,7 +91,7 @@ def _report(exam: ExaminationContext) -> ConformanceReport:
         signed=bool(line.target.secrets),
         bot=_manifest_fields(manifest) if manifest else None,
         rules={name: covered["rules_version"] for name, covered in exam.coverage.items()},
-        questions=exam.asked,
+        questions=exam.questions_sent,
         calls=line.calls,
         findings=exam.notes.findings(),
         skipped=exam.notes.skipped_rules(),

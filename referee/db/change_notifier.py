@@ -16,9 +16,9 @@ from redis.exceptions import RedisError
 log = logging.getLogger(__name__)
 
 STREAM: Final = "referee:changes"
-KEPT: Final = 100  # notifications in the stream; nobody reads old ones
-GAP_S: Final = 0.02  # between two notifications; the changes of this time share one
-PAUSE_S: Final = 1.0  # before the next attempt to reach Redis
+MAX_STREAM_LENGTH: Final = 100  # notifications in the stream; nobody reads old ones
+MIN_INTERVAL_S: Final = 0.02  # between two notifications; the changes of this time share one
+RECONNECT_S: Final = 1.0  # before the next attempt to reach Redis
 BLOCK_S: Final = 5.0
 
 
@@ -36,7 +36,7 @@ class ChangeNotifier:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def say(self) -> None:
+    def notify(self) -> None:
         """Publish that the database has changed. Call this after the commit."""
         if self._redis is None:
             return
@@ -52,11 +52,11 @@ class ChangeNotifier:
         while self._changed.wait():
             self._changed.clear()
             try:
-                redis.xadd(STREAM, {"at": f"{time.time():.3f}"}, maxlen=KEPT, approximate=True)
-                time.sleep(GAP_S)
+                redis.xadd(STREAM, {"at": f"{time.time():.3f}"}, maxlen=MAX_STREAM_LENGTH, approximate=True)
+                time.sleep(MIN_INTERVAL_S)
             except RedisError as error:
                 log.info("change_notification_failed", extra={"reason": str(error)})
-                time.sleep(PAUSE_S)
+                time.sleep(RECONNECT_S)
 
 
 def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event) -> None:
@@ -68,7 +68,7 @@ def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event
         except RedisError as error:
             log.info("change_notifications_unavailable", extra={"reason": str(error)})
             last = "$"
-            stopped.wait(PAUSE_S)
+            stopped.wait(RECONNECT_S)
             continue
         if received:
             last = _last_id(received)

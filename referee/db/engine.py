@@ -45,14 +45,18 @@ class Database:
         write_idle_s: float = WRITE_IDLE_S,
     ) -> None:
         import_module("referee.schema")  # foreign keys refer to tables of areas that the caller may not have imported
-        self.url: URL = parsed_url(url)
+        self.url: URL = parse_database_url(url)
         self.clock: Clock = clock or SystemClock()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._write_wait_s = write_wait_s
         self._write_idle_s = write_idle_s
-        self._gate = _gate(self.url, write_wait_s)
-        self._engine = _sqlite(self.url, write_wait_s) if self.is_sqlite else _postgres(self.url, write_wait_s)
-        _HERE.add(self)
+        self._gate = _create_gate(self.url, write_wait_s)
+        self._engine = (
+            _create_sqlite_engine(self.url, write_wait_s)
+            if self.is_sqlite
+            else _create_postgres_engine(self.url, write_wait_s)
+        )
+        _DATABASES.add(self)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Database":
@@ -79,7 +83,7 @@ class Database:
         ``WRITE_IDLE_S`` on the time between two statements. Raise ``Unavailable`` when the lock cannot be acquired in
         time or the database cannot write.
         """
-        with self._gate(), _note_write(), self._session({"referee_durable": durable}) as session:
+        with self._gate(), _mark_writing(), self._session({"referee_durable": durable}) as session:
             self._limit_idling(session, idle_s or self._write_idle_s)
             yield session
 
@@ -96,7 +100,7 @@ class Database:
                 yield session
 
     @contextmanager
-    def changing_schema(self) -> Iterator[Connection]:
+    def migration_connection(self) -> Iterator[Connection]:
         """Open a connection for migrations: one transaction, no other writers, foreign keys not enforced."""
         options = {"referee_durable": True}
         engine = self._engine.execution_options(**options)
@@ -104,7 +108,7 @@ class Database:
             _make_private_file(Path(str(self.url.database)))
         with self._gate(), _translating_outages(), engine.connect() as connection:
             if self.is_sqlite:
-                _set(connection, "foreign_keys", "OFF")
+                _set_pragma(connection, "foreign_keys", "OFF")
             try:
                 with connection.begin():
                     self._limit_idling(connection, LONG_IDLE_S)
@@ -113,10 +117,10 @@ class Database:
                     yield connection
             finally:
                 if self.is_sqlite:
-                    _set(connection, "foreign_keys", "ON")
+                    _set_pragma(connection, "foreign_keys", "ON")
 
     @contextmanager
-    def looking(self) -> Iterator[Connection]:
+    def inspection_connection(self) -> Iterator[Connection]:
         """Open a connection that leaves no trace: it creates no file and changes neither database nor journal mode."""
         engine = _read_only_engine(self.url) if self.is_sqlite else self._engine
         with _translating_outages(), engine.connect() as connection:
@@ -129,10 +133,10 @@ class Database:
     def _after_fork(self) -> None:
         # Connections and locks of the parent stay the parent's: the child drops them without closing them.
         self._engine.dispose(close=False)
-        self._gate = _gate(self.url, self._write_wait_s)
+        self._gate = _create_gate(self.url, self._write_wait_s)
 
 
-def parsed_url(text: str) -> URL:
+def parse_database_url(text: str) -> URL:
     """Return the URL of a database with the driver we use. Raise ``BadSettings`` if it is not SQLite or PostgreSQL."""
     try:
         url = make_url(text)
@@ -144,7 +148,7 @@ def parsed_url(text: str) -> URL:
 
 def current_time(session: Session) -> Any:
     """Return the date and time for timestamps of rows."""
-    return database_of(session).clock.utc_now()
+    return get_database(session).clock.utc_now()
 
 
 def lease_now(session: Session) -> tuple[str, float]:
@@ -153,25 +157,25 @@ def lease_now(session: Session) -> tuple[str, float]:
     On SQLite, the seconds since the host booted. On PostgreSQL, the server's clock, the same for all hosts, with the
     boot id "".
     """
-    database = database_of(session)
+    database = get_database(session)
     if database.is_sqlite:
         return database.clock.boot()
     return "", float(session.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
 
 
-def database_of(session: Session) -> Database:
+def get_database(session: Session) -> Database:
     return cast(Database, session.info["database"])
 
 
-def queue_up(session: Session, what: str) -> None:
-    """Take the advisory lock named ``what`` until the transaction ends. On SQLite writers take turns anyway."""
-    if not database_of(session).is_sqlite:
-        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": what})
+def take_advisory_lock(session: Session, name: str) -> None:
+    """Take the advisory lock named ``name`` until the transaction ends. On SQLite writers take turns anyway."""
+    if not get_database(session).is_sqlite:
+        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": name})
 
 
 def is_writing() -> bool:
     """Return whether this thread has a write transaction open. Others wait for it: it must not use the network."""
-    return _open_writes() > 0
+    return _count_open_writes() > 0
 
 
 def count_changed_rows(session: Session, statement: Executable, *args: Any) -> int:
@@ -182,7 +186,7 @@ def count_changed_rows(session: Session, statement: Executable, *args: Any) -> i
 # -- SQLite --
 
 
-def _sqlite(url: URL, wait_s: float) -> Engine:
+def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
     if url.database in (None, "", ":memory:"):
         raise BadSettings("DATABASE_URL must name the file of the database: sqlite:////path/to/file")
     Path(str(url.database)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -199,8 +203,8 @@ def _sqlite(url: URL, wait_s: float) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         options = connection.get_execution_options()
-        _keep_set(connection, "query_only", "OFF" if "referee_durable" in options else "ON")
-        _keep_set(connection, "synchronous", "FULL" if options.get("referee_durable", True) else "NORMAL")
+        _set_pragma_once(connection, "query_only", "OFF" if "referee_durable" in options else "ON")
+        _set_pragma_once(connection, "synchronous", "FULL" if options.get("referee_durable", True) else "NORMAL")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if "referee_durable" in options else "BEGIN")
 
     return engine
@@ -212,13 +216,13 @@ def _make_private_file(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _keep_set(connection: Connection, pragma: str, value: str) -> None:
+def _set_pragma_once(connection: Connection, pragma: str, value: str) -> None:
     if connection.info.get(pragma) != value:
-        _set(connection, pragma, value)
+        _set_pragma(connection, pragma, value)
         connection.info[pragma] = value
 
 
-def _set(connection: Connection, pragma: str, value: str) -> None:
+def _set_pragma(connection: Connection, pragma: str, value: str) -> None:
     # Bypasses SQLAlchemy, which would begin a transaction first; SQLite ignores these pragmas inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
 
@@ -232,7 +236,7 @@ def _read_only_engine(url: URL) -> Engine:
     return create_engine(url.set(database=f"file:{quote(str(url.database))}", query=query), poolclass=NullPool)
 
 
-class _Turnstile:
+class _WriterLock:
     """Admit one writer of this host at a time. SQLite's own busy wait is unfair: some writers starved for seconds."""
 
     def __init__(self, path: Path, wait_s: float) -> None:
@@ -278,7 +282,7 @@ class _Turnstile:
 # -- PostgreSQL --
 
 
-def _postgres(url: URL, wait_s: float) -> Engine:
+def _create_postgres_engine(url: URL, wait_s: float) -> Engine:
     keepalive = {name: value for name, value in _CLIENT_KEEPALIVE.items() if name not in url.query}
     engine = create_engine(
         url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s, connect_args=keepalive
@@ -319,9 +323,9 @@ _SERVER_KEEPALIVE: dict[str, int] = {
 _DRIVERS = {"postgresql": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
 
 
-def _gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]:
+def _create_gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]:
     if url.get_backend_name() == "sqlite":
-        return _Turnstile(Path(f"{url.database}.lock"), wait_s)
+        return _WriterLock(Path(f"{url.database}.lock"), wait_s)
     return nullcontext
 
 
@@ -351,25 +355,25 @@ def _is_outage(error: DBAPIError) -> bool:
 _WRITES = threading.local()
 
 
-def _open_writes() -> int:
+def _count_open_writes() -> int:
     return cast(int, getattr(_WRITES, "open", 0))
 
 
 @contextmanager
-def _note_write() -> Iterator[None]:
+def _mark_writing() -> Iterator[None]:
     """Make ``is_writing`` true while the block runs."""
-    _WRITES.open = _open_writes() + 1
+    _WRITES.open = _count_open_writes() + 1
     try:
         yield
     finally:
         _WRITES.open -= 1
 
 
-_HERE: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for forked children
+_DATABASES: weakref.WeakSet[Database] = weakref.WeakSet()  # all databases of this process, for forked children
 
 
 def _forget_connections() -> None:
-    for database in list(_HERE):
+    for database in list(_DATABASES):
         database._after_fork()
 
 

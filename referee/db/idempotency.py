@@ -10,10 +10,10 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from referee.db.base import Base
-from referee.db.engine import count_changed_rows, current_time, database_of
+from referee.db.engine import count_changed_rows, current_time, get_database
 from referee.errors import Conflict
 
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 
 
 class Idempotency(Base):
@@ -48,7 +48,7 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
     ``IdempotencyMismatch`` if the key was used with another request.
     """
     moment = current_time(session)
-    stale = Idempotency.created_at < moment - KEPT
+    stale = Idempotency.created_at < moment - RETENTION
     session.execute(delete(Idempotency).where(Idempotency.account_id == account_id, Idempotency.key == key, stale))
     row = {"account_id": account_id, "key": key, "body_hash": body_hash, "created_at": moment}
     if session.scalar(insert_once(session, Idempotency, row).returning(Idempotency.key)) is not None:
@@ -68,18 +68,20 @@ def finish(session: Session, account_id: str, key: str, status: int, body: bytes
     session.execute(update(Idempotency).where(*ours).values(status=status, body=body))
 
 
-def any_old(session: Session) -> bool:
-    """Return whether ``forget_old`` would delete anything."""
-    old = select(Idempotency.key).where(Idempotency.created_at < current_time(session) - KEPT).limit(1)
+def has_expired(session: Session) -> bool:
+    """Return whether ``delete_expired`` would delete anything."""
+    old = select(Idempotency.key).where(Idempotency.created_at < current_time(session) - RETENTION).limit(1)
     return session.scalar(old) is not None
 
 
-def forget_old(session: Session) -> int:
+def delete_expired(session: Session) -> int:
     """Delete responses older than a day; return how many."""
-    return count_changed_rows(session, delete(Idempotency).where(Idempotency.created_at < current_time(session) - KEPT))
+    return count_changed_rows(
+        session, delete(Idempotency).where(Idempotency.created_at < current_time(session) - RETENTION)
+    )
 
 
 def insert_once(session: Session, table: type[Any], row: dict[str, Any]) -> Any:
     """Return an INSERT that does nothing if the key exists."""
-    make = sqlite_insert if database_of(session).is_sqlite else postgres_insert
+    make = sqlite_insert if get_database(session).is_sqlite else postgres_insert
     return make(table).values(**row).on_conflict_do_nothing()

@@ -39,7 +39,7 @@ class Leased:
 Row = TypeVar("Row", bound=Leased)
 
 
-def revoked(table: type[Leased]) -> dict[str, Any]:
+def revocation_values(table: type[Leased]) -> dict[str, Any]:
     """Return the values of an update that revokes the claims on the rows it changes."""
     return {"epoch": table.epoch + 1, **NO_LEASE}
 
@@ -81,12 +81,12 @@ class Leases(Generic[Row]):
 
     # -- conditions --
 
-    def claimable(self, boot: str, seconds: float) -> ColumnElement[bool]:
+    def is_claimable(self, boot: str, seconds: float) -> ColumnElement[bool]:
         """Return the condition for rows that may be claimed: due, or claimed with an expired lease."""
         lost = and_(self._state == self._claimed, is_lease_expired(self._columns, boot, seconds))
         return lost if self._due == self._claimed else or_(self._state == self._due, lost)
 
-    def leased(self, boot: str, seconds: float) -> ColumnElement[bool]:
+    def is_leased(self, boot: str, seconds: float) -> ColumnElement[bool]:
         """Return the condition for rows with a valid lease."""
         return and_(self._state == self._claimed, ~is_lease_expired(self._columns, boot, seconds))
 
@@ -102,11 +102,11 @@ class Leases(Generic[Row]):
         Return the claimed rows, reread, in the order of the query.
         """
         boot, seconds = lease_now(session)
-        query = candidates.where(self.claimable(boot, seconds)).with_for_update(of=self._table, skip_locked=True)
+        query = candidates.where(self.is_claimable(boot, seconds)).with_for_update(of=self._table, skip_locked=True)
         keys = session.scalars(query).all()
         if not keys:
             return []
-        claimed = select(self._model).from_statement(self._claiming(keys, boot, seconds).returning(self._table))
+        claimed = select(self._model).from_statement(self._claim_statement(keys, boot, seconds).returning(self._table))
         rows = session.scalars(claimed.execution_options(populate_existing=True))
         by_key = {getattr(row, self._key.name): row for row in rows}
         return [by_key[key] for key in keys if key in by_key]
@@ -120,18 +120,18 @@ class Leases(Generic[Row]):
         """
         if not keys:
             return {}
-        claimed = self._claiming(keys, boot, seconds).values(values).returning(self._key, self._epoch)
+        claimed = self._claim_statement(keys, boot, seconds).values(values).returning(self._key, self._epoch)
         return {row[0]: row[1] for row in session.connection().execute(claimed)}
 
-    def _claiming(self, keys: Sequence[str], boot: str, seconds: float) -> Update:
+    def _claim_statement(self, keys: Sequence[str], boot: str, seconds: float) -> Update:
         changes: dict[Any, Any] = {self._epoch: self._epoch + 1, self._state: self._claimed}
         if self._lost is not None:
             was_lost = and_(self._state == self._claimed, self._columns.lease_boot == boot)
             changes[self._lost] = self._lost + case((was_lost, 1), else_=0)
-        claimable = and_(self._key.in_(keys), self.claimable(boot, seconds))
-        return update(self._table).where(claimable).values(changes).values(self.lease(boot, seconds))
+        claimable = and_(self._key.in_(keys), self.is_claimable(boot, seconds))
+        return update(self._table).where(claimable).values(changes).values(self.new_lease_values(boot, seconds))
 
-    def lease(self, boot: str, seconds: float) -> dict[str, Any]:
+    def new_lease_values(self, boot: str, seconds: float) -> dict[str, Any]:
         """Return the values of a lease that begins now."""
         return {"lease_boot": boot, "lease_until": seconds + self._lease_s}
 
@@ -140,19 +140,19 @@ class Leases(Generic[Row]):
     def renew(self, session: Session, claims: Iterable[Fence]) -> set[str]:
         """Renew the leases of the claims that are still valid; return the keys of their rows."""
         boot, seconds = lease_now(session)
-        ours = self.still_ours(session, claims)
+        ours = self.lock_valid_claims(session, claims)
         if ours:
-            renewed = update(self._table).where(self._key.in_(ours)).values(self.lease(boot, seconds))
+            renewed = update(self._table).where(self._key.in_(ours)).values(self.new_lease_values(boot, seconds))
             session.connection().execute(renewed)
         return ours
 
-    def still_ours(self, session: Session, claims: Iterable[Fence]) -> set[str]:
+    def lock_valid_claims(self, session: Session, claims: Iterable[Fence]) -> set[str]:
         """Lock the rows of the claims that are still valid until the transaction ends; return their keys."""
         wanted = list(claims)
         if not wanted:
             return set()
         # In order of keys, so that two transactions cannot wait for each other.
-        query = select(self._key).where(self._any_of(wanted)).order_by(self._key)
+        query = select(self._key).where(self._matches_any(wanted)).order_by(self._key)
         return set(session.scalars(query.with_for_update()))
 
     def release(self, session: Session, claims: Iterable[Fence], **values: Any) -> int:
@@ -160,15 +160,15 @@ class Leases(Generic[Row]):
 
         Released claims do not count as lost. Claims that are no longer valid are ignored.
         """
-        freed = update(self._table).where(self._any_of(claims))
+        freed = update(self._table).where(self._matches_any(claims))
         return self._count_changed(session, freed.values({self._state: self._due, **NO_LEASE, **values}))
 
     def update(self, session: Session, key: str, epoch: int, **values: Any) -> None:
         """Change the claimed row and renew its lease. Raise ``StaleEpoch`` when the claim is no longer valid."""
-        lease = self.lease(*lease_now(session))
+        lease = self.new_lease_values(*lease_now(session))
         change = update(self._table).where(self.fence(key, epoch)).values({**values, **lease})
         if not self._count_changed(session, change):
-            raise self._stale(key, epoch)
+            raise self._stale_epoch_error(key, epoch)
 
     def lock(self, session: Session, key: str, epoch: int, *, key_share: bool = False) -> Row:
         """Return the claimed row, locked and reread. Raise ``StaleEpoch`` when the claim is no longer valid.
@@ -178,14 +178,14 @@ class Leases(Generic[Row]):
         query = select(self._model).where(self.fence(key, epoch)).with_for_update(key_share=key_share)
         row = session.scalar(query.execution_options(populate_existing=True))
         if row is None:
-            raise self._stale(key, epoch)
+            raise self._stale_epoch_error(key, epoch)
         return row
 
-    def _any_of(self, claims: Iterable[Fence]) -> ColumnElement[bool]:
+    def _matches_any(self, claims: Iterable[Fence]) -> ColumnElement[bool]:
         return and_(tuple_(self._key, self._epoch).in_(list(claims)), self._state == self._claimed)
 
     def _count_changed(self, session: Session, statement: Update) -> int:
         return session.connection().execute(statement).rowcount
 
-    def _stale(self, key: str, epoch: int) -> StaleEpoch:
+    def _stale_epoch_error(self, key: str, epoch: int) -> StaleEpoch:
         return StaleEpoch(f"claim {epoch} of {key} in {self._table.name} was superseded or has ended")

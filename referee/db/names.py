@@ -8,10 +8,10 @@ from typing import Final
 
 from referee.errors import BadOption
 
-SHORTEST: Final = 3
-LONGEST: Final = 32
-LONGEST_KEY: Final = 128
-LONGEST_SPARE: Final = 80  # of the key in a spare key, which also holds an id
+MIN_LENGTH: Final = 3
+MAX_LENGTH: Final = 32
+MAX_KEY_LENGTH: Final = 128
+MAX_SPARE_LENGTH: Final = 80  # of the key in a spare key, which also holds an id
 _PUNCTUATION: Final = " -_."
 
 # Of the code points with the property Default_Ignorable, those that count as letters: they draw nothing.
@@ -42,14 +42,14 @@ _LOOKALIKES: Final = str.maketrans(
 )
 
 
-def checked_name(text: str, field: str = "name") -> str:
+def validate_name(text: str, field: str = "name") -> str:
     """Return the name in its canonical form (NFKC); raise ``BadOption`` for ``field`` when it is not allowed.
 
     A name has 3 to 32 letters, digits, single spaces and ``-_.``, and begins and ends with a letter or a digit.
     """
-    name = unicodedata.normalize("NFKC", text) if len(text) <= 4 * LONGEST else text
-    if not SHORTEST <= len(name) <= LONGEST:
-        raise BadOption(field, f"must have {SHORTEST} to {LONGEST} characters")
+    name = unicodedata.normalize("NFKC", text) if len(text) <= 4 * MAX_LENGTH else text
+    if not MIN_LENGTH <= len(name) <= MAX_LENGTH:
+        raise BadOption(field, f"must have {MIN_LENGTH} to {MAX_LENGTH} characters")
     if not all(_is_plain(sign) or sign in _PUNCTUATION for sign in name):
         raise BadOption(field, "may contain only letters, digits, spaces and the characters - _ .")
     if not (_is_plain(name[0]) and _is_plain(name[-1])) or "  " in name:
@@ -62,26 +62,26 @@ def name_key(name: str) -> str:
 
     Keys are stored: a change that alters them, such as another version of the table, needs a migration like 0005.
     """
-    plain = _without_accents(unicodedata.normalize("NFKC", name).translate(_NO_FILLERS))
+    plain = _remove_accents(unicodedata.normalize("NFKC", name).translate(_NO_FILLERS))
     if _reads_as_latin(plain):
         plain = plain.translate(_capitals())
-    key = _without_accents(plain.casefold())
+    key = _remove_accents(plain.casefold())
     for _ in range(3):  # the longest chain: a capital to its own small letter, to a foreign i, to i, to l
         key = key.translate(_confusables())
-    return key.replace("rn", "m").replace("vv", "w")[:LONGEST_KEY]
+    return key.replace("rn", "m").replace("vv", "w")[:MAX_KEY_LENGTH]
 
 
 def spare_key(key: str, id: str) -> str:
     """Return a key for a row whose name is, or may be, given to another. No name has this key: it contains a space."""
-    return f"{key[:LONGEST_SPARE]} {id}"
+    return f"{key[:MAX_SPARE_LENGTH]} {id}"
 
 
-def spare_keys_begin(key: str) -> str:
+def spare_key_prefix(key: str) -> str:
     """Return the common prefix of all keys that ``spare_key`` returns for ``key``."""
     return spare_key(key, "")
 
 
-def printable(text: str) -> str:
+def make_storable(text: str) -> str:
     """Return the text with NUL and lone surrogates replaced, which databases cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
@@ -116,7 +116,7 @@ def _latin_shapes() -> dict[int, str]:
 @cache
 def _confusables() -> dict[int, str]:
     """Return what each letter outside ASCII looks like, by Unicode's table; our own table takes precedence."""
-    shapes = {ord(sign): _without_accents(shape.casefold()) for sign, shape in _prototypes().items()}
+    shapes = {ord(sign): _remove_accents(shape.casefold()) for sign, shape in _prototypes().items()}
     return shapes | _LOOKALIKES
 
 
@@ -129,7 +129,7 @@ def _prototypes() -> dict[str, str]:
     """
     text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
     partners = {
-        _without_marks(sign): [_without_marks(entry["c"]) for entry in entries]
+        _remove_direction_marks(sign): [_remove_direction_marks(entry["c"]) for entry in entries]
         for sign, entries in json.loads(text).items()
     }
     return {
@@ -141,18 +141,18 @@ def _prototypes() -> dict[str, str]:
     }
 
 
-def _without_accents(text: str) -> str:
+def _remove_accents(text: str) -> str:
     """Return the text without accents, which are easily overlooked, and with small capitals as small letters."""
     signs = unicodedata.normalize("NFD", text)
-    return "".join(_small(sign) for sign in signs if unicodedata.category(sign) != "Mn")
+    return "".join(_expand_small_capital(sign) for sign in signs if unicodedata.category(sign) != "Mn")
 
 
-def _without_marks(text: str) -> str:
+def _remove_direction_marks(text: str) -> str:
     """Return the text without the left-to-right marks that the table puts beside right-to-left letters."""
     return text.replace("\N{LEFT-TO-RIGHT MARK}", "") or text
 
 
-def _small(sign: str) -> str:
+def _expand_small_capital(sign: str) -> str:
     """Return the Latin letter for a small capital of a phonetic alphabet, else the character itself."""
     shape = unicodedata.name(sign, "").removeprefix("LATIN LETTER SMALL CAPITAL ")
     return shape.lower() if len(shape) == 1 else sign

@@ -13,7 +13,7 @@ from referee.errors import BadOption
 Row = TypeVar("Row")
 Cursor = Sequence[Any]  # JSON values: where the next page begins
 
-LARGEST_PAGE = 100
+MAX_PAGE_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Page(Generic[Row]):
     next: list[Any] | None
 
 
-def newest_first(
+def load_newest_first(
     session: Session,
     query: Select[Row],
     created_at: InstrumentedAttribute[datetime],
@@ -36,7 +36,7 @@ def newest_first(
     """Return a page of rows, newest first. Raise ``BadOption`` for a bad limit or cursor."""
     check_limit(limit)
     if cursor is not None:
-        moment, last = _position(cursor)
+        moment, last = _read_time_cursor(cursor)
         query = query.where(or_(created_at < moment, and_(created_at == moment, id < last)))
     rows = list(session.scalars(query.order_by(created_at.desc(), id.desc()).limit(limit + 1)))
     if len(rows) <= limit:
@@ -46,11 +46,11 @@ def newest_first(
 
 
 def check_limit(limit: int) -> None:
-    if not 1 <= limit <= LARGEST_PAGE:
-        raise BadOption("limit", f"must be 1 to {LARGEST_PAGE}")
+    if not 1 <= limit <= MAX_PAGE_SIZE:
+        raise BadOption("limit", f"must be 1 to {MAX_PAGE_SIZE}")
 
 
-def number_of(cursor: Cursor) -> int:
+def read_number_cursor(cursor: Cursor) -> int:
     """Return the number in a cursor of one number. Raise ``BadOption`` for any other cursor."""
     match list(cursor):
         case [int(number)]:
@@ -58,7 +58,7 @@ def number_of(cursor: Cursor) -> int:
     raise BadOption("cursor", "must be the cursor of a previous page")
 
 
-def _position(cursor: Cursor) -> tuple[datetime, str]:
+def _read_time_cursor(cursor: Cursor) -> tuple[datetime, str]:
     try:
         moment, last = cursor
         position = datetime.fromisoformat(moment), str(last)

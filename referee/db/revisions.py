@@ -35,7 +35,7 @@ class MatchesInProgress(RefereeError):
 
 def check(database: Database) -> None:
     """Raise ``WrongSchema`` unless the schema is the one that this program needs."""
-    found, wanted = revision(database), newest()
+    found, wanted = read_revision(database), required_revision()
     if found == wanted:
         return
     if found is None:
@@ -50,7 +50,7 @@ def check(database: Database) -> None:
     )
 
 
-def usable_at_start(database: Database) -> bool:
+def is_usable_at_start(database: Database) -> bool:
     """Return whether a process of the service may start with this database, and log why not.
 
     A database that is not available now may come back later, so this only logs a warning then.
@@ -77,16 +77,16 @@ def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:
         )
 
 
-def revision(database: Database) -> str | None:
+def read_revision(database: Database) -> str | None:
     """Return the revision of the schema, or None if there is none yet. Raise ``WrongSchema`` for a damaged file."""
     if database.is_sqlite and not Path(str(database.url.database)).exists():
         return None
-    with refusing_damaged(database), database.looking() as connection:
-        return revision_at(connection)
+    with translate_damage(database), database.inspection_connection() as connection:
+        return read_revision_from(connection)
 
 
 @contextmanager
-def refusing_damaged(database: Database) -> Iterator[None]:
+def translate_damage(database: Database) -> Iterator[None]:
     """Raise ``WrongSchema`` in place of the error with which SQLite refuses a file that is not a database."""
     try:
         yield
@@ -99,14 +99,14 @@ def refusing_damaged(database: Database) -> Iterator[None]:
         ) from error
 
 
-def revision_at(connection: Connection) -> str | None:
+def read_revision_from(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
     revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
     return revision
 
 
-def newest() -> str:
+def required_revision() -> str:
     """Return the revision that this program needs."""
     return _known_revisions(MIGRATIONS)[-1]
 

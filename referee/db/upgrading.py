@@ -25,13 +25,13 @@ def upgrade(
     is newer than this program, or if the file is damaged.
     """
     config = configuration(migrations)
-    with revisions.refusing_damaged(database), database.changing_schema() as connection:
-        found = revisions.revision_at(connection)
+    with revisions.translate_damage(database), database.migration_connection() as connection:
+        found = revisions.read_revision_from(connection)
         if found is not None:
             revisions.refuse_newer(found, migrations)
         config.attributes |= {"connection": connection, "settles": settle is not None}
         command.upgrade(config, to)
-        if settle is not None and revisions.revision_at(connection) != found:
+        if settle is not None and revisions.read_revision_from(connection) != found:
             with Session(connection, expire_on_commit=False) as session:
                 session.info["database"] = database
                 settle(session)

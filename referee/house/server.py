@@ -115,7 +115,7 @@ class House:
         if secret := self._known_secret():
             given = request.headers
             timestamp = given.get("webhook-timestamp", "")
-            fits = Signer([secret]).fits(
+            fits = Signer([secret]).verify(
                 given.get("webhook-id", ""), timestamp, body, given.get("webhook-signature", "")
             )
             if not fits or abs(self.now() - int(timestamp)) > CLOCK_TOLERANCE_S:

@@ -20,15 +20,15 @@ from referee.ladders.tables import LedgerEntry
 from referee.match.log import parse_row
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
-PAGE: Final = 100  # logs per query
-PLAYED: Final = ("finished", "void")
-_PLAYED: Final = or_(Match.status.in_(PLAYED), Result.seq.is_not(None))
+PAGE_SIZE: Final = 100  # logs per query
+PLAYED_STATES: Final = ("finished", "void")
+_WAS_PLAYED: Final = or_(Match.status.in_(PLAYED_STATES), Result.seq.is_not(None))
 
 Step = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _PlayedMatch:
+class StoredMatch:
     """A match that has ended, or has a result anyway, with all that is stored of it."""
 
     match: Match
@@ -41,15 +41,15 @@ class _PlayedMatch:
 def audit(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
     """Yield all differences, of logs and results first, then of ladders.
 
-    Call ``step`` with the numbers of items compared, which add up to ``size``.
+    Call ``step`` with the numbers of items compared, which add up to ``count_items``.
     """
     yield from check_logs(session, step)
     yield from check_ladders(session, step)
 
 
-def size(session: Session) -> int:
+def count_items(session: Session) -> int:
     """Return the number of items to compare: matches and ledger entries."""
-    matches = select(func.count()).select_from(Match).outerjoin(Result, Result.match_id == Match.id).where(_PLAYED)
+    matches = select(func.count()).select_from(Match).outerjoin(Result, Result.match_id == Match.id).where(_WAS_PLAYED)
     return session.scalars(matches).one() + session.scalars(select(func.count()).select_from(LedgerEntry)).one()
 
 
@@ -57,32 +57,32 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
     """Replay the log of every match that was played; compare it with digest, result, seats and reveal."""
     after = ""
     while True:
-        page = _page(session, after)
+        page = _load_page(session, after)
         for played in page:
             yield from _check(session, played)
         step(len(page))
-        if len(page) < PAGE:
+        if len(page) < PAGE_SIZE:
             return
         after = page[-1].match.id
         session.expunge_all()  # logs are large
 
 
-def _page(session: Session, after: str) -> list[_PlayedMatch]:
+def _load_page(session: Session, after: str) -> list[StoredMatch]:
     query = select(Match, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == Match.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id).outerjoin(Result, Result.match_id == Match.id)
-    rows = session.execute(query.where(_PLAYED, Match.id > after).order_by(Match.id).limit(PAGE)).all()
+    rows = session.execute(query.where(_WAS_PLAYED, Match.id > after).order_by(Match.id).limit(PAGE_SIZE)).all()
     seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
-    return [_PlayedMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
+    return [StoredMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
 
 
-def _check(session: Session, played: _PlayedMatch) -> Iterator[Difference]:
+def _check(session: Session, played: StoredMatch) -> Iterator[Difference]:
     log, result, match = played.log, played.result, played.match
     if match.status == "void" and result is None and all(seat.row.placement is None for seat in played.seats):
         return  # it was stuck when voided, so it has no result
     if log is None or result is None:
         yield Difference("match", match.id, match.status, "a log and a result")
         return
-    if match.status not in PLAYED:
+    if match.status not in PLAYED_STATES:
         yield Difference("match", match.id, match.status, "finished, as it has a result", result.ladder_id)
     try:
         lines, report = log_claims.replay_stored_log(session, match.id, log)
@@ -92,11 +92,11 @@ def _check(session: Session, played: _PlayedMatch) -> Iterator[Difference]:
     proven = log_claims.derive_records(session, lines, log.rows, played.seats)
     for deviation in proven.differing(match, played.seats, result):
         for ladder_id in sorted({result.ladder_id, proven.result["ladder_id"]} - {None}, key=str) or [None]:
-            yield Difference(deviation.what, match.id, str(deviation.stored), str(deviation.proven), ladder_id)
+            yield Difference(deviation.kind, match.id, str(deviation.stored), str(deviation.derived), ladder_id)
     yield from _check_reveal(played, lines, revealed=report.revealed)
 
 
-def _check_reveal(played: _PlayedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
+def _check_reveal(played: StoredMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
     """Yield differences of the reveal: it exists exactly when the deal group is closed, and matches the group."""
     group, match_id = played.group, played.match.id
     if revealed != (group.state == "over"):

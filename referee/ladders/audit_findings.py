@@ -10,11 +10,11 @@ class Difference:
     ``ladder_id`` is the ladder whose numbers are unreliable because of it, if any.
     """
 
-    what: str  # "match", "log", "seats", "reveal", "result", "act", "change", "rating", "count"
+    kind: str  # "match", "log", "seats", "reveal", "result", "act", "change", "rating", "count"
     id: str
     stored: str
     expected: str
     ladder_id: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.what} {self.id}: stored {self.stored}, expected {self.expected}"
+        return f"{self.kind} {self.id}: stored {self.stored}, expected {self.expected}"

@@ -14,7 +14,7 @@ from referee.ladders.rating_replay import RatingMove
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
 from referee.matches.tables import DealGroup, Match, MatchLog, Result
 
-_Acts = TypeVar("_Acts", bound=Select[*tuple[Any, ...]])
+_Entries = TypeVar("_Entries", bound=Select[*tuple[Any, ...]])
 
 Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder, before, after, games
 
@@ -26,13 +26,13 @@ def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Dif
 
 
 def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
-    yield from check_acts(session, ladder_id)
+    yield from check_entries(session, ladder_id)
     refold = LadderReplay(session, ladder_id)
     for act, stored, expected in walk_entries(refold, step):
         yield from _compare_entries("change", ladder_id, stored, expected, act.seq)
     yield from _compare_entries("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
     yield from _compare_entries(
-        "count", ladder_id, stored_counts(session, ladder_id), ranks.bands(refold.fold.held.values())
+        "count", ladder_id, stored_counts(session, ladder_id), ranks.count_bands(refold.ratings.ratings.values())
     )
 
 
@@ -42,22 +42,22 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
     return {(width, band): bots for width, band, bots in session.execute(counts)}
 
 
-def walk_entries(refold: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
+def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
     """Yield each entry with its stored and its derived changes. The ratings before a repair cannot be derived."""
-    for page in refold.pages():
-        kept = _stored_changes(refold.session, [act.seq for act in page])
+    for page in replay.pages():
+        kept = _stored_changes(replay.session, [act.seq for act in page])
         for act in page:
             stored = kept.get(act.seq, {})
-            moves = refold.take(act)
+            moves = replay.apply_entry(act)
             if act.kind == "repair":
-                refold.apply_repair(act.seq, list(stored))
-            yield act, stored, _expected_changes(refold, act, moves, stored)
+                replay.apply_repair(act.seq, list(stored))
+            yield act, stored, _expected_changes(replay, act, moves, stored)
         step(len(page))
 
 
-def expected_ratings(refold: LadderReplay) -> dict[str, tuple[int, int, int]]:
+def expected_ratings(replay: LadderReplay) -> dict[str, tuple[int, int, int]]:
     """Return rating, games and last entry that changed it, by bot."""
-    return {bot: (*held, refold.as_of[bot]) for bot, held in refold.fold.held.items() if bot in refold.as_of}
+    return {bot: (*held, replay.as_of[bot]) for bot, held in replay.ratings.ratings.items() if bot in replay.as_of}
 
 
 def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int, int]]:
@@ -65,43 +65,43 @@ def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int
     return {bot: (value, games, as_of) for bot, value, games, as_of in session.execute(query)}
 
 
-def check_acts(session: Session, ladder_id: str) -> Iterator[Difference]:
+def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
     """Yield results and voids without a ledger entry, and entries without a cause."""
-    for match_id, seq in session.execute(missing_acts(ladder_id)):
+    for match_id, seq in session.execute(missing_entries(ladder_id)):
         yield Difference("act", match_id, "none", f"an act for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
         yield Difference("act", match_id, "no void", "an act that makes it void", ladder_id)
-    for act, of, kind in session.execute(acts_of_none(ladder_id)):
+    for act, of, kind in session.execute(invalid_entries(ladder_id)):
         yield Difference("act", f"{act} of {of}", kind, "no act: of no match that could count", ladder_id)
-    for act, of, kind, home in session.execute(acts_elsewhere(ladder_id)):
+    for act, of, kind, home in session.execute(misplaced_entries(ladder_id)):
         for concerned in (ladder_id, home):
             yield Difference("act", f"{act} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
-    for act, of in session.execute(acts_without_result(ladder_id)):
+    for act, of in session.execute(entries_without_result(ladder_id)):
         yield Difference("act", f"{act} of {of}", "result", "a result of the match on this ladder", ladder_id)
     for act, of, status in session.execute(voids_without_cause(ladder_id)):
         yield Difference("act", f"{act} of {of}", f"void, the match is {status}", "a void match", ladder_id)
 
 
-def missing_acts(ladder_id: str) -> Select[str, int]:
+def missing_entries(ladder_id: str) -> Select[str, int]:
     """Return a query of results that count but have no ledger entry, in order."""
     query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == Match.group_id).where(Result.ladder_id == ladder_id)
-    query = query.where(Match.status == "finished", DealGroup.state == "over", ~_has_act(Result.match_id, "result"))
+    query = query.where(Match.status == "finished", DealGroup.state == "over", ~_has_entry(Result.match_id, "result"))
     return query.order_by(Result.seq)
 
 
 def missing_voids(ladder_id: str) -> Select[str]:
     query = select(Result.match_id).join(Match, Match.id == Result.match_id).where(Result.ladder_id == ladder_id)
-    return query.where(Match.status == "void", ~_has_act(Result.match_id, "void")).order_by(Result.seq)
+    return query.where(Match.status == "void", ~_has_entry(Result.match_id, "void")).order_by(Result.seq)
 
 
-def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
+def invalid_entries(ladder_id: str) -> Select[int, str | None, str]:
     """Return a query of entries that cannot be right.
 
     These are entries without a match, of a match that neither ended nor has a result, of a result whose deal group is
     not closed, and voids of a finished match without a reason.
     """
-    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
+    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
     played = or_(Result.seq.is_not(None), Match.status.in_(("finished", "void")))
     closed = or_(DealGroup.state == "over", MatchLog.reveal_line.is_not(None))
     none = or_(
@@ -113,27 +113,27 @@ def acts_of_none(ladder_id: str) -> Select[int, str | None, str]:
     return query.where(none).order_by(LedgerEntry.seq)
 
 
-def acts_elsewhere(ladder_id: str) -> Select[int, str | None, str, str | None]:
+def misplaced_entries(ladder_id: str) -> Select[int, str | None, str, str | None]:
     """Return a query of entries whose result belongs to another ladder, with that ladder."""
-    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, Result.ladder_id), ladder_id)
+    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, Result.ladder_id), ladder_id)
     return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LedgerEntry.seq)
 
 
-def acts_without_result(ladder_id: str) -> Select[int, str | None]:
+def entries_without_result(ladder_id: str) -> Select[int, str | None]:
     """Return a query of entries of matches that were played, have no result that counts, and were not voided."""
-    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
-    query = query.where(LedgerEntry.kind == "result", ~_has_act(LedgerEntry.match_id, "void"))
+    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
+    query = query.where(LedgerEntry.kind == "result", ~_has_entry(LedgerEntry.match_id, "void"))
     return query.where(Match.status.in_(("finished", "void")), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
 
 
 def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
-    query = _of_matches(select(LedgerEntry.seq, LedgerEntry.match_id, Match.status), ladder_id)
+    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, Match.status), ladder_id)
     played = Result.seq.is_not(None), Match.status != "void"
     given = or_(Match.status != "finished", Match.reason.is_not(None))
     return query.where(LedgerEntry.kind == "void", *played, given).order_by(LedgerEntry.seq)
 
 
-def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
+def _join_matches(query: _Entries, ladder_id: str) -> _Entries:
     """Restrict ``query`` to results and voids of a ladder, outer-joined with their matches."""
     query = query.select_from(LedgerEntry).outerjoin(Match, Match.id == LedgerEntry.match_id)
     query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(DealGroup, DealGroup.id == Match.group_id)
@@ -141,7 +141,7 @@ def _of_matches(query: _Acts, ladder_id: str) -> _Acts:
     return query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind.in_(("result", "void")))
 
 
-def _has_act(match_id: Any, kind: str) -> Any:
+def _has_entry(match_id: Any, kind: str) -> Any:
     act = aliased(LedgerEntry)
     return select(act.seq).where(and_(act.match_id == match_id, act.kind == kind)).exists()
 
@@ -155,24 +155,24 @@ def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
     return found
 
 
-def _expected_changes(refold: LadderReplay, act: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
-    if act.kind == "repair":
-        held = refold.fold.held
-        return {bot: (refold.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
-    return {move.bot_id: (refold.ladder_id, move.before, move.after, move.games) for move in moves}
+def _expected_changes(replay: LadderReplay, entry: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
+    if entry.kind == "repair":
+        held = replay.ratings.ratings
+        return {bot: (replay.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
+    return {move.bot_id: (replay.ladder_id, move.before, move.after, move.games) for move in moves}
 
 
 def _compare_entries(
-    what: str,
+    kind: str,
     ladder_id: str,
     stored: Mapping[Any, Any],
     expected: Mapping[Any, Any],
-    of: int | str | None = None,
+    entry: int | str | None = None,
 ) -> Iterator[Difference]:
-    """Yield items that differ, each named by ``of`` (the ladder by default) and its key."""
+    """Yield items that differ, each named by ``entry`` (the ladder by default) and its key."""
     if stored == expected:
         return
     for key in sorted(stored.keys() | expected.keys()):
         if stored.get(key) != expected.get(key):
-            name = str((of or ladder_id, key))
-            yield Difference(what, name, str(stored.get(key)), str(expected.get(key)), ladder_id)
+            name = str((entry or ladder_id, key))
+            yield Difference(kind, name, str(stored.get(key)), str(expected.get(key)), ladder_id)

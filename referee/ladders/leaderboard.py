@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.bots.tables import Bot
 from referee.db.names import name_key
-from referee.ladders.ranks import NARROW, WIDE
+from referee.ladders.ranks import NARROW_BAND, WIDE_BAND
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
@@ -27,9 +27,9 @@ ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # column
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """A bot on a ladder. Equal ratings share a rank, ``place``, which does not depend on filters."""
+    """A bot on a ladder. Equal ratings share a rank, ``rank``, which does not depend on filters."""
 
-    place: int
+    rank: int
     bot_id: str
     name: str
     owner_id: str
@@ -41,10 +41,10 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardPage:
-    """A page of rows; ``found`` is the number of all matching rows."""
+    """A page of rows; ``total`` is the number of all matching rows."""
 
-    lines: list[LeaderboardRow]
-    found: int
+    rows: list[LeaderboardRow]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class LadderSummary:
     top: list[LeaderboardRow]
 
 
-def board(
+def load_leaderboard(
     session: Session,
     ladder_id: str,
     *,
@@ -71,64 +71,64 @@ def board(
     query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
     query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
     if text:
-        query = query.where(_has(text))
+        query = query.where(_contains_text(text))
         found = session.scalars(select(func.count()).select_from(query.subquery())).one()
     else:
-        found = bots_on(session, ladder_id)
-    rows = session.execute(query.order_by(*_sorting(order, backwards)).limit(limit).offset(start)).all()
-    places = _places(session, ladder_id, {bot.id: value for bot, value, _ in rows})
-    return LeaderboardPage([_line(places[bot.id], bot, value, games) for bot, value, games in rows], found)
+        found = count_bots(session, ladder_id)
+    rows = session.execute(query.order_by(*_sort_columns(order, backwards)).limit(limit).offset(start)).all()
+    places = _ranks(session, ladder_id, {bot.id: value for bot, value, _ in rows})
+    return LeaderboardPage([_row(places[bot.id], bot, value, games) for bot, value, games in rows], found)
 
 
-def ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
+def list_ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
     """Return ladders from ``start`` on, ordered by game, seats and age."""
     query = select(Ladder).order_by(Ladder.game, Ladder.seats, Ladder.created_at, Ladder.id)
     return list(session.scalars(query.limit(limit).offset(start)))
 
 
-def summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> list[LadderSummary]:
+def load_summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> list[LadderSummary]:
     """Return summaries of these ladders, in order."""
     if not ladders:
         return []
     ids = [ladder.id for ladder in ladders]
-    counted = select(RatingCount.ladder_id, func.sum(RatingCount.bots)).where(RatingCount.width == WIDE)
-    bots = dict(_pairs(session, counted.where(RatingCount.ladder_id.in_(ids)).group_by(RatingCount.ladder_id)))
+    counted = select(RatingCount.ladder_id, func.sum(RatingCount.bots)).where(RatingCount.width == WIDE_BAND)
+    bots = dict(_load_counts(session, counted.where(RatingCount.ladder_id.in_(ids)).group_by(RatingCount.ladder_id)))
     played = select(Result.ladder_id, func.count()).where(Result.ladder_id.in_(ids)).group_by(Result.ladder_id)
-    matches = dict(_pairs(session, played))
-    first = _first(session, ids, top)
+    matches = dict(_load_counts(session, played))
+    first = _top_rows(session, ids, top)
     return [
         LadderSummary(ladder, bots.get(ladder.id, 0), matches.get(ladder.id, 0), first[ladder.id]) for ladder in ladders
     ]
 
 
-def bots_on(session: Session, ladder_id: str) -> int:
+def count_bots(session: Session, ladder_id: str) -> int:
     """Return the number of bots with a match that counts on the ladder."""
-    query = select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder_id, RatingCount.width == WIDE)
+    query = select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder_id, RatingCount.width == WIDE_BAND)
     return int(session.scalar(query) or 0)
 
 
-def spread(session: Session, ladder_id: str, points: int) -> dict[int, int]:
+def rating_histogram(session: Session, ladder_id: str, points: int) -> dict[int, int]:
     """Return a histogram of ratings in bins of ``points``, keyed by lower bound, without gaps."""
     counted: Counter[int] = Counter()
-    for band, bots in _narrow(session, ladder_id):
-        counted[band * NARROW // MICRO // points] += bots
+    for band, bots in _narrow_bands(session, ladder_id):
+        counted[band * NARROW_BAND // MICRO // points] += bots
     if not counted:
         return {}
     return {number * points: counted[number] for number in range(min(counted), max(counted) + 1)}
 
 
-def results(session: Session, ladder_id: str) -> int:
+def count_results(session: Session, ladder_id: str) -> int:
     """Return the number of matches played on the ladder, including voided ones."""
     return session.scalars(select(func.count()).where(Result.ladder_id == ladder_id)).one()
 
 
-def moment_of(session: Session, ladder_id: str, seq: int) -> datetime | None:
+def find_entry_time(session: Session, ladder_id: str, seq: int) -> datetime | None:
     """Return the time of the ladder's last entry up to ``seq``, None before the first."""
     act = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return session.scalar(act.order_by(LedgerEntry.seq.desc()).limit(1))
 
 
-def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
+def _top_rows(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
     """Return the best bots of each ladder, with one index lookup per ladder."""
     heads = []
     for ladder_id in ladder_ids:
@@ -141,29 +141,29 @@ def _first(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, l
     for ladder_id, bot, value, games in session.execute(query.order_by(seen.c.value.desc(), Bot.id)):
         lines = found[ladder_id]
         level = bool(lines) and lines[-1].value == value
-        lines.append(_line(lines[-1].place if level else len(lines) + 1, bot, value, games))
+        lines.append(_row(lines[-1].rank if level else len(lines) + 1, bot, value, games))
     return found
 
 
-def _narrow(session: Session, ladder_id: str) -> list[tuple[int, int]]:
+def _narrow_bands(session: Session, ladder_id: str) -> list[tuple[int, int]]:
     query = select(RatingCount.band, RatingCount.bots).where(
-        RatingCount.ladder_id == ladder_id, RatingCount.width == NARROW, RatingCount.bots > 0
+        RatingCount.ladder_id == ladder_id, RatingCount.width == NARROW_BAND, RatingCount.bots > 0
     )
     return [(band, bots) for band, bots in session.execute(query)]
 
 
-def _pairs(session: Session, query: Any) -> list[tuple[str, int]]:
+def _load_counts(session: Session, query: Any) -> list[tuple[str, int]]:
     return [(name, int(number)) for name, number in session.execute(query)]
 
 
-def _has(text: str) -> ColumnElement[bool]:
+def _contains_text(text: str) -> ColumnElement[bool]:
     """Names are compared as for look-alikes, so that case and accents do not matter."""
     named = Bot.normalized_name.contains(name_key(text), autoescape=True)
     versioned = Bot.version.icontains(text, autoescape=True)
     return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
 
 
-def _sorting(order: str, backwards: bool) -> list[Any]:
+def _sort_columns(order: str, backwards: bool) -> list[Any]:
     """Return the columns to sort by: best, most or A first; ties by rating."""
     best = Rating.value.desc()
     columns: dict[str, list[Any]] = {
@@ -180,20 +180,20 @@ def _sorting(order: str, backwards: bool) -> list[Any]:
     return [first, *others, Rating.bot_id]
 
 
-def _places(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[str, int]:
+def _ranks(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[str, int]:
     """Return the rank of each of these ratings, from counts of narrow bands and the few bots within a band."""
-    narrow = sorted((-band, bots) for band, bots in _narrow(session, ladder_id))
+    narrow = sorted((-band, bots) for band, bots in _narrow_bands(session, ladder_id))
     before = list(accumulate((bots for _, bots in narrow), initial=0))
     own, other = aliased(Rating), aliased(Rating)
-    end = (own.value // NARROW + 1) * NARROW
+    end = (own.value // NARROW_BAND + 1) * NARROW_BAND
     above = and_(other.ladder_id == own.ladder_id, other.value > own.value, other.value < end, other.games > 0)
     beside = select(own.bot_id, func.count()).join(other, above).group_by(own.bot_id)
-    within = dict(_pairs(session, beside.where(own.ladder_id == ladder_id, own.bot_id.in_(values))))
+    within = dict(_load_counts(session, beside.where(own.ladder_id == ladder_id, own.bot_id.in_(values))))
     return {
-        bot_id: 1 + before[bisect_left(narrow, (-(value // NARROW), 0))] + within.get(bot_id, 0)
+        bot_id: 1 + before[bisect_left(narrow, (-(value // NARROW_BAND), 0))] + within.get(bot_id, 0)
         for bot_id, value in values.items()
     }
 
 
-def _line(place: int, bot: Bot, value: int, games: int) -> LeaderboardRow:
-    return LeaderboardRow(place, bot.id, bot.name, bot.owner_id, bot.status, bot.version, value, games)
+def _row(rank: int, bot: Bot, value: int, games: int) -> LeaderboardRow:
+    return LeaderboardRow(rank, bot.id, bot.name, bot.owner_id, bot.status, bot.version, value, games)

@@ -2,7 +2,7 @@
 
 The ratings after an entry follow from a replay of the results entered up to it, in order of their entries, without
 those voided up to it. On a ladder frozen by an audit entries are still appended; its ratings wait for the repair.
-Every writer first takes the lock for results (``take_turn``), so that entries are numbered in commit order.
+Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,13 +15,13 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session, aliased
 
-from referee.db.engine import current_time, database_of, queue_up
+from referee.db.engine import current_time, get_database, take_advisory_lock
 from referee.ladders import ranks
 from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Result
 
-PAGE: Final = 500  # entries per query
+PAGE_SIZE: Final = 500  # entries per query
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +57,25 @@ class ReplayEntry:
         return self.kind == "result" and bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
 
 
-def take_turn(session: Session) -> None:
+def lock_ledger(session: Session) -> None:
     """Lock results and ledger entries against other writers. Call this after locking matches, before deal groups."""
-    queue_up(session, "results")
+    take_advisory_lock(session, "results")
 
 
-def count(session: Session, results: Sequence[RatedResult]) -> None:
+def enter_results(session: Session, results: Sequence[RatedResult]) -> None:
     """Enter the results of a closed deal group into the ledger, in this order. The caller holds the lock."""
     for ladder_id, together in groupby(results, key=lambda result: result.ladder_id):
         mine = list(together)
-        acts = [append(session, ladder_id, "result", result.match_id) for result in mine]
+        acts = [append_entry(session, ladder_id, "result", result.match_id) for result in mine]
         known = _load_ratings(session, ladder_id, {bot for result in mine for bot in result.bots})
         if known is None:
             continue
         fold = RatingReplay(dict(known))
-        moves = [fold.count(result.bots, result.placements, result.rated) for result in mine]
-        write(session, ladder_id, list(zip(acts, moves, strict=True)), known)
+        moves = [fold.apply_result(result.bots, result.placements, result.rated) for result in mine]
+        store_changes(session, ladder_id, list(zip(acts, moves, strict=True)), known)
 
 
-def void(session: Session, counting: RatedResult, reason: str, *, by: str | None) -> int:
+def void_result(session: Session, counting: RatedResult, reason: str, *, by: str | None) -> int:
     """Append an entry that voids a result; return its number. The caller holds the lock.
 
     All rating changes that follow, also of bots that were not in the match, are stored as changes of this entry.
@@ -83,16 +83,16 @@ def void(session: Session, counting: RatedResult, reason: str, *, by: str | None
     entered = session.scalar(
         select(LedgerEntry.seq).where(LedgerEntry.match_id == counting.match_id, LedgerEntry.kind == "result")
     )
-    seq = append(session, counting.ladder_id, "void", counting.match_id, reason, by)
+    seq = append_entry(session, counting.ladder_id, "void", counting.match_id, reason, by)
     frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == counting.ladder_id)).one()
     if entered is not None and frozen is None:
-        replayed = fold_from(session, counting.ladder_id, entered - 1, seq)
-        known = _load_ratings(session, counting.ladder_id, replayed.held) or {}
-        write(session, counting.ladder_id, [(seq, RatingReplay(dict(known)).moves_to(replayed))], known)
+        replayed = replay_ratings(session, counting.ladder_id, entered - 1, seq)
+        known = _load_ratings(session, counting.ladder_id, replayed.ratings) or {}
+        store_changes(session, counting.ladder_id, [(seq, RatingReplay(dict(known)).moves_towards(replayed))], known)
     return seq
 
 
-def append(
+def append_entry(
     session: Session,
     ladder_id: str,
     kind: str,
@@ -105,7 +105,7 @@ def append(
     return int(session.connection().execute(_APPEND, {**act, "created_at": current_time(session)}).scalar_one())
 
 
-def write(
+def store_changes(
     session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, RatingState]
 ) -> None:
     """Store changes, ratings and counts for the moves of each entry. ``known`` are the stored ratings before."""
@@ -125,24 +125,28 @@ def write(
     # In order of bots, to prevent deadlocks.
     ordered = [ratings[bot_id] for bot_id in sorted(ratings)]
     session.connection().execute(_CHANGES, changes)
-    session.connection().execute(_RATE[database_of(session).is_sqlite], ordered)
+    session.connection().execute(_UPSERT_RATING[get_database(session).is_sqlite], ordered)
     before = (known[bot_id] for bot_id in ratings if bot_id in known)
-    ranks.count_moves(session, ladder_id, before, (RatingState(row["value"], row["games"]) for row in ordered))
+    ranks.update_counts(session, ladder_id, before, (RatingState(row["value"], row["games"]) for row in ordered))
 
 
-def acts(session: Session, ladder_id: str, *, after: int = 0, until: int | None = None) -> Iterator[list[ReplayEntry]]:
+def read_entries(
+    session: Session, ladder_id: str, *, after: int = 0, until: int | None = None
+) -> Iterator[list[ReplayEntry]]:
     """Yield the entries of a ladder above ``after`` and up to ``until``, in order, in pages."""
     while True:
-        rows = session.connection().execute(_ACTS, {"ladder": ladder_id, "after": after, "until": until or _LAST})
-        page = [_act(*row) for row in rows]
+        rows = session.connection().execute(
+            _READ_ENTRIES, {"ladder": ladder_id, "after": after, "until": until or _LAST}
+        )
+        page = [_replay_entry(*row) for row in rows]
         if page:
             yield page
-        if len(page) < PAGE:
+        if len(page) < PAGE_SIZE:
             return
         after = page[-1].seq
 
 
-def _act(
+def _replay_entry(
     seq: int, kind: str, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any
 ) -> ReplayEntry:
     lengths = {len(values) if isinstance(values, list) else 0 for values in by_seat}
@@ -150,28 +154,28 @@ def _act(
     return ReplayEntry(seq, kind, match_id, entered, voided, *(by_seat if len(lengths) == 1 and lengths != {0} else ()))
 
 
-def fold_from(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
+def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
     """Return the ratings after entry ``until`` of all bots that occur after entry ``after``; no others can differ.
 
     The replay starts at the last entry at which stored changes can be trusted.
     """
     start = _last_settled_seq(session, ladder_id, after, until)
     fold = RatingReplay()
-    for page in acts(session, ladder_id, after=start, until=until):
+    for page in read_entries(session, ladder_id, after=start, until=until):
         seen = {bot for act in page if act.kind == "result" for bot in act.bots}
-        fold.held |= standing_at(session, ladder_id, start, seen - fold.held.keys())
+        fold.ratings |= ratings_at(session, ladder_id, start, seen - fold.ratings.keys())
         for act in page:
             if act.counts_at(until):
-                fold.count(act.bots, act.placements, act.rated)
+                fold.apply_result(act.bots, act.placements, act.rated)
     return fold
 
 
-def standing_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
+def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
     """Return the ratings of these bots after entry ``seq``, by the stored changes; a starting rating for new bots."""
     wanted = sorted(bots)
     found = {bot_id: RatingState() for bot_id in wanted}
-    for start in range(0, len(wanted) if seq else 0, PAGE):
-        some = wanted[start : start + PAGE]
+    for start in range(0, len(wanted) if seq else 0, PAGE_SIZE):
+        some = wanted[start : start + PAGE_SIZE]
         latest = (
             select(RatingChange.bot_id, func.max(RatingChange.seq).label("seq"))
             .where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(some), RatingChange.seq <= seq)
@@ -202,8 +206,8 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
 def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
     """Return the stored ratings of these bots, None when the ladder is frozen."""
     wanted, known = sorted(bots), {}
-    for start in range(0, len(wanted), PAGE):
-        rows = session.connection().execute(_KNOWN, {"ladder": ladder_id, "bots": wanted[start : start + PAGE]})
+    for start in range(0, len(wanted), PAGE_SIZE):
+        rows = session.connection().execute(_KNOWN, {"ladder": ladder_id, "bots": wanted[start : start + PAGE_SIZE]})
         for frozen, bot_id, value, games in rows:
             if frozen is not None:
                 return None
@@ -214,10 +218,10 @@ def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict
 
 # Built once, without the ORM: some of these run for every result.
 _LAST = 2**62
-_LADDERS, _ACTS_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
+_LADDERS, _ENTRIES_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
     model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result)
 )
-_APPEND = insert(_ACTS_TABLE).returning(_ACTS_TABLE.c.seq)
+_APPEND = insert(_ENTRIES_TABLE).returning(_ENTRIES_TABLE.c.seq)
 _CHANGES = insert(_CHANGES_TABLE)
 _KNOWN = (
     select(_LADDERS.c.frozen_reason, _RATINGS.c.bot_id, _RATINGS.c.value, _RATINGS.c.games)
@@ -231,32 +235,32 @@ _KNOWN = (
 )
 
 
-def _rating(sqlite: bool) -> Insert:
+def _upsert_rating(sqlite: bool) -> Insert:
     row: dict[str, Any] = {column.name: bindparam(column.name) for column in _RATINGS.c}
     added = (sqlite_insert if sqlite else postgres_insert)(_RATINGS).values(row)
     values = {name: added.excluded[name] for name in ("value", "games", "as_of_seq")}
     return added.on_conflict_do_update(index_elements=["ladder_id", "bot_id"], set_=values)
 
 
-_RATE = {sqlite: _rating(sqlite) for sqlite in (True, False)}
+_UPSERT_RATING = {sqlite: _upsert_rating(sqlite) for sqlite in (True, False)}
 
-_ENTERED, _VOIDED = _ACTS_TABLE.alias("entered"), _ACTS_TABLE.alias("voided")
-_ACTS = (
+_ENTERED, _VOIDED = _ENTRIES_TABLE.alias("entered"), _ENTRIES_TABLE.alias("voided")
+_READ_ENTRIES = (
     select(
-        *(_ACTS_TABLE.c[name] for name in ("seq", "kind", "match_id")),
+        *(_ENTRIES_TABLE.c[name] for name in ("seq", "kind", "match_id")),
         _ENTERED.c.seq,
         _VOIDED.c.seq,
         *(_RESULTS.c[name] for name in ("bots", "placements", "rated")),
     )
     .select_from(
-        _ACTS_TABLE.outerjoin(
-            _ENTERED, and_(_ENTERED.c.match_id == _ACTS_TABLE.c.match_id, _ENTERED.c.kind == "result")
+        _ENTRIES_TABLE.outerjoin(
+            _ENTERED, and_(_ENTERED.c.match_id == _ENTRIES_TABLE.c.match_id, _ENTERED.c.kind == "result")
         )
-        .outerjoin(_VOIDED, and_(_VOIDED.c.match_id == _ACTS_TABLE.c.match_id, _VOIDED.c.kind == "void"))
-        .outerjoin(_RESULTS, _RESULTS.c.match_id == _ACTS_TABLE.c.match_id)
+        .outerjoin(_VOIDED, and_(_VOIDED.c.match_id == _ENTRIES_TABLE.c.match_id, _VOIDED.c.kind == "void"))
+        .outerjoin(_RESULTS, _RESULTS.c.match_id == _ENTRIES_TABLE.c.match_id)
     )
-    .where(_ACTS_TABLE.c.ladder_id == bindparam("ladder"), _ACTS_TABLE.c.seq > bindparam("after"))
-    .where(_ACTS_TABLE.c.seq <= bindparam("until"))
-    .order_by(_ACTS_TABLE.c.seq)
-    .limit(PAGE)
+    .where(_ENTRIES_TABLE.c.ladder_id == bindparam("ladder"), _ENTRIES_TABLE.c.seq > bindparam("after"))
+    .where(_ENTRIES_TABLE.c.seq <= bindparam("until"))
+    .order_by(_ENTRIES_TABLE.c.seq)
+    .limit(PAGE_SIZE)
 )

@@ -16,8 +16,8 @@ from referee.ladders.tables import LedgerEntry, RatingChange
 from referee.matches.download_seats import DownloadSeat, seats_of
 from referee.matches.tables import Match, Result
 
-PAGE: Final = 200  # entries
-CHANGES: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
+ENTRIES_PER_QUERY: Final = 200  # entries
+CHANGES_PER_QUERY: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class LedgerRow:
 class _Entry:
     """A ledger entry; for a result, ``seats`` are the seats of its match."""
 
-    act: LedgerEntry
+    entry: LedgerEntry
     seats: list[DownloadSeat]
 
     def row(self, bot: str | None, seat: DownloadSeat | None, change: RatingChange | None) -> LedgerRow:
-        of_entry = self.act.seq, self.act.kind, self.act.created_at, self.act.match_id, self.act.reason
+        of_entry = self.entry.seq, self.entry.kind, self.entry.created_at, self.entry.match_id, self.entry.reason
         moved = (None, None, None) if change is None else (change.before, change.after, change.games)
         return LedgerRow(*of_entry, bot, seat, *moved)
 
@@ -57,21 +57,25 @@ def ledger_rows(database: Database, ladder_id: str, until: int) -> Iterator[Ledg
     """Yield the rows of all ledger entries of a ladder up to number ``until``, in order."""
     after = 0
     while page := _entries(database, ladder_id, after, until):
-        changes = groupby(_changes(database, [entry.act.seq for entry in page]), key=lambda change: change.seq)
+        changes = groupby(_changes(database, [entry.entry.seq for entry in page]), key=lambda change: change.seq)
         moving, moved = next(changes, (None, iter(())))
         for entry in page:
-            if entry.act.seq == moving:
+            if entry.entry.seq == moving:
                 yield from _rows(entry, moved)
                 moving, moved = next(changes, (None, iter(())))
             else:
                 yield from _rows(entry, ())
-        after = page[-1].act.seq
+        after = page[-1].entry.seq
 
 
 def _entries(database: Database, ladder_id: str, after: int, until: int) -> list[_Entry]:
     query = select(LedgerEntry, Result, Match).outerjoin(Result, Result.match_id == LedgerEntry.match_id)
     query = query.outerjoin(Match, Match.id == LedgerEntry.match_id).where(LedgerEntry.ladder_id == ladder_id)
-    query = query.where(LedgerEntry.seq > after, LedgerEntry.seq <= until).order_by(LedgerEntry.seq).limit(PAGE)
+    query = (
+        query.where(LedgerEntry.seq > after, LedgerEntry.seq <= until)
+        .order_by(LedgerEntry.seq)
+        .limit(ENTRIES_PER_QUERY)
+    )
     with database.read() as session:
         page = [(act, result, match) for act, result, match in session.execute(query)]
         played = [(result, match) for act, result, match in page if act.kind == "result" and result is not None]
@@ -86,9 +90,11 @@ def _changes(database: Database, seqs: Sequence[int]) -> Iterator[RatingChange]:
         query = select(RatingChange).where(RatingChange.seq.in_([number for number in seqs if number >= seq]))
         query = query.where(or_(RatingChange.seq > seq, RatingChange.bot_id > bot_id))
         with database.read() as session:
-            changes = session.scalars(query.order_by(RatingChange.seq, RatingChange.bot_id).limit(CHANGES)).all()
+            changes = session.scalars(
+                query.order_by(RatingChange.seq, RatingChange.bot_id).limit(CHANGES_PER_QUERY)
+            ).all()
         yield from changes
-        if len(changes) < CHANGES:
+        if len(changes) < CHANGES_PER_QUERY:
             return
         seq, bot_id = changes[-1].seq, changes[-1].bot_id
 

@@ -46,12 +46,12 @@ class DerivedRecords:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A row with columns that differ from the derived values; ``what`` is "match", "seats" or "result"."""
+    """A row with columns that differ from the derived values; ``kind`` is "match", "seats" or "result"."""
 
-    what: str
+    kind: str
     row: Match | MatchSeat | Result
     stored: Json
-    proven: Json
+    derived: Json
 
 
 def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[SeatWithOwner]]:
@@ -112,7 +112,7 @@ def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | No
     return None if ladder is None else ladder.id
 
 
-def _compare_row(what: str, row: Match | MatchSeat | Result, proven: Json) -> Iterator[Deviation]:
-    wrong = {name: getattr(row, name) for name, value in proven.items() if getattr(row, name) != value}
+def _compare_row(kind: str, row: Match | MatchSeat | Result, derived: Json) -> Iterator[Deviation]:
+    wrong = {name: getattr(row, name) for name, value in derived.items() if getattr(row, name) != value}
     if wrong:
-        yield Deviation(what, row, wrong, {name: proven[name] for name in wrong})
+        yield Deviation(kind, row, wrong, {name: derived[name] for name in wrong})

@@ -14,73 +14,75 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
 
-from referee.db.engine import database_of
+from referee.db.engine import get_database
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO, START
 
-NARROW: Final = MICRO
-WIDE: Final = 64 * MICRO
+NARROW_BAND: Final = MICRO
+WIDE_BAND: Final = 64 * MICRO
 
 Band = tuple[int, int]  # width and number
 
 
 @dataclass(frozen=True, slots=True)
 class LadderRank:
-    """The rank of a bot: ``place`` out of ``of``. Equal ratings share a rank."""
+    """The rank of a bot: ``rank`` out of ``total``. Equal ratings share a rank."""
 
-    place: int
-    of: int
+    rank: int
+    total: int
     value: int
     games: int
     as_of_seq: int
 
 
-def place_of(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None:
+def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None:
     """Return the rank of a bot, None if none of its matches counts."""
     found = session.connection().execute(_OWN, {"ladder": ladder_id, "bot": bot_id}).one_or_none()
     if found is None:
         return None
     value, games, as_of_seq = found
-    where = {"ladder": ladder_id, "value": value, "narrow": value // NARROW, "wide": value // WIDE}
+    where = {"ladder": ladder_id, "value": value, "narrow": value // NARROW_BAND, "wide": value // WIDE_BAND}
     above, total = 0, 0
-    for width, band, bots in session.connection().execute(_BANDS, {**where, "next": (value // WIDE + 1) * 64}):
-        total += bots if width == WIDE else 0
+    for width, band, bots in session.connection().execute(_BANDS, {**where, "next": (value // WIDE_BAND + 1) * 64}):
+        total += bots if width == WIDE_BAND else 0
         above += bots if band > value // width else 0
-    end = (value // NARROW + 1) * NARROW
+    end = (value // NARROW_BAND + 1) * NARROW_BAND
     # Only bots at the starting rating may have no match; for other ratings, the index alone suffices.
     within = _PLAYED_WITHIN if value < START < end else _WITHIN
     above += session.connection().execute(within, {**where, "end": end}).scalar_one()
     return LadderRank(above + 1, total, value, games, as_of_seq)
 
 
-def bands(held: Iterable[RatingState]) -> Counter[Band]:
+def count_bands(ratings: Iterable[RatingState]) -> Counter[Band]:
     """Count these ratings by band, of both widths."""
     counted: Counter[Band] = Counter()
-    for value, games in held:
+    for value, games in ratings:
         if games:
-            counted[NARROW, value // NARROW] += 1
-            counted[WIDE, value // WIDE] += 1
+            counted[NARROW_BAND, value // NARROW_BAND] += 1
+            counted[WIDE_BAND, value // WIDE_BAND] += 1
     return counted
 
 
-def count_moves(session: Session, ladder_id: str, before: Iterable[RatingState], after: Iterable[RatingState]) -> None:
+def update_counts(
+    session: Session, ladder_id: str, before: Iterable[RatingState], after: Iterable[RatingState]
+) -> None:
     """Update the counts for ratings that changed from ``before`` to ``after``."""
-    change = bands(after)
-    change.subtract(bands(before))
+    change = count_bands(after)
+    change.subtract(count_bands(before))
     rows = [
         {"ladder_id": ladder_id, "width": width, "band": band, "bots": bots}
         for (width, band), bots in sorted(change.items())
         if bots
     ]
     if rows:
-        session.connection().execute(_ADD[database_of(session).is_sqlite], rows)
+        session.connection().execute(_ADD_TO_COUNT[get_database(session).is_sqlite], rows)
 
 
-def count_anew(session: Session, ladder_id: str, held: Iterable[RatingState]) -> None:
+def replace_counts(session: Session, ladder_id: str, ratings: Iterable[RatingState]) -> None:
     """Replace the counts by those of these ratings."""
     session.execute(delete(RatingCount).where(RatingCount.ladder_id == ladder_id))
-    count_moves(session, ladder_id, (), held)
+    update_counts(session, ladder_id, (), ratings)
 
 
 # Built once: these run for every result and every page.
@@ -90,11 +92,11 @@ _OWN = select(_RATINGS.c.value, _RATINGS.c.games, _RATINGS.c.as_of_seq).where(
 )
 _BANDS = (
     select(_COUNTS.c.width, _COUNTS.c.band, _COUNTS.c.bots)
-    .where(_COUNTS.c.ladder_id == bindparam("ladder"), _COUNTS.c.width == WIDE)
+    .where(_COUNTS.c.ladder_id == bindparam("ladder"), _COUNTS.c.width == WIDE_BAND)
     .union_all(
         select(_COUNTS.c.width, _COUNTS.c.band, _COUNTS.c.bots).where(
             _COUNTS.c.ladder_id == bindparam("ladder"),
-            _COUNTS.c.width == NARROW,
+            _COUNTS.c.width == NARROW_BAND,
             _COUNTS.c.band > bindparam("narrow"),
             _COUNTS.c.band < bindparam("next"),
         )
@@ -109,7 +111,7 @@ _WITHIN = (
 _PLAYED_WITHIN = _WITHIN.where(_RATINGS.c.games > 0)
 
 
-def _adding(sqlite: bool) -> Insert:
+def _add_to_count(sqlite: bool) -> Insert:
     row: dict[str, Any] = {column.name: bindparam(column.name) for column in _COUNTS.c}
     added = (sqlite_insert if sqlite else postgres_insert)(_COUNTS).values(row)
     return added.on_conflict_do_update(
@@ -117,4 +119,4 @@ def _adding(sqlite: bool) -> Insert:
     )
 
 
-_ADD = {sqlite: _adding(sqlite) for sqlite in (True, False)}
+_ADD_TO_COUNT = {sqlite: _add_to_count(sqlite) for sqlite in (True, False)}

@@ -27,12 +27,12 @@ class RatingMove(NamedTuple):
 class RatingReplay:
     """Ratings of a ladder. Bots that are missing have the starting rating."""
 
-    held: dict[str, RatingState] = field(default_factory=dict)
+    ratings: dict[str, RatingState] = field(default_factory=dict)
 
-    def count(self, bots: Sequence[str], placements: Sequence[int], rated: Sequence[bool]) -> list[RatingMove]:
+    def apply_result(self, bots: Sequence[str], placements: Sequence[int], rated: Sequence[bool]) -> list[RatingMove]:
         """Apply a result to the ratings of its rated seats, ignoring the others; return the changes."""
         seats = [seat for seat, counts in enumerate(rated) if counts]
-        known = [self.held.get(bots[seat], RatingState()) for seat in seats]
+        known = [self.ratings.get(bots[seat], RatingState()) for seat in seats]
         changes = elo_changes(
             [rating.value for rating in known],
             [rating.games for rating in known],
@@ -42,17 +42,18 @@ class RatingReplay:
             RatingMove(bots[seat], rating.value, rating.value + change, rating.games + 1)
             for seat, rating, change in zip(seats, known, changes, strict=True)
         ]
-        self.take(moves)
+        self.apply_moves(moves)
         return moves
 
-    def take(self, moves: Iterable[RatingMove]) -> None:
+    def apply_moves(self, moves: Iterable[RatingMove]) -> None:
         """Apply changes."""
-        self.held.update({move.bot_id: RatingState(move.after, move.games) for move in moves})
+        self.ratings.update({move.bot_id: RatingState(move.after, move.games) for move in moves})
 
-    def moves_to(self, other: "RatingReplay") -> list[RatingMove]:
+    def moves_towards(self, other: "RatingReplay") -> list[RatingMove]:
         """Return the changes that turn these ratings into ``other``, in order of bots."""
         return [
             RatingMove(bot_id, before.value, after.value, after.games)
-            for bot_id in sorted(self.held.keys() | other.held.keys())
-            if (before := self.held.get(bot_id, RatingState())) != (after := other.held.get(bot_id, RatingState()))
+            for bot_id in sorted(self.ratings.keys() | other.ratings.keys())
+            if (before := self.ratings.get(bot_id, RatingState()))
+            != (after := other.ratings.get(bot_id, RatingState()))
         ]

@@ -13,7 +13,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.errors import BadOption, NotFound
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
@@ -21,10 +21,10 @@ from referee.matches.tables import MatchSeat
 
 
 @dataclass(frozen=True, slots=True)
-class LadderStanding:
-    """A row of a ladder. Equal ratings share a rank, ``place``."""
+class RankedBot:
+    """A row of a ladder. Equal ratings share a rank, ``rank``."""
 
-    place: int
+    rank: int
     bot_id: str
     name: str
     owner_id: str
@@ -58,11 +58,11 @@ class DescribedChange:
 class LadderPage:
     """A page of a ladder after entry ``as_of_seq`` of its ledger, 0 before the first."""
 
-    page: Page[LadderStanding]
+    page: Page[RankedBot]
     as_of_seq: int
 
 
-def ladder_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder:
+def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder:
     """Return the ladder of this game with these (complete) options and seats; create it if there is none."""
     ladder = find_ladder(session, game, options, seats)
     if ladder is None:
@@ -80,11 +80,11 @@ def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: 
     return session.scalar(select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats))
 
 
-def ladder_id_for(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
-    """Return the id of ``ladder_for``, without the ORM."""
+def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
+    """Return the id of ``get_or_create_ladder``, without the ORM."""
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
     found = session.connection().execute(_LADDER_ID, {"game": game, "key": key, "seats": seats}).scalar()
-    return found or ladder_for(session, game, options, seats).id
+    return found or get_or_create_ladder(session, game, options, seats).id
 
 
 def get_ladder(session: Session, ladder_id: str) -> Ladder:
@@ -113,7 +113,7 @@ def count_ladders_by_game(session: Session) -> dict[str, int]:
     return dict(session.execute(select(Ladder.game, func.count()).group_by(Ladder.game)).all())
 
 
-def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
+def load_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
     """Return rows from the top or from a cursor, which carries the rank so that earlier rows are not counted again.
 
     Bots without a match that counts have no row.
@@ -127,7 +127,7 @@ def ladder_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cu
     return LadderPage(_page(rows.all(), limit, cursor), last_seq(session, ladder_id))
 
 
-def ladder_at(
+def load_page_at(
     session: Session, ladder_id: str, seq: int, *, limit: int = 50, cursor: Cursor | None = None
 ) -> LadderPage:
     """Return a page of the ladder as it was after entry ``seq``.
@@ -141,14 +141,14 @@ def ladder_at(
         raise BadOption("as_of_seq", f"must be 0 to {last_seq(session, ladder_id)}, the ladder's last ledger entry")
     still = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
     still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
-    moved = _page_of_ratings(_moved_since(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
+    moved = _page_of_ratings(_ratings_before(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
     rows = [*session.execute(still), *session.execute(moved)]
     page = _page(sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
     of_ladder = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return LadderPage(page, session.scalar(of_ladder) or 0)
 
 
-def _moved_since(ladder_id: str, seq: int) -> Select[int, int, Bot]:
+def _ratings_before(ladder_id: str, seq: int) -> Select[int, int, Bot]:
     """Return a query of bots whose rating changed after ``seq``, with their ratings at ``seq``."""
     later, earlier = aliased(RatingChange), aliased(RatingChange)
     bots = select(later.bot_id).where(later.seq > seq, later.ladder_id == ladder_id).distinct().subquery()
@@ -178,18 +178,18 @@ def _page_of_ratings(
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
 
-def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[LadderStanding]:
+def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
     """Return rows with their ranks; the cursor carries the last rank."""
     last, _, seen, place = _ladder_position(cursor)
-    lines: list[LadderStanding] = []
+    lines: list[RankedBot] = []
     for value, games, bot in rows:
         seen += 1
         place = place if value == last else seen
         last = value
-        lines.append(LadderStanding(place, bot.id, bot.name, bot.owner_id, bot.status, value, games))
+        lines.append(RankedBot(place, bot.id, bot.name, bot.owner_id, bot.status, value, games))
     more = len(lines) > limit
     lines = lines[:limit]
-    return Page(lines, [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].place] if more else None)
+    return Page(lines, [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].rank] if more else None)
 
 
 def last_seq(session: Session, ladder_id: str) -> int:
@@ -197,33 +197,33 @@ def last_seq(session: Session, ladder_id: str) -> int:
     return session.scalar(select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id)) or 0
 
 
-def ratings_of(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
+def load_ratings(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
     """Return the ratings of a bot on all ladders on which a match of it counts."""
     query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id)
     query = query.where(Rating.bot_id == bot_id, Rating.games > 0)
     return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id))]
 
 
-def history(
+def list_changes(
     session: Session, ladder_id: str, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[DescribedChange]:
     """Return a page of changes of a bot's rating, latest first."""
     check_limit(limit)
-    query = _changes().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
+    query = _changes_query().where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
     if cursor is not None:
-        query = query.where(RatingChange.seq < number_of(cursor))
+        query = query.where(RatingChange.seq < read_number_cursor(cursor))
     rows = session.execute(query.order_by(RatingChange.seq.desc()).limit(limit + 1)).all()
     changes = _describe_changes(session, rows[:limit])
     return Page(changes, [changes[-1].seq] if len(rows) > limit else None)
 
 
-def changes_of(session: Session, seq: int) -> list[DescribedChange]:
+def list_entry_changes(session: Session, seq: int) -> list[DescribedChange]:
     """Return the changes by one entry, ordered by bot."""
-    rows = session.execute(_changes().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
+    rows = session.execute(_changes_query().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
     return [change for row in rows for change in _describe_changes(session, [row])]
 
 
-def _changes() -> Select[RatingChange, LedgerEntry, str | None]:
+def _changes_query() -> Select[RatingChange, LedgerEntry, str | None]:
     """Return a query of changes with their entries and, for results, the version of the bot in the match."""
     # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
@@ -246,7 +246,7 @@ def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedCh
 
 def _version_before(session: Session, change: RatingChange) -> Any:
     """Return the bot's version in the last result before this change, ``_NO_VERSION`` if there is no such result."""
-    query = _changes().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
+    query = _changes_query().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
     query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == "result")
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
     return _NO_VERSION if found is None else found[2]

@@ -16,11 +16,11 @@ from referee.errors import BadLog
 from referee.ladders import ledger, log_claims, ranks
 from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import (
-    acts_elsewhere,
-    acts_of_none,
-    acts_without_result,
+    entries_without_result,
     expected_ratings,
-    missing_acts,
+    invalid_entries,
+    misplaced_entries,
+    missing_entries,
     missing_voids,
     stored_counts,
     stored_ratings,
@@ -32,7 +32,7 @@ from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Match, MatchLog, Result
 
-NAMED: Final = 20  # repaired values listed in the reason of the entry
+MAX_NAMED: Final = 20  # repaired values listed in the reason of the entry
 _PER_STATEMENT: Final = 500
 
 
@@ -42,21 +42,21 @@ class RepairReport:
 
     ladder_id: str
     seq: int = 0
-    done: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
 
     @property
     def reason(self) -> str:
-        more = len(self.done) - NAMED
-        listed = "; ".join(self.done[:NAMED]) or "nothing was wrong"
+        more = len(self.repairs) - MAX_NAMED
+        listed = "; ".join(self.repairs[:MAX_NAMED]) or "nothing was wrong"
         return f"{listed}; and {more} more" if more > 0 else listed
 
 
-def freeze(session: Session, found: Iterable[Difference]) -> list[str]:
+def freeze_ladders(session: Session, found: Iterable[Difference]) -> list[str]:
     """Freeze the ladders whose numbers these differences make unreliable; return their ids.
 
     Results still enter the ledger of a frozen ladder, but its ratings do not change until it is repaired.
     """
-    ledger.take_turn(session)
+    ledger.lock_ledger(session)
     differences = list(found)
     first = {finding.ladder_id: str(finding) for finding in reversed(differences) if finding.ladder_id is not None}
     for ladder_id, reason in sorted(first.items()):
@@ -65,17 +65,17 @@ def freeze(session: Session, found: Iterable[Difference]) -> list[str]:
     return sorted(first)
 
 
-def in_doubt(session: Session) -> list[str]:
+def list_frozen(session: Session) -> list[str]:
     """Return the ids of frozen ladders."""
     return list(session.scalars(select(Ladder.id).where(Ladder.frozen_reason.is_not(None)).order_by(Ladder.id)))
 
 
 def doubtful_matches(found: Iterable[Difference]) -> set[str]:
     """Return the ids of matches whose stored state, seats or result differ from their log."""
-    return {finding.id for finding in found if finding.what in ("match", "seats", "result")}
+    return {finding.id for finding in found if finding.kind in ("match", "seats", "result")}
 
 
-def repair(
+def repair_ladder(
     session: Session, ladder_id: str, *, by: str | None = None, matches: Collection[str] | None = None
 ) -> RepairReport:
     """Repair the numbers of a ladder and unfreeze it, in one transaction.
@@ -88,17 +88,17 @@ def repair(
 
     Damaged or missing logs cannot be repaired: the next audit reports them again, and their matches can be voided.
     """
-    ledger.take_turn(session)
+    ledger.lock_ledger(session)
     repaired = RepairReport(ladder_id)
     _repair_results(session, repaired, matches)
-    _repair_acts(session, repaired)
-    _append_acts(session, repaired, by)
+    _repair_entries(session, repaired)
+    _append_entries(session, repaired, by)
     refold = LadderReplay(session, ladder_id)
     _rewrite_changes(session, repaired, refold)
-    if stored_counts(session, ladder_id) != ranks.bands(refold.fold.held.values()):
-        repaired.done.append("counts of ratings")
+    if stored_counts(session, ladder_id) != ranks.count_bands(refold.ratings.ratings.values()):
+        repaired.repairs.append("counts of ratings")
     _rewrite_ratings(session, repaired, refold, by)
-    ranks.count_anew(session, ladder_id, refold.fold.held.values())
+    ranks.replace_counts(session, ladder_id, refold.ratings.ratings.values())
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
     session.expire_all()
     return repaired
@@ -121,7 +121,7 @@ def _repair_results(session: Session, repaired: RepairReport, matches: Collectio
 
 def _repair_result(session: Session, repaired: RepairReport, match: Match, log: MatchLog, result: Result) -> None:
     if match.status not in ("finished", "void"):
-        repaired.done.append(f"match {match.id} from {match.status} to finished")
+        repaired.repairs.append(f"match {match.id} from {match.status} to finished")
         match.status = "finished"
     seats = log_claims.load_seats(session, [match.id])[match.id]
     try:
@@ -130,43 +130,43 @@ def _repair_result(session: Session, repaired: RepairReport, match: Match, log: 
         return
     proven = log_claims.derive_records(session, lines, log.rows, seats)
     for deviation in list(proven.differing(match, seats, result)):
-        repaired.done.append(f"{deviation.what} of {match.id} from {deviation.stored} to {deviation.proven}")
-        for column, value in deviation.proven.items():
+        repaired.repairs.append(f"{deviation.kind} of {match.id} from {deviation.stored} to {deviation.derived}")
+        for column, value in deviation.derived.items():
             setattr(deviation.row, column, value)
 
 
-def _repair_acts(session: Session, repaired: RepairReport) -> None:
+def _repair_entries(session: Session, repaired: RepairReport) -> None:
     """Delete entries that cannot be right; move entries of another ladder there."""
-    for act, of, kind in session.execute(acts_of_none(repaired.ladder_id)).all():
+    for act, of, kind in session.execute(invalid_entries(repaired.ladder_id)).all():
         session.execute(delete(RatingChange).where(RatingChange.seq == act))
         session.execute(delete(LedgerEntry).where(LedgerEntry.seq == act))
-        repaired.done.append(f"act {act}, a {kind} of {of}, taken out")
-    for act, of, _, home in session.execute(acts_elsewhere(repaired.ladder_id)).all():
+        repaired.repairs.append(f"act {act}, a {kind} of {of}, taken out")
+    for act, of, _, home in session.execute(misplaced_entries(repaired.ladder_id)).all():
         session.execute(update(LedgerEntry).where(LedgerEntry.seq == act).values(ladder_id=home))
-        repaired.done.append(f"act {act} of {of} to {home}")
+        repaired.repairs.append(f"act {act} of {of} to {home}")
 
 
-def _append_acts(session: Session, repaired: RepairReport, by: str | None) -> None:
+def _append_entries(session: Session, repaired: RepairReport, by: str | None) -> None:
     ladder_id = repaired.ladder_id
-    for match_id, seq in session.execute(missing_acts(ladder_id)).all():
-        ledger.append(session, ladder_id, "result", match_id, f"found missing for result {seq}", by)
-        repaired.done.append(f"act for result {seq} of {match_id}")
+    for match_id, seq in session.execute(missing_entries(ladder_id)).all():
+        ledger.append_entry(session, ladder_id, "result", match_id, f"found missing for result {seq}", by)
+        repaired.repairs.append(f"act for result {seq} of {match_id}")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(Match.reason).where(Match.id == match_id))
-        ledger.append(session, ladder_id, "void", match_id, reason or "found missing", by)
-        repaired.done.append(f"void of {match_id}")
-    for act, of in session.execute(acts_without_result(ladder_id)).all():
+        ledger.append_entry(session, ladder_id, "void", match_id, reason or "found missing", by)
+        repaired.repairs.append(f"void of {match_id}")
+    for act, of in session.execute(entries_without_result(ladder_id)).all():
         reason = f"act {act} has no result"
-        ledger.append(session, ladder_id, "void", of, reason, by)
+        ledger.append_entry(session, ladder_id, "void", of, reason, by)
         session.execute(update(Match).where(Match.id == of).values(status="void", reason=reason))
-        repaired.done.append(f"void of act {act} of {of}, which has no result")
+        repaired.repairs.append(f"void of act {act} of {of}, which has no result")
     for act, of, status in session.execute(voids_without_cause(ladder_id)).all():
         session.execute(update(Match).where(Match.id == of).values(status="void"))
-        repaired.done.append(f"match {of} from {status} to void, by act {act}")
+        repaired.repairs.append(f"match {of} from {status} to void, by act {act}")
 
 
-def _rewrite_changes(session: Session, repaired: RepairReport, refold: LadderReplay) -> None:
-    for act, stored, expected in walk_entries(refold, lambda more: None):
+def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderReplay) -> None:
+    for act, stored, expected in walk_entries(replay, lambda more: None):
         if stored == expected:
             continue
         session.execute(delete(RatingChange).where(RatingChange.seq == act.seq))
@@ -178,19 +178,19 @@ def _rewrite_changes(session: Session, repaired: RepairReport, refold: LadderRep
         if rows:
             session.execute(insert(RatingChange), rows)
         wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-        repaired.done += [f"change {act.seq} of {bot}" for bot in wrong]
+        repaired.repairs += [f"change {act.seq} of {bot}" for bot in wrong]
 
 
-def _rewrite_ratings(session: Session, repaired: RepairReport, refold: LadderReplay, by: str | None) -> None:
+def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderReplay, by: str | None) -> None:
     """Append the entry of the repair and change wrong ratings by it, from the stored to the derived values."""
     ladder_id = repaired.ladder_id
-    stored, expected = stored_ratings(session, ladder_id), expected_ratings(refold)
+    stored, expected = stored_ratings(session, ladder_id), expected_ratings(replay)
     wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-    held = {bot: refold.fold.held.get(bot, RatingState()) for bot in wrong}
+    held = {bot: replay.ratings.ratings.get(bot, RatingState()) for bot in wrong}
     for bot in wrong:
         before = stored[bot][0] if bot in stored else None
-        repaired.done.append(f"rating of {bot} from {before} to {held[bot].value} after {held[bot].games} games")
-    repaired.seq = ledger.append(session, ladder_id, "repair", None, repaired.reason, by)
+        repaired.repairs.append(f"rating of {bot} from {before} to {held[bot].value} after {held[bot].games} games")
+    repaired.seq = ledger.append_entry(session, ladder_id, "repair", None, repaired.reason, by)
     changes = [
         {"seq": repaired.seq, "bot_id": bot, "ladder_id": ladder_id, "games": held[bot].games}
         | {"before": stored[bot][0] if bot in stored else RatingState().value, "after": held[bot].value}

@@ -21,7 +21,7 @@ class LadderResults:
     left_out: int
 
 
-def ladder_results(
+def load_results(
     session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
 ) -> LadderResults:
     """Return up to ``limit`` results, or ``before`` if it is current or if ``patient``. Raise ``NotFound``."""

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches.tables import MatchSeat
 
-LAST: Final = 30  # changes of a rating
+MAX_CHANGES: Final = 30  # changes of a rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +26,23 @@ class RecentPlacement:
 class Trend:
     """The last changes of a bot's rating.
 
-    ``values`` are ratings, oldest first, including the one before the first change; ``placed`` are its matches among
-    them that still count, latest first; ``faults`` their faults; ``version`` the bot's in the latest.
+    ``values`` are the ratings, oldest first, beginning with the one before the first change. ``placements`` are those
+    of its matches among them that still count, latest first; ``faults`` is the number of faults in these matches, and
+    ``version`` the version of the bot in the latest.
     """
 
     values: list[int]
-    placed: list[RecentPlacement]
+    placements: list[RecentPlacement]
     faults: int
     version: str | None
 
 
-def trends(
-    session: Session, ladder_id: str, bot_ids: Sequence[str], *, up_to: int | None = None, last: int = LAST
+def load_trends(
+    session: Session, ladder_id: str, bot_ids: Sequence[str], *, up_to: int | None = None, last: int = MAX_CHANGES
 ) -> dict[str, Trend]:
     """Return trends by bot, after entry ``up_to``; bots without changes are left out."""
     changes: defaultdict[str, list[Any]] = defaultdict(list)
-    for row in session.execute(_changes(ladder_id, bot_ids, up_to, last)) if bot_ids else ():
+    for row in session.execute(_changes_query(ladder_id, bot_ids, up_to, last)) if bot_ids else ():
         changes[row.bot_id].append(row)
     return {bot_id: _trend(rows) for bot_id, rows in changes.items()}
 
@@ -55,7 +56,7 @@ def _trend(rows: Sequence[Any]) -> Trend:
     return Trend(values, placed, faults, counting[0].version if counting else None)
 
 
-def _changes(
+def _changes_query(
     ladder_id: str, bot_ids: Sequence[str], up_to: int | None, last: int
 ) -> Select[str, int, int, str, str | None, int | None, int, str | None]:
     """Return a query of the last changes of each bot, latest first; it reads only the end of each index range."""

@@ -23,10 +23,10 @@ from referee.protocol.signing import bot_secret
 from referee.runtime import parent_death
 from referee.runtime.output_tail import OutputTail
 
-PATIENCE_S: Final = 60.0  # a compiler may have to run first
-STEP_S: Final = 0.05
-STOPS_IN_S: Final = 2.0
-SETTLES_IN_S: Final = 1.0  # enough to read what a bot has written, unless it never stops writing
+START_TIMEOUT_S: Final = 60.0  # a compiler may have to run first
+POLL_S: Final = 0.05
+STOP_TIMEOUT_S: Final = 2.0
+OUTPUT_TIMEOUT_S: Final = 1.0  # enough to read what a bot has written, unless it never stops writing
 TAIL_LINES: Final = 12
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)  # SIGINT raises KeyboardInterrupt already
 PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # environment variables that bots must not see
@@ -63,12 +63,12 @@ class BotProcess:
 
     def tail(self) -> str:
         """Return the last lines that it wrote to either stream."""
-        self.output.settle(SETTLES_IN_S)
+        self.output.settle(OUTPUT_TIMEOUT_S)
         return self.output.lines(TAIL_LINES)
 
     def traceback(self) -> str:
         """Return the last Python traceback that it wrote (the end of a long one), or an empty string."""
-        self.output.settle(SETTLES_IN_S)
+        self.output.settle(OUTPUT_TIMEOUT_S)
         return self.output.traceback(TAIL_LINES)
 
     def listens(self) -> bool:
@@ -161,11 +161,11 @@ def _stop(processes: Sequence[BotProcess]) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             for process in processes:
                 process.send_signal(number)
-            moment = time.monotonic() + STOPS_IN_S
+            moment = time.monotonic() + STOP_TIMEOUT_S
             for process in processes:
                 process.wait_until(moment)
         for process in processes:
-            process.output.end(STEP_S)
+            process.output.end(POLL_S)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -212,7 +212,7 @@ def _command(file: Path) -> list[str]:
 
 def _wait_until_listening(bot: BotProcess) -> None:
     """Wait until the bot listens. Raise ``BotNotStarted`` if it exits, even if another program answers at its port."""
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + START_TIMEOUT_S
     while True:
         listens, status = bot.listens(), bot.process.poll()
         if status is not None:
@@ -222,9 +222,10 @@ def _wait_until_listening(bot: BotProcess) -> None:
         if time.monotonic() > give_up:
             raise BotNotStarted(
                 f"{bot.file} does not listen on port {bot.port}, which it was given in $PORT and as its first "
-                f"argument, and printed no http://127.0.0.1:PORT within {PATIENCE_S:.0f} s. It wrote:\n{bot.tail()}"
+                f"argument, and printed no http://127.0.0.1:PORT within {START_TIMEOUT_S:.0f} s. "
+                f"It wrote:\n{bot.tail()}"
             )
-        time.sleep(STEP_S)
+        time.sleep(POLL_S)
 
 
 def _is_open(port: int) -> bool:

@@ -56,7 +56,7 @@ class LocalEntrant:
     @property
     def file(self) -> Path | None:
         """Return the program that has to be started, or None if this is not a program."""
-        return None if self.is_house or "://" in self.source else program(self.source)
+        return None if self.is_house or "://" in self.source else find_program(self.source)
 
     @property
     def address(self) -> str:
@@ -81,7 +81,7 @@ class LocalMatchPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class PlannedMatch:
     """A match to play: its entrants by seat, and its deal. ``dice`` seeds the random choices of house players."""
 
     match_id: str
@@ -114,13 +114,13 @@ def make_plan(
 ) -> LocalMatchPlan:
     """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or
     ``BadOption`` if it cannot be played."""
-    rules, seated = game(game_name), entrants(sources)
-    complete = rules.complete_options(seats, options(game_name, given))
+    rules, seated = game(game_name), parse_entrants(sources)
+    complete = rules.complete_options(seats, parse_options(game_name, given))
     rules.start(seats, complete)
     return LocalMatchPlan(game_name, complete, seated, seed, limits, secrets)
 
 
-def entrants(sources: Sequence[str]) -> list[LocalEntrant]:
+def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
     """Return the entrants for these sources, numbering equal ones. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
     labels = [_label(source) for source in sources]
     named = []
@@ -130,66 +130,66 @@ def entrants(sources: Sequence[str]) -> list[LocalEntrant]:
     return named
 
 
-def options(game_name: str, given: Sequence[str]) -> Json:
+def parse_options(game_name: str, texts: Sequence[str]) -> Json:
     """Return the options in texts like ``rounds=3``; raise ``BadOption``, which names what would be valid."""
     specs = {spec.name: spec for spec in game(game_name).option_specs}
     values: Json = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             raise BadOption(text, "write an option as name=value")
         if name not in specs:
             raise BadOption(name, f"{game_name} has no such option; it has {', '.join(specs)}")
-        values[name] = _value(specs[name], value)
+        values[name] = _parse_value(specs[name], value)
     return values
 
 
-async def play(plan: LocalMatchPlan, number: int) -> LocalResult:
+async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
     """Play match ``number`` of the plan to its end. Between house players, the same seed gives the same match."""
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
     ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
-    return await sit(plan, Sitting(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
+    return await play_match(plan, PlannedMatch(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
 
 
-async def sit(plan: LocalMatchPlan, sitting: Sitting, limits: CallLimits | None = None) -> LocalResult:
+async def play_match(plan: LocalMatchPlan, planned: PlannedMatch, limits: CallLimits | None = None) -> LocalResult:
     """Play one match. Pass the same ``limits`` to all matches that may call the same bots."""
-    seated, group_id = sitting.seated, sitting.group_id
+    seated, group_id = planned.seated, planned.group_id
     nonces = [""] * len(seated)
     header = new_header(
-        match_id=sitting.match_id,
+        match_id=planned.match_id,
         game_name=plan.game,
         options=plan.options,
         players=[{"bot": entrant.id, "name": entrant.name, "version": entrant.version} for entrant in seated],
         group={
             "id": group_id,
-            "commitment": commitment(sitting.seed, group_id),
+            "commitment": commitment(planned.seed, group_id),
             "entries": [entrant.id for entrant in seated],
         },
         limits=plan.limits,
     )
-    match = Match(header, CommittedChance(sitting.seed, group_id, nonces))
-    table = LocalTable(header, sitting, plan.secrets, limits or CallLimits())
+    match = Match(header, CommittedChance(planned.seed, group_id, nonces))
+    table = LocalTable(header, planned, plan.secrets, limits or CallLimits())
     try:
         match.begin()
         await drive(match, table.ask, table.record)
     finally:
         table.close()
     result = match.log.rows[-1]
-    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonces)]
+    lines = [*match.lines, reveal_line(len(match.lines), match.lines[-1], planned.seed, nonces, nonces)]
     return LocalResult(header, result, lines, table.problems)
 
 
 class LocalTable:
     """The players of one match, and their ``problems`` by seat."""
 
-    def __init__(self, header: Json, sitting: Sitting, secrets: tuple[str, ...], limits: CallLimits) -> None:
-        self.problems = [Problems() for _ in sitting.seated]
+    def __init__(self, header: Json, planned: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
+        self.problems = [Problems() for _ in planned.seated]
         self._bots: dict[int, BotSeat] = {}
         self._phases: dict[int, str] = {}  # by seat: the phase of its last question
         self._seats: list[Ask] = []
-        for seat, entrant in enumerate(sitting.seated):
+        for seat, entrant in enumerate(planned.seated):
             if entrant.is_house:
-                self._seats.append(_house_seat(entrant, header["game"], f"{sitting.dice}|{seat}").ask)
+                self._seats.append(_house_seat(entrant, header["game"], f"{planned.dice}|{seat}").ask)
             else:
                 target = CallTarget(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)
@@ -205,7 +205,7 @@ class LocalTable:
         bot = self._bots.get(answer.seat)
         if bot and bot.last:
             problems, (_, reply) = self.problems[answer.seat], bot.last
-            problems.note(self._phases[answer.seat], reply, match.last_fault, bot.error)
+            problems.record_decision(self._phases[answer.seat], reply, match.last_fault, bot.error)
         return _discard_rows()
 
     def close(self) -> None:
@@ -228,7 +228,7 @@ def local_id(prefix: str, *parts: object) -> str:
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
 
 
-def program(source: str) -> Path | None:
+def find_program(source: str) -> Path | None:
     """Return the file of a bot given as a path: itself, or ``bot.…`` in a folder, or None if there is no such file."""
     path = Path(source)
     if path.is_dir():
@@ -241,7 +241,7 @@ def _label(source: str) -> str:
     if name == source:
         if "://" in source:
             return parse_url(source, LOCAL_POLICY).url
-        if program(source) is None:
+        if find_program(source) is None:
             raise NoSuchPlayer(
                 f"{source!r} is not a player. Give the URL of a bot (http://…), its file (no such file exists), "
                 f"or {HOUSE}{{{','.join(players())}}}."
@@ -255,7 +255,7 @@ def _label(source: str) -> str:
     return name
 
 
-def _value(spec: Option, text: str) -> Any:
+def _parse_value(spec: Option, text: str) -> Any:
     if spec.kind == "bool":
         truths = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
         return truths.get(text.lower(), text)

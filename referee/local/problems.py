@@ -8,7 +8,7 @@ from referee.botclient.client import Reply
 from referee.conformance.context import describe_reply
 from referee.match.canonical import Json
 
-Happened = tuple[str, str]  # the phase, and the reply or error
+Incident = tuple[str, str]  # the phase, and the reply or error
 
 
 @dataclass(slots=True)
@@ -18,17 +18,17 @@ class Problems:
     decisions: int = 0
     unsent: int = 0  # decisions for which no connection was made
     faults: Counter[str] = field(default_factory=Counter)
-    first_of_fault: dict[str, Happened] = field(default_factory=dict)  # by code
+    first_of_fault: dict[str, Incident] = field(default_factory=dict)  # by code
     errors: int = 0  # decisions in which the bot reported an error
-    first_error: Happened = ("", "")
-    last_error: Happened = ("", "")
+    first_error: Incident = ("", "")
+    last_error: Incident = ("", "")
 
     @property
     def is_unreached(self) -> bool:
         """Return whether no call ever got a connection."""
         return 0 < self.decisions == self.unsent
 
-    def note(self, phase: str, reply: Reply, fault: str, error: str) -> None:
+    def record_decision(self, phase: str, reply: Reply, fault: str, error: str) -> None:
         """Count one decision: its call, its fault (if any), and the error that the bot reported (if any)."""
         self.decisions += 1
         self.unsent += not reply.sent
@@ -36,7 +36,7 @@ class Problems:
             self.faults[fault] += 1
             self.first_of_fault.setdefault(fault, (phase, describe_reply(reply)))
         if error:
-            self._note_errors(1, (phase, error), (phase, error))
+            self._record_errors(1, (phase, error), (phase, error))
 
     def add(self, later: Self) -> None:
         """Add the problems of a later match."""
@@ -45,7 +45,7 @@ class Problems:
         self.faults += later.faults
         self.first_of_fault = later.first_of_fault | self.first_of_fault
         if later.errors:
-            self._note_errors(later.errors, later.first_error, later.last_error)
+            self._record_errors(later.errors, later.first_error, later.last_error)
 
     def to_json(self) -> Json | None:
         """Return the counts and the first and last error, or None if nothing went wrong."""
@@ -60,7 +60,7 @@ class Problems:
             "last_error": self.last_error[1],
         }
 
-    def _note_errors(self, count: int, first: Happened, last: Happened) -> None:
+    def _record_errors(self, count: int, first: Incident, last: Incident) -> None:
         self.first_error = self.first_error if self.errors else first
         self.last_error = last
         self.errors += count

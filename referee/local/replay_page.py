@@ -5,7 +5,7 @@ from pathlib import Path
 
 from referee.errors import BadLog, RefereeError
 from referee.match.canonical import Json
-from referee.viewer import standalone
+from referee.viewer import render_standalone
 from referee.viewer.questions import questions
 
 
@@ -13,7 +13,7 @@ class NotWritten(RefereeError):
     """Raised if a file cannot be written, or if there is nothing to write."""
 
 
-def write(path: Path, lines: Sequence[bytes]) -> str:
+def write_page(path: Path, lines: Sequence[bytes]) -> str:
     """Write the page and return a sentence about it. Raise ``NotWritten``.
 
     The page of an invalid log has no questions, and shows which row is wrong.
@@ -24,7 +24,7 @@ def write(path: Path, lines: Sequence[bytes]) -> str:
     except BadLog as error:
         asked, remark = None, f"; without the questions, because row {error.row} is not valid: {error.reason}"
     try:
-        page = standalone(lines, questions=asked).encode()
+        page = render_standalone(lines, questions=asked).encode()
         path.write_bytes(page)
     except BadLog as error:
         raise NotWritten(f"this is not a match log: row {error.row}: {error.reason}") from error

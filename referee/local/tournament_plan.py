@@ -10,58 +10,58 @@ from typing import Final
 from referee.errors import BadOption
 from referee.games import game
 from referee.local import matches
-from referee.local.matches import LocalEntrant, Sitting, local_id
+from referee.local.matches import LocalEntrant, PlannedMatch, local_id
 from referee.match.canonical import Json
 from referee.ratings.sprt import Hypotheses
 
-MOST_OF_A_DEAL: Final = 2_000  # matches; an interrupted deal is played again from its first match
+MAX_MATCHES_PER_DEAL: Final = 2_000  # matches; an interrupted deal is played again from its first match
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPlan:
-    """The terms of a local tournament. ``playing`` has the game, options, entrants, seed and limits of its matches.
+    """The terms of a local tournament. ``match_plan`` has the game, options, entrants, seed and limits of its matches.
 
     Every set of entrants that fills a table plays every deal once in each seat order: all rotations with ``cyclic``,
     all permutations with ``all``. The matches of a deal share their cards: they are one deal group.
     """
 
-    playing: matches.LocalMatchPlan
+    match_plan: matches.LocalMatchPlan
     seats: int
     deals: int
     orders: str = "cyclic"
     hypotheses: Hypotheses | None = None
 
     @property
-    def matches_of_a_deal(self) -> int:
+    def matches_per_deal(self) -> int:
         orders = factorial(self.seats) if self.orders == "all" else self.seats
-        return comb(len(self.playing.entrants), self.seats) * orders
+        return comb(len(self.match_plan.entrants), self.seats) * orders
 
     def check(self) -> None:
         """Raise ``BadOption`` if this cannot be played."""
-        entrants = len(self.playing.entrants)
+        entrants = len(self.match_plan.entrants)
         if entrants < self.seats:
             raise BadOption("seats", f"{entrants} players do not fill a table of {self.seats}")
-        if self.matches_of_a_deal > MOST_OF_A_DEAL:
-            count = f"{self.matches_of_a_deal:,}"
+        if self.matches_per_deal > MAX_MATCHES_PER_DEAL:
+            count = f"{self.matches_per_deal:,}"
             raise BadOption(
                 "players",
-                f"{count} matches per deal exceed the limit of {MOST_OF_A_DEAL:,}: use fewer players or orders",
+                f"{count} matches per deal exceed the limit of {MAX_MATCHES_PER_DEAL:,}: use fewer players or orders",
             )
         if self.hypotheses and entrants != 2:
             raise BadOption("sprt", f"the test is for two players, not {entrants}")
 
-    def sittings(self, deal: int) -> Iterator[Sitting]:
+    def matches_of_deal(self, deal: int) -> Iterator[PlannedMatch]:
         """Yield the matches of a deal (numbered from 1), always in the same order."""
-        seed = self.playing.seed
+        seed = self.match_plan.seed
         group_id = local_id("grp", "tournament", seed, deal)
         cards = hashlib.sha256(f"referee tournament local|{seed}|{deal}".encode()).digest()
         for number, seated in enumerate(self._seatings()):
             match_id = local_id("mat", "tournament", seed, deal, number)
-            yield Sitting(match_id, seated, group_id, cards, f"{seed}|{deal}|{number}")
+            yield PlannedMatch(match_id, seated, group_id, cards, f"{seed}|{deal}|{number}")
 
     def to_json(self) -> Json:
         """Return the terms that must not change for a tournament to be resumed; the number of deals may."""
-        playing = self.playing
+        playing = self.match_plan
         return {
             "format": 1,
             "game": playing.game,
@@ -79,14 +79,14 @@ class LocalPlan:
         }
 
     def _seatings(self) -> Iterator[Sequence[LocalEntrant]]:
-        for table in combinations(self.playing.entrants, self.seats):
+        for table in combinations(self.match_plan.entrants, self.seats):
             if self.orders == "all":
                 yield from permutations(table)
             else:
                 yield from (table[first:] + table[:first] for first in range(self.seats))
 
 
-def hypotheses(text: str) -> Hypotheses:
+def parse_hypotheses(text: str) -> Hypotheses:
     """Return the test in a text like ``elo0=0,elo1=20,alpha=0.05,beta=0.05``, which has the defaults. Raise
     ``BadOption``."""
     numbers: dict[str, float] = {}

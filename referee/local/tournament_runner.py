@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from referee.botclient.client import BotCaller, CallLimits, CallTarget, fetch_manifest
 from referee.errors import RefereeError
-from referee.local.matches import LOCAL_POLICY, LocalEntrant, Sitting, sit
+from referee.local.matches import LOCAL_POLICY, LocalEntrant, PlannedMatch, play_match
 from referee.local.problems import Problems
 from referee.local.tournament_plan import LocalPlan
 from referee.local.tournament_store import LocalOutcome, LocalStore
@@ -55,7 +55,7 @@ class LocalTournament:
     def __init__(self, plan: LocalPlan, store: LocalStore, changed: Callable[["LocalTournament"], None]) -> None:
         self.plan = plan
         self.matches = 0  # finished, also of deals in progress
-        self.problems = {entrant.name: Problems() for entrant in plan.playing.entrants}  # since this run began
+        self.problems = {entrant.name: Problems() for entrant in plan.match_plan.entrants}  # since this run began
         self.running = RunningTest(plan.hypotheses) if plan.hypotheses else None
         self._store = store
         self._changed = changed
@@ -63,39 +63,39 @@ class LocalTournament:
         self._tested = 0  # deals without a gap that the test has seen
         self._in_progress: dict[int, list[LocalOutcome]] = {}  # by deal
         self._limits = CallLimits()
-        self._slots = _match_slots(plan.playing.entrants)
+        self._slots = _match_slots(plan.match_plan.entrants)
 
     @property
-    def settled(self) -> bool:
+    def has_verdict(self) -> bool:
         """Return whether the test has its verdict."""
         return self.running is not None and self.running.verdict is not None
 
     @property
     def deals(self) -> int:
         """Return the number of deals that count so far."""
-        return self.running.groups if self.running and self.settled else len(self._finished)
+        return self.running.groups if self.running and self.has_verdict else len(self._finished)
 
     def counting_matches(self) -> list[LocalOutcome]:
         """Return the matches that count: those of finished deals, after a verdict those that it rests on."""
-        deals = [deal for deal in sorted(self._finished) if not self.settled or deal <= self._tested]
+        deals = [deal for deal in sorted(self._finished) if not self.has_verdict or deal <= self._tested]
         return [match for deal in deals for match in self._finished[deal]]
 
     def load_stored_deals(self) -> int:
         """Count the deals that are stored already, and return their number."""
         for deal, matches in self._store.read_finished():
             self.matches += len(matches)
-            self._count(deal, matches)
+            self._count_deal(deal, matches)
         return len(self._finished)
 
     async def play(self, concurrency: int) -> None:
         """Play the missing deals. If this is cancelled, only finished deals are kept."""
         self._limits = CallLimits()
-        sittings = self._missing()
-        tasks = [asyncio.create_task(self._work(sittings)) for _ in range(concurrency)]
+        sittings = self._missing_matches()
+        tasks = [asyncio.create_task(self._play_all(sittings)) for _ in range(concurrency)]
         try:
             for task in asyncio.as_completed(tasks):
                 await task
-                if self.settled:
+                if self.has_verdict:
                     break
         finally:
             for task in tasks:
@@ -103,45 +103,45 @@ class LocalTournament:
             await asyncio.gather(*tasks, return_exceptions=True)
             self._store.drop_unfinished_deals()
 
-    def _missing(self) -> Iterator[tuple[int, Sitting]]:
+    def _missing_matches(self) -> Iterator[tuple[int, PlannedMatch]]:
         for deal in range(1, self.plan.deals + 1):
             if deal not in self._finished:
                 self._store.begin(deal)
                 self._in_progress[deal] = []
-                yield from ((deal, sitting) for sitting in self.plan.sittings(deal))
+                yield from ((deal, sitting) for sitting in self.plan.matches_of_deal(deal))
 
-    async def _work(self, sittings: Iterator[tuple[int, Sitting]]) -> None:
-        while not self.settled:
+    async def _play_all(self, sittings: Iterator[tuple[int, PlannedMatch]]) -> None:
+        while not self.has_verdict:
             due = next(sittings, None)
             if due is None:
                 return
             await self._play(*due)
             await asyncio.sleep(0)  # house players never wait, so other tasks and Ctrl-C get their turn here
 
-    async def _play(self, deal: int, sitting: Sitting) -> None:
+    async def _play(self, deal: int, sitting: PlannedMatch) -> None:
         async with AsyncExitStack() as slots:
             # All matches acquire slots in the same order, which rules out deadlocks.
             for source in sorted({entrant.source for entrant in sitting.seated if not entrant.is_house}):
                 await slots.enter_async_context(self._slots[source])
-            played = await sit(self.plan.playing, sitting, self._limits)
+            played = await play_match(self.plan.match_plan, sitting, self._limits)
         for entrant, problems in zip(sitting.seated, played.problems, strict=True):
             self.problems[entrant.name].add(problems)
         matches = self._in_progress[deal]
         matches.append(self._store.write(deal, played))
         self.matches += 1
-        if len(matches) == self.plan.matches_of_a_deal:
+        if len(matches) == self.plan.matches_per_deal:
             self._store.finish(deal)
-            self._count(deal, self._in_progress.pop(deal))
+            self._count_deal(deal, self._in_progress.pop(deal))
         self._changed(self)
 
-    def _count(self, deal: int, matches: list[LocalOutcome]) -> None:
+    def _count_deal(self, deal: int, matches: list[LocalOutcome]) -> None:
         self._finished[deal] = matches
-        while self.running and not self.settled and self._tested + 1 in self._finished:
+        while self.running and not self.has_verdict and self._tested + 1 in self._finished:
             self._tested += 1
             self.running.add(self._score(self._finished[self._tested]))
 
     def _score(self, matches: Sequence[LocalOutcome]) -> float:
-        first = self.plan.playing.entrants[0].name
+        first = self.plan.match_plan.entrants[0].name
         return sum(float(points(match.placements)[match.names.index(first)]) for match in matches) / len(matches)
 
 

@@ -24,7 +24,7 @@ class LocalStandingsRow:
     player that won or lost everything. ``low`` and ``high`` bound 95 % and are None with fewer than two deals.
     """
 
-    place: int
+    rank: int
     player: str
     matches: int
     points: float
@@ -41,20 +41,20 @@ class LocalStandingsRow:
 
 def standings(plan: LocalPlan, matches: Sequence[LocalOutcome]) -> list[LocalStandingsRow]:
     """Return the standings, best first; equal points per match share a rank. Players without matches are left out."""
-    names = [entrant.name for entrant in plan.playing.entrants]
+    names = [entrant.name for entrant in plan.match_plan.entrants]
     outcomes = [MatchOutcome(match.names, match.placements, match.returns, f"deal {match.deal}") for match in matches]
     sums = sum_results(names, outcomes)
     faults = dict.fromkeys(names, 0)
     for match in matches:
         for name, count in zip(match.names, match.faults, strict=True):
             faults[name] += count
-    draw = hashlib.sha256(f"error bars|{plan.playing.seed}".encode()).digest()
+    draw = hashlib.sha256(f"error bars|{plan.match_plan.seed}".encode()).digest()
     bars = {str(name): bar for name, bar in bootstrap(names, outcomes, draw_key=draw).items() if sums.matches[name]}
     means = {name: _mean(bar) for name, bar in bars.items()}
     bounds = {name: _bounds(bar) for name, bar in bars.items()}
     return [
         LocalStandingsRow(
-            place=1 + sum(other > means[name] for other in means.values()),
+            rank=1 + sum(other > means[name] for other in means.values()),
             player=name,
             matches=sums.matches[name],
             points=sums.points[name] / sums.unit,
@@ -77,7 +77,7 @@ def elo(score: float | None) -> float | None:
     return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
 
 
-def as_json(plan: LocalPlan, matches: Sequence[LocalOutcome], running: RunningTest | None) -> Json:
+def standings_to_json(plan: LocalPlan, matches: Sequence[LocalOutcome], running: RunningTest | None) -> Json:
     """Return plan, standings and test; ``plan`` is the content of plan.json."""
     test = None
     if running:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from referee.errors import Conflict, RefereeError
-from referee.local.matches import LocalResult, Sitting
+from referee.local.matches import LocalResult, PlannedMatch
 from referee.local.tournament_plan import LocalPlan
 from referee.match.canonical import Json
 from referee.match.log import digest, parse_row
@@ -57,7 +57,7 @@ class LocalStore:
         """Yield the finished deals of the plan; raise ``DamagedStore``."""
         for deal in range(1, self._plan.deals + 1):
             if self._finished_path(deal).is_dir():
-                yield deal, [self._read(deal, sitting) for sitting in self._plan.sittings(deal)]
+                yield deal, [self._read(deal, sitting) for sitting in self._plan.matches_of_deal(deal)]
 
     def begin(self, deal: int) -> None:
         """Create an empty directory for a deal, removing the leftovers of an interruption."""
@@ -84,7 +84,7 @@ class LocalStore:
     def _unfinished_path(self, deal: int) -> Path:
         return self.directory / f"deal-{deal:05}.part"
 
-    def _read(self, deal: int, sitting: Sitting) -> LocalOutcome:
+    def _read(self, deal: int, sitting: PlannedMatch) -> LocalOutcome:
         path = self._finished_path(deal) / f"{sitting.match_id}.ndjson"
         try:
             lines = path.read_bytes().splitlines()

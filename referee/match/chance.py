@@ -15,8 +15,8 @@ from referee.match.canonical import Json
 class Chance(Protocol):
     """A source of chance outcomes."""
 
-    def outcome(self, asked: Json, k: int) -> Any:
-        """Return the outcome of the ``k``-th draw of kind ``asked["kind"]``."""
+    def outcome(self, request: Json, k: int) -> Any:
+        """Return the outcome of the ``k``-th draw of kind ``request["kind"]``."""
         ...
 
 

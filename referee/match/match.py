@@ -151,12 +151,12 @@ class Match:
         """
         match = cls(header, chance)
         match.begin()
-        compared = match.agree(lines, 0)
+        compared = match.compare_rows(lines, 0)
         for number, line in enumerate(lines):
             row = parse_row(line)
             if is_answer(row):
                 match.replay(number, row)
-                compared = match.agree(lines, compared)
+                compared = match.compare_rows(lines, compared)
         if compared < len(lines):
             raise BadLog(compared, "the log continues where the replayed match waits for an answer")
         for answer in sealed:
@@ -239,7 +239,7 @@ class Match:
         except IllegalOutcome as error:
             raise BadLog(len(self.lines), str(error)) from error
 
-    def agree(self, lines: Sequence[bytes], start: int) -> int:
+    def compare_rows(self, lines: Sequence[bytes], start: int) -> int:
         """Compare recorded lines from ``start`` on with those played, as far as both go. Return the end of that range.
 
         Raise ``BadLog`` for the first line that differs.
@@ -247,7 +247,7 @@ class Match:
         end = min(len(lines), len(self.lines))
         for number in range(start, end):
             if lines[number] != self.lines[number]:
-                raise BadLog(number, difference(lines[number], self.log.rows[number]))
+                raise BadLog(number, describe_difference(lines[number], self.log.rows[number]))
         return end
 
     def _play_action(self, answer: Answer) -> tuple[Json, list[Event]]:
@@ -289,7 +289,7 @@ class Match:
             asked = self.state.chance()
             if asked is not None:
                 self._play_chance(asked)
-            elif not self._play_unasked():
+            elif not self._play_without_question():
                 return
         self.log.append(
             "result",
@@ -306,7 +306,7 @@ class Match:
         self._events += events
         self.log.append("chance", chance=asked, outcome=outcome, events=events)
 
-    def _play_unasked(self) -> bool:
+    def _play_without_question(self) -> bool:
         """Play one forced or retired seat. Return whether there was one."""
         for seat in sorted(self.state.pending()):
             action = self.state.forced_action(seat)
@@ -345,7 +345,7 @@ def answers_of(rows: Iterable[Json], seat: Seat) -> list[Json]:
     return [row for row in rows if is_answer(row) and row["seat"] == seat]
 
 
-def difference(line: bytes, expected: Json) -> str:
+def describe_difference(line: bytes, expected: Json) -> str:
     """Describe in which members a recorded line differs from the row that the rules produce."""
     try:
         row = parse_row(line)

@@ -28,7 +28,7 @@ def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
     return match
 
 
-def question(match: Match, seat: Seat | None) -> Request:
+def find_request(match: Match, seat: Seat | None) -> Request:
     """Return the open question of this seat, or the only one. Raise ``BadOption`` if there is none or more than one."""
     requests = {request.seat: request for request in match.requests()}
     seats = ", ".join(map(str, requests))

@@ -126,16 +126,16 @@ def _replay_rows(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> 
     match, compared = Match(header, RecordedChance(rows)), 0
     try:
         match.begin()
-        compared = match.agree(lines, compared)
+        compared = match.compare_rows(lines, compared)
         for number, row in enumerate(rows):
             if is_answer(row):
                 match.replay(number, row)
-                compared = match.agree(lines, compared)
+                compared = match.compare_rows(lines, compared)
             elif number >= compared:
                 _check_open_point(match, number, row)
     except RefereeError as error:
         # If a row before the failure differs, this raises: that row is the cause.
-        compared = match.agree(lines, compared)
+        compared = match.compare_rows(lines, compared)
         fault = error if isinstance(error, BadLog) else BadLog(len(match.lines), str(error))
         if fault.row < len(lines):
             raise fault from error  # otherwise the outcome of a draw is missing after the last row

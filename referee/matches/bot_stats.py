@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from referee.matches.tables import DealGroup, Match, MatchSeat, Result
 
-MATCHES: Final = 1_000  # most recent matches that are counted
+MAX_MATCHES: Final = 1_000  # most recent matches that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class BotTotals:
     scores: int = 0
     faults: int = 0
     ahead: int = 0
-    level: int = 0
+    tied: int = 0
     behind: int = 0
     first_at: datetime | None = field(default=None)
     last_at: datetime | None = field(default=None)
@@ -64,7 +64,7 @@ class BotTotals:
         return self.faults / self.matches
 
 
-def last_played(session: Session, bot_id: str, *, limit: int = MATCHES) -> list[SeatResult]:
+def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES) -> list[SeatResult]:
     """Return the last finished matches of a bot whose deal groups are closed, newest first, without voided ones.
 
     A bot with 10,000 matches takes about 50 ms.
@@ -98,7 +98,7 @@ def by_rival(played: Sequence[SeatResult]) -> dict[str, BotTotals]:
         for rival, placement in result.rivals:
             tally = tallies[rival]
             tally.ahead += result.placement < placement
-            tally.level += result.placement == placement
+            tally.tied += result.placement == placement
             tally.behind += result.placement > placement
     return dict(sorted(tallies.items(), key=lambda item: (-item[1].matches, item[0])))
 

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from referee.bots import checks as examinations
 from referee.bots import handshakes
 from referee.bots.tables import Bot
-from referee.db.engine import current_time, lease_now, queue_up
-from referee.db.leases import Leases, revoked
+from referee.db.engine import current_time, lease_now, take_advisory_lock
+from referee.db.leases import Leases, revocation_values
 from referee.matches import match_queue
-from referee.matches.match_queue import LOST_BEFORE_ALONE as LOST_BEFORE_ALONE
+from referee.matches.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
 from referee.matches.tables import OPEN, Match, MatchSeat
 
 CLAIMS_BEFORE_STUCK: Final = 5
@@ -30,33 +30,33 @@ class Claim(NamedTuple):
     epoch: int
 
 
-def claim(
-    session: Session, limit: int, *, alone: bool = False, match_id: str | None = None, friendlies: int | None = None
+def claim_matches(
+    session: Session, limit: int, *, isolated: bool = False, match_id: str | None = None, friendlies: int | None = None
 ) -> list[Claim]:
     """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``select_matches``.
 
     Each match goes to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
 
-    A match whose claim was lost twice is claimed only with ``alone=True``, and is stuck after five such claims that
+    A match whose claim was lost twice is claimed only with ``isolated=True``, and is stuck after five such claims that
     recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the
-    friendlies of one account in progress; it does not apply to matches claimed with ``alone=True``.
+    friendlies of one account in progress; it does not apply to matches claimed with ``isolated=True``.
     """
-    queue_up(session, "claims")  # so that concurrent claims cannot exceed the calls a bot accepts
+    take_advisory_lock(session, "claims")  # so that concurrent claims cannot exceed the calls a bot accepts
     boot, seconds = lease_now(session)
-    if alone:
-        _give_up_on_hopeless(session, boot, seconds)
+    if isolated:
+        _mark_stuck(session, boot, seconds)
         units = match_queue.select_isolated_matches(session, boot, seconds, limit, match_id=match_id)
     else:
         units = match_queue.select_matches(session, boot, seconds, limit, match_id=match_id, friendlies=friendlies)
-    return _claim_units(session, units, boot, seconds, alone)
+    return _claim_units(session, units, boot, seconds, isolated)
 
 
-def renew(session: Session, claims: Iterable[Claim]) -> set[str]:
+def renew_claims(session: Session, claims: Iterable[Claim]) -> set[str]:
     """Renew claims; return the ids of the matches whose claims are still valid."""
     return LEASES.renew(session, claims)
 
 
-def give_back(session: Session, claims: Iterable[Claim]) -> int:
+def release_claims(session: Session, claims: Iterable[Claim]) -> int:
     """Release claims, so that the matches are due immediately. Claims that are no longer valid are ignored.
 
     A released claim does not count as lost, nor as one without progress.
@@ -66,19 +66,19 @@ def give_back(session: Session, claims: Iterable[Claim]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
-    """Numbers of matches by state and of due work. ``alone`` are matches that must be played in their own process."""
+class DueWork:
+    """Numbers of matches by state and of due work. ``isolated`` are matches that need a process of their own."""
 
     waiting: int
     due: int
     running: int
     expired: int
-    alone: list[str]
+    isolated: list[str]
     checks_due: int  # handshakes and checks
     stuck: int
 
 
-def sweep(session: Session) -> Sweep:
+def find_due_work(session: Session) -> DueWork:
     """Return what is due, for the scheduler, which wakes runners, and for runners."""
     boot, seconds = lease_now(session)
     # Counted separately, since the states alone can be counted from the index.
@@ -91,48 +91,48 @@ def sweep(session: Session) -> Sweep:
         for row in session.execute(wanted.order_by(_M.created_at, _M.id).limit(20))
     ]
     checks_due = [
-        session.scalars(select(func.count()).where(leases.claimable(boot, seconds))).one()
+        session.scalars(select(func.count()).where(leases.is_claimable(boot, seconds))).one()
         for leases in (handshakes.LEASES, examinations.LEASES)
     ]
-    return Sweep(
+    return DueWork(
         waiting=by_status.get("waiting", 0),
         due=by_status.get("due", 0),
         running=by_status.get("running", 0),
         expired=session.scalars(lost).one(),
-        alone=[match_id for _, match_id in sorted(alone)[:20]],
+        isolated=[match_id for _, match_id in sorted(alone)[:20]],
         checks_due=sum(checks_due),
         stuck=by_status.get("stuck", 0),
     )
 
 
-def _give_up_on_hopeless(session: Session, boot: str, seconds: float) -> None:
+def _mark_stuck(session: Session, boot: str, seconds: float) -> None:
     tried = _M.claims_without_progress >= CLAIMS_BEFORE_STUCK
     for wanted in match_queue.isolated_match_queries(boot, seconds):
         session.connection().execute(
             update(_MATCHES)
             .where(_M.id.in_(wanted.with_only_columns(_M.id)), tried)
-            .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", **revoked(Match))
+            .values(status="stuck", reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing", **revocation_values(Match))
         )
 
 
 def _claim_units(
-    session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float, alone: bool
+    session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float, isolated: bool
 ) -> list[Claim]:
     """Claim the matches that no other transaction has locked, in order; all matches of a unit or none."""
     if not units:
         return []
     wanted = select(_M.id, _M.started_at).where(_M.id.in_([match_id for unit in units for match_id in unit]))
-    free = wanted.where(LEASES.claimable(boot, seconds)).order_by(_M.id).with_for_update(skip_locked=True)
+    free = wanted.where(LEASES.is_claimable(boot, seconds)).order_by(_M.id).with_for_update(skip_locked=True)
     started = {row.id: row.started_at for row in session.execute(free)}
     match_ids = [match_id for unit in units if started.keys() >= set(unit) for match_id in unit]
-    _keep_addresses(session, [match_id for match_id in match_ids if started[match_id] is None])
-    counts = {"claims_without_progress": _M.claims_without_progress + int(alone)}
+    _store_addresses(session, [match_id for match_id in match_ids if started[match_id] is None])
+    counts = {"claims_without_progress": _M.claims_without_progress + int(isolated)}
     moment = func.coalesce(_M.started_at, current_time(session))
     epochs = LEASES.claim_keys(session, match_ids, boot, seconds, **counts, started_at=moment)
     return [Claim(match_id, epochs[match_id]) for match_id in match_ids]
 
 
-def _keep_addresses(session: Session, match_ids: Sequence[str]) -> None:
+def _store_addresses(session: Session, match_ids: Sequence[str]) -> None:
     """Store the addresses, names and versions that these matches start with."""
     if not match_ids:
         return

@@ -47,12 +47,14 @@ def create_group(
     kind: str = "own",
 ) -> DealGroup:
     """Create a group with a new seed; ``entries`` are the bots whose nonces count, in this order, without repeats."""
-    group = DealGroup(**fresh(entries, current_time(session), master_key, tournament_id), kind=kind)
+    group = DealGroup(**new_group_row(entries, current_time(session), master_key, tournament_id), kind=kind)
     session.add(group)
     return group
 
 
-def fresh(entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None) -> dict[str, Any]:
+def new_group_row(
+    entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None
+) -> dict[str, Any]:
     """Return the row of a new group."""
     group_id, seed = new_id("group"), secrets.token_bytes(SEED_BYTES)
     return {
@@ -86,7 +88,7 @@ def claim_opening(session: Session, group_id: str) -> Opening | None:
 def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
     """Record the hashes (by entry, "" for none) unless some are recorded; return those that count."""
     group = get_group(session, group_id, populate_existing=True)
-    counting = _fitting(group, hashes) if group.nonce_hashes is None else list(group.nonce_hashes)
+    counting = _one_per_entry(group, hashes) if group.nonce_hashes is None else list(group.nonce_hashes)
     LEASES.update(session, group_id, epoch, nonce_hashes=counting)
     return counting
 
@@ -96,22 +98,22 @@ def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str
     group = LEASES.lock(session, group_id, epoch)
     if group.nonce_hashes is None:
         raise ValueError("the hashes of the nonces must be recorded before the nonces")
-    group.nonces = _fitting(group, nonces)
+    group.nonces = _one_per_entry(group, nonces)
     group.state = "open"
     group.end_lease()
 
 
-def give_back_opening(session: Session, group_id: str, epoch: int) -> None:
+def release_opening(session: Session, group_id: str, epoch: int) -> None:
     """Release the claim on an opening. A claim that is no longer valid is ignored."""
     LEASES.release(session, [(group_id, epoch)])
 
 
-def seed_of(group: DealGroup, master_key: bytes) -> bytes:
-    """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
+def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
+    """Return the seed of the group; raise ``WrongMasterKey`` when it does not match the commitment."""
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
-def left_open(session: Session, *, limit: int = 100) -> list[str]:
+def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
     """Return ids of groups that are not closed although all of their matches have ended, as after cancellations."""
     unfinished = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
     has_match = select(Match.id).where(Match.group_id == DealGroup.id).exists()
@@ -119,7 +121,7 @@ def left_open(session: Session, *, limit: int = 100) -> list[str]:
     return list(session.scalars(query.limit(limit)))
 
 
-def reveal_of(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
+def load_reveal(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
     """Return the ``reveal_fields`` of the group with this id."""
     return reveal_fields(get_group(session, group_id), master_key)
 
@@ -129,14 +131,14 @@ def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
     if group.state != "over":
         return None
     return {
-        "seed": seed_of(group, master_key).hex(),
+        "seed": unseal_seed_of_group(group, master_key).hex(),
         "nonces": group.nonces or [""] * len(group.entries),
         "nonce_hashes": group.nonce_hashes or [""] * len(group.entries),
     }
 
 
 def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
-    """Return the sealed seed of this group; raise ``WrongMasterKey`` when it is not the promised one."""
+    """Return the seed in ``sealed``; raise ``WrongMasterKey`` when it does not match the ``promised`` commitment."""
     seed = _unseal(sealed, group_id, master_key)
     if commitment(seed, group_id) != promised:
         raise WrongMasterKey(f"the seed of {group_id} does not match its commitment")
@@ -157,7 +159,7 @@ def _context(group_id: str) -> tuple[str, str]:
     return "deal-seed", group_id
 
 
-def _fitting(group: DealGroup, values: Sequence[str]) -> list[str]:
+def _one_per_entry(group: DealGroup, values: Sequence[str]) -> list[str]:
     if len(values) != len(group.entries):
         raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
     return list(values)

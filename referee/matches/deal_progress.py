@@ -19,9 +19,9 @@ from referee.match.log import parse_row
 from referee.matches import deal_groups
 from referee.matches.tables import LogRow, Match
 
-PAGE: Final = 2_000  # rows per query
-MOST_READ: Final = 20_000  # rows of a group read in one look; the next look continues
-KEPT: Final = 256  # groups
+PAGE_SIZE: Final = 2_000  # rows per query
+MAX_ROWS_READ: Final = 20_000  # rows of a group read in one look; the next look continues
+MAX_GROUPS: Final = 256  # groups
 CHANCE: Final = b'"type":"chance"'  # contained in every chance row, and maybe in others
 
 
@@ -54,12 +54,12 @@ class DrawCounts:
 class DealGroupProgress:
     """A cache of the progress of deal groups. Safe to share between threads."""
 
-    def __init__(self, most: int = KEPT) -> None:
+    def __init__(self, most: int = MAX_GROUPS) -> None:
         self._most = most
         self._kept: OrderedDict[str, _GroupProgress] = OrderedDict()
         self._lock = threading.Lock()
 
-    def last(self, session: Session, group_id: str) -> DrawCounts | None:
+    def find_slowest(self, session: Session, group_id: str) -> DrawCounts | None:
         """Return what every open match of the group has drawn, None if all have ended.
 
         The result may be too low when there is much to read, but is never too high.
@@ -70,7 +70,7 @@ class DealGroupProgress:
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         with tables.lock:
-            return tables.look(session)
+            return tables.update(session)
 
 
 class _GroupProgress:
@@ -80,67 +80,67 @@ class _GroupProgress:
         self.lock = threading.Lock()
         self._group_id = group_id
         self._read: dict[str, tuple[int, DrawCounts]] = {}  # by match: rows read, and their draws
-        self._last: set[str] = set()  # the matches furthest behind, if known
+        self._slowest: set[str] = set()  # the matches furthest behind, if known
         self._least: DrawCounts | None = None
 
-    def look(self, session: Session) -> DrawCounts | None:
-        if not self._stands(session):
+    def update(self, session: Session) -> DrawCounts | None:
+        if not self._is_unchanged(session):
             self._search(session)
         return self._least
 
-    def _stands(self, session: Session) -> bool:
+    def _is_unchanged(self, session: Session) -> bool:
         """Return whether the matches furthest behind have not advanced: then no others need to be read."""
-        if not self._last:
+        if not self._slowest:
             return False
-        rows = self._count_open_rows(session, Match.id.in_(self._last))
-        if len(rows) < len(self._last):
+        rows = self._count_open_rows(session, Match.id.in_(self._slowest))
+        if len(rows) < len(self._slowest):
             return False
         for match_id in rows:
-            self._read_on(session, match_id)
-        return self._least == self._least_of(self._last)
+            self._read_new_rows(session, match_id)
+        return self._least == self._least_of(self._slowest)
 
     def _search(self, session: Session) -> None:
         rows = self._count_open_rows(session, Match.group_id == self._group_id)
         self._read = {match_id: self._read.get(match_id, (0, DrawCounts())) for match_id in rows}
-        self._last, self._least = set(), self._least_of(rows) if rows else None
-        by_decks = self._last_by("decks", session, rows)
-        by_draws = by_decks and self._last_by("draws", session, rows)
+        self._slowest, self._least = set(), self._least_of(rows) if rows else None
+        by_decks = self._find_slowest_by("decks", session, rows)
+        by_draws = by_decks and self._find_slowest_by("draws", session, rows)
         if by_decks and by_draws:
-            self._last = {by_decks, by_draws}
+            self._slowest = {by_decks, by_draws}
         if rows:
             self._least = self._least_of(rows)
 
-    def _last_by(self, what: str, session: Session, rows: Mapping[str, int]) -> str | None:
+    def _find_slowest_by(self, counter: str, session: Session, rows: Mapping[str, int]) -> str | None:
         """Return the match that has drawn the least, None if finding it would need too much reading.
 
         The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
         """
-        left = MOST_READ
+        left = MAX_ROWS_READ
         heap = [
-            (getattr(drawn, what), rows[match_id] > read, match_id) for match_id, (read, drawn) in self._read.items()
+            (getattr(drawn, counter), rows[match_id] > read, match_id) for match_id, (read, drawn) in self._read.items()
         ]
         heapify(heap)
         while heap and left > 0:
             _, unread, match_id = heappop(heap)
             if not unread:
                 return match_id
-            left -= self._read_on(session, match_id)
-            heappush(heap, (getattr(self._read[match_id][1], what), False, match_id))
+            left -= self._read_new_rows(session, match_id)
+            heappush(heap, (getattr(self._read[match_id][1], counter), False, match_id))
         return None
 
-    def _read_on(self, session: Session, match_id: str) -> int:
+    def _read_new_rows(self, session: Session, match_id: str) -> int:
         """Read the new rows of a match; return how many there were."""
         start, drawn = self._read[match_id]
         row = start
         while True:
             query = select(LogRow.line).where(LogRow.match_id == match_id, LogRow.row >= row).order_by(LogRow.row)
-            page = list(session.scalars(query.limit(PAGE)))
+            page = list(session.scalars(query.limit(PAGE_SIZE)))
             for line in page:
                 if CHANCE in line:
                     drawn.add(parse_row(line))
             row += len(page)
             self._read[match_id] = row, drawn
-            if len(page) < PAGE:
+            if len(page) < PAGE_SIZE:
                 return row - start
 
     def _least_of(self, match_ids: Mapping[str, int] | set[str]) -> DrawCounts:

@@ -11,7 +11,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, defer
 
 from referee.bots.tables import Bot
-from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.errors import NotFound
 from referee.match.log import parse_row
 from referee.matches import logs
@@ -63,7 +63,7 @@ def list_faults(
         if wanted is not None:
             query = query.where(column == wanted)
     if cursor is not None:
-        query = query.where(Fault.id < number_of(cursor))
+        query = query.where(Fault.id < read_number_cursor(cursor))
     found = session.execute(query.order_by(Fault.id.desc()).limit(limit + 1))
     reports = [ReportedFault(*row) for row in found]
     return Page(reports[:limit], [reports[limit - 1].fault.id] if len(reports) > limit else None)
@@ -80,7 +80,7 @@ def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool =
     return ReportedFault(row[0], row.version, row.url, row.owner_id)
 
 
-def played_instead(session: Session, fault: Fault) -> Json | None:
+def find_replacement_action(session: Session, fault: Fault) -> Json | None:
     """Return the action that was played instead of the faulty answer, None while other answers are pending."""
     mark = b'"type":"decision"'
     for line in reversed(logs.log_lines(session, fault.match_id)):

@@ -7,7 +7,7 @@ from referee.bots.tables import Bot
 from referee.matches.tables import Match, MatchSeat
 
 
-def owners_in(session: Session, match: Match) -> set[str]:
+def owners_of_friendly(session: Session, match: Match) -> set[str]:
     """Return the accounts whose bots play in this friendly; none if the match is not a friendly."""
     if not match.is_friendly:
         return set()

@@ -1,4 +1,4 @@
-"""Stored logs: rows while a match is played, one packed blob when it is over. Reading them is ``match.log``'s."""
+"""Store logs: row by row while a match is played, then as one gzip blob. ``match.log`` defines the rows."""
 
 import gzip
 import zlib
@@ -18,7 +18,7 @@ _LEVEL = 6
 def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | None = None) -> list[bytes]:
     """Return the rows as stored, without line ends, including the reveal row after the end.
 
-    For ourselves: what others may read of a row before the deal group is over, ``match.log.visible`` decides.
+    The rows are unmasked: pass them through ``match.log.visible`` before showing them to anyone.
     """
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
@@ -34,28 +34,28 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
     return list(session.connection().execute(_RECORDED, {"of": match_id}).scalars())
 
 
-def is_open(session: Session, match: Match) -> bool:
+def is_log_public(session: Session, match: Match) -> bool:
     """Return whether the whole log is public, that is, its deal group is closed."""
     return session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == "over"
 
 
-def download(session: Session, match: Match, *, gzipped: bool) -> bytes:
+def read_log_file(session: Session, match: Match, *, gzipped: bool) -> bytes:
     """Return the whole log as JSON lines, compressed or plain.
 
     Raise ``NotReady`` before its deal group is closed, ``BadLog`` if the stored log is damaged.
     """
     log = session.get(MatchLog, match.id)
-    if not is_open(session, match):
+    if not is_log_public(session, match):
         raise NotReady("the log becomes public when the last match of its deal group is over")
     if log is None:
         raise NotReady("the match ended before its first row")
     # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
-    plain = _decompress(log)  # read in any case, so that a damaged log is not served as a good one
+    plain = _decompress(log)  # even if only the compressed log is returned: this detects damage
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 
-def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
+def pack_log(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     """Replace the rows by the compressed log and delete sealed answers; return the digest."""
     found = digest(lines[-1])
     packed = _compress(b"".join(line + b"\n" for line in lines))
@@ -66,11 +66,11 @@ def pack(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     return found
 
 
-def pack_what_there_is(session: Session, match_id: str) -> None:
+def pack_partial_log(session: Session, match_id: str) -> None:
     """Compress the rows of a match that ended early, if it has any."""
     lines = log_lines(session, match_id)
     if lines:
-        pack(session, match_id, lines)
+        pack_log(session, match_id, lines)
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
@@ -97,7 +97,7 @@ def _compress(text: bytes) -> bytes:
     return gzip.compress(text, _LEVEL, mtime=0)
 
 
-# Built once, without the ORM: they run at the end of every match.
+# Built once, without the ORM: these run at the end of every match.
 _ROWS, _SEALED, _LOGS = (model.__table__ for model in (LogRow, SealedAnswer, MatchLog))
 _RECORDED: Final = select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row)
 _DROP_ROWS: Final = delete(_ROWS).where(_ROWS.c.match_id == bindparam("of"))

@@ -16,12 +16,12 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot, Examination
 from referee.db.leases import is_lease_expired
-from referee.matches.tables import AGE, DealGroup, Match, MatchSeat, friendly
+from referee.matches.tables import CLAIM_ORDER, DealGroup, Match, MatchSeat, friendly
 
-LOST_BEFORE_ALONE: Final = 2
+LOST_BEFORE_ISOLATED: Final = 2
 EXAMINED_AT_ONCE: Final = 4  # most concurrent calls of a check to its bot
 WINDOWS: Final = (100, 2_000, 20_000)  # oldest matches of a creator to search, widened until some are found
-MOST_LOOKED_AT: Final = 400  # matches of a creator that are searched for some whose bots have free calls
+MAX_MATCHES_SEARCHED: Final = 400  # matches of a creator that are searched for some whose bots have free calls
 
 # Without the ORM: runners query several times a second, and the ORM would be most of the cost.
 _MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (Match, MatchSeat, Bot, DealGroup))
@@ -29,7 +29,7 @@ _M = _MATCHES.c
 # Literals, not parameters: otherwise the planner does not see that a partial index covers the query.
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
 LOST_TWICE: Final[ColumnElement[bool]] = _M.lost_claims > literal_column("1")
-_AGE = [_M[name] for name in AGE]
+_AGE = [_M[name] for name in CLAIM_ORDER]
 _FRIENDLY: Final = friendly(_M)
 
 
@@ -52,19 +52,19 @@ class FreeCalls:
     left: dict[str, int]
     most: dict[str, int] = field(default_factory=dict)
 
-    def full(self) -> list[str]:
+    def full_bots(self) -> list[str]:
         return [bot for bot, calls in self.left.items() if calls <= 0]
 
-    def take(self, wanted: Mapping[str, int]) -> bool:
+    def reserve(self, seats_by_bot: Mapping[str, int]) -> bool:
         """Reserve calls for these seats (by bot) if there are enough; return whether there are.
 
         A bot with more seats in a unit than it accepts calls needs all of its calls free; the runner then asks its
         seats one after the other. If a bot with several seats has too few free calls, they stay reserved for it, so
         that matches with single seats cannot keep overtaking it.
         """
-        fits = all(self._calls_left(bot) >= min(seats, self.most[bot]) for bot, seats in wanted.items())
-        if fits or (max(wanted.values()) > 1 and all(self._calls_left(bot) > 0 for bot in wanted)):
-            self.left |= {bot: self._calls_left(bot) - seats for bot, seats in wanted.items()}
+        fits = all(self._calls_left(bot) >= min(seats, self.most[bot]) for bot, seats in seats_by_bot.items())
+        if fits or (max(seats_by_bot.values()) > 1 and all(self._calls_left(bot) > 0 for bot in seats_by_bot)):
+            self.left |= {bot: self._calls_left(bot) - seats for bot, seats in seats_by_bot.items()}
         return fits
 
     def _calls_left(self, bot: str) -> int:
@@ -85,25 +85,25 @@ class ClaimCapacity:
 
     def has_friendly(self, account: str | None) -> bool:
         """Return whether another friendly of this account may start."""
-        return self.friendlies is None or account is None or self._friendlies_of(account) < self.friendlies
+        return self.friendlies is None or account is None or self._count_friendlies(account) < self.friendlies
 
     def accounts_at_limit(self) -> list[str]:
         """Return the accounts of which no further friendly may start."""
         return [account for account in self.playing if account is not None and not self.has_friendly(account)]
 
-    def take(self, unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> bool:
+    def reserve(self, unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> bool:
         """Reserve room for the unit if its bots and the limit of its account allow; return whether they do."""
         account = unit.friendly_of
-        if not self.has_friendly(account) or not self.calls.take(_calls_needed(unit, seats)):
+        if not self.has_friendly(account) or not self.calls.reserve(_calls_needed(unit, seats)):
             return False
         if account is not None:
-            self.playing[account] = self.playing_of(account), self._friendlies_of(account) + 1
+            self.playing[account] = self.count_playing(account), self._count_friendlies(account) + 1
         return True
 
-    def playing_of(self, account: str | None) -> int:
+    def count_playing(self, account: str | None) -> int:
         return self.playing.get(account, (0, 0))[0]
 
-    def _friendlies_of(self, account: str) -> int:
+    def _count_friendlies(self, account: str) -> int:
         return self.playing.get(account, (0, 0))[1]
 
 
@@ -123,11 +123,17 @@ def select_matches(
     matches in progress comes next, with its oldest match. No bot gets more matches than the calls it accepts, and no
     account has more than ``friendlies`` friendlies in progress.
     """
-    room = ClaimCapacity(FreeCalls(calls_left(session, boot, seconds)), playing(session, boot, seconds), friendlies)
-    lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(_lost_once(boot, seconds))
+    room = ClaimCapacity(
+        FreeCalls(calls_left(session, boot, seconds)), count_playing_by_account(session, boot, seconds), friendlies
+    )
+    lost = select(_M.id, _M.created_at, _M.created_by, _FRIENDLY.label("friendly")).where(
+        _has_lost_one_claim(boot, seconds)
+    )
     if barred := room.accounts_at_limit():
         lost = lost.where(~and_(_FRIENDLY, func.coalesce(_M.created_by, "").in_(barred)))
-    taken = _fitting(session, room, [_single(row) for row in _rows(session, lost, limit, match_id)], limit)
+    taken = _reserve_units(
+        session, room, [_single_match_unit(row) for row in _rows(session, lost, limit, match_id)], limit
+    )
     if len(taken) < limit:
         queue = _Queue(session, boot, seconds, limit, room, match_id)
         taken += queue.next_units(limit - len(taken))
@@ -141,7 +147,7 @@ def select_isolated_matches(
     room = ClaimCapacity(FreeCalls(calls_left(session, boot, seconds)), {}, None)
     rows = [row for wanted in isolated_match_queries(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
     units = [ClaimUnit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
-    return [list(unit.match_ids) for unit in _fitting(session, room, units, limit)]
+    return [list(unit.match_ids) for unit in _reserve_units(session, room, units, limit)]
 
 
 def has_lost_claim(boot: str, seconds: float) -> ColumnElement[bool]:
@@ -155,15 +161,15 @@ def isolated_match_queries(boot: str, seconds: float) -> list[Select[Any]]:
     There is one for due matches and one for matches whose lease expired, so that each can use an index.
     """
     columns = select(_M.id, _M.created_at)
-    gone = columns.where(has_lost_claim(boot, seconds), _losses(boot, seconds) >= LOST_BEFORE_ALONE)
+    gone = columns.where(has_lost_claim(boot, seconds), _count_lost_claims(boot, seconds) >= LOST_BEFORE_ISOLATED)
     return [columns.where(DUE, LOST_TWICE), gone]
 
 
-def _lost_once(boot: str, seconds: float) -> ColumnElement[bool]:
-    return and_(has_lost_claim(boot, seconds), _losses(boot, seconds) < LOST_BEFORE_ALONE)
+def _has_lost_one_claim(boot: str, seconds: float) -> ColumnElement[bool]:
+    return and_(has_lost_claim(boot, seconds), _count_lost_claims(boot, seconds) < LOST_BEFORE_ISOLATED)
 
 
-def _losses(boot: str, seconds: float) -> ColumnElement[int]:
+def _count_lost_claims(boot: str, seconds: float) -> ColumnElement[int]:
     """Return the number of lost claims, including the current one unless it was lost by a restart of the machine."""
     return _M.lost_claims + case((and_(_M.lease_until <= seconds, _M.lease_boot == boot), 1), else_=0)
 
@@ -203,13 +209,15 @@ class _Queue:
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
         """Return creators with due matches, the age of their oldest, and how many of theirs are in progress."""
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
-        waiting.append((None, self._session.scalar(_OF_NOBODY)))
-        return [(creator, oldest, self._room.playing_of(creator)) for creator, oldest in waiting if oldest is not None]
+        waiting.append((None, self._session.scalar(_OLDEST_WITHOUT_CREATOR)))
+        return [
+            (creator, oldest, self._room.count_playing(creator)) for creator, oldest in waiting if oldest is not None
+        ]
 
     def _claimable_units(self, creator: str | None) -> Iterator[ClaimUnit]:
         """Yield this creator's units in order, skipping those whose bots have no free calls at that moment."""
         looked_at = 0
-        while looked_at < MOST_LOOKED_AT:
+        while looked_at < MAX_MATCHES_SEARCHED:
             units = self._units(creator)
             looked_at += len(units)
             if not units:
@@ -220,7 +228,7 @@ class _Queue:
                 if any(match_id in self._passed for match_id in unit.match_ids):
                     continue
                 self._passed.update(unit.match_ids)
-                if self._room.take(unit, seats):
+                if self._room.reserve(unit, seats):
                     yield unit
 
     def _units(self, creator: str | None) -> list[ClaimUnit]:
@@ -245,7 +253,7 @@ class _Queue:
         yield from (wider for narrower, wider in pairwise(WINDOWS) if self._due.get(creator, 0) > narrower)
 
     def _oldest(self, creator: str | None, window: int) -> Sequence[Any]:
-        columns = *(_M[name] for name in (*AGE, "group_id")), _FRIENDLY.label("friendly")
+        columns = *(_M[name] for name in (*CLAIM_ORDER, "group_id")), _FRIENDLY.label("friendly")
         due = select(*columns).where(DUE, ~LOST_TWICE, _M.created_by == creator)
         if self._match_id is not None:
             due = due.where(_M.id == self._match_id)
@@ -255,11 +263,13 @@ class _Queue:
         query = select(oldest, _GROUPS.c.kind).join(_GROUPS, _GROUPS.c.id == oldest.c.group_id)
         if not self._room.has_friendly(creator):
             query = query.where(~oldest.c.friendly)
-        if full := self._room.calls.full():
+        if full := self._room.calls.full_bots():
             # Keeps SQLite from using the index on bots: a bot may have played very many matches.
             sits = func.coalesce(_SEATS.c.bot_id, "").in_(full)
             query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
-        return self._session.execute(query.order_by(*(oldest.c[name] for name in AGE)).limit(self._at_once)).all()
+        return self._session.execute(
+            query.order_by(*(oldest.c[name] for name in CLAIM_ORDER)).limit(self._at_once)
+        ).all()
 
     def _due_by_group(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the due matches of duplicate groups, none of a group of which another runner plays a match."""
@@ -280,18 +290,18 @@ class _Queue:
         return found
 
 
-def _single(row: Any) -> ClaimUnit:
+def _single_match_unit(row: Any) -> ClaimUnit:
     return ClaimUnit((row.id,), row.created_at, row.created_by if row.friendly else None)
 
 
-def _fitting(session: Session, room: ClaimCapacity, units: Sequence[ClaimUnit], limit: int) -> list[ClaimUnit]:
+def _reserve_units(session: Session, room: ClaimCapacity, units: Sequence[ClaimUnit], limit: int) -> list[ClaimUnit]:
     """Return the units for which there is room, in order."""
     if not units:
         return []
     seats = _seats(session, room.calls, [match_id for unit in units for match_id in unit.match_ids])
     taken: list[ClaimUnit] = []
     for unit in units:
-        if len(taken) < limit and room.take(unit, seats):
+        if len(taken) < limit and room.reserve(unit, seats):
             taken.append(unit)
     return taken
 
@@ -315,7 +325,7 @@ def _calls_needed(unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> Counter
     return sum((seats[match_id] for match_id in unit.match_ids), Counter())
 
 
-def playing(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
+def count_playing_by_account(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
     """Return, for each account, how many matches it arranged are in progress, and how many of these are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
@@ -334,33 +344,35 @@ def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
     return left
 
 
-def _creators() -> Select[Any]:
+def _creators_query() -> Select[Any]:
     """Return a query of creators with due matches and the time of the oldest, with one index lookup for each."""
-    first = _first_due(func.min(_M.created_by).label("creator"))
+    first = _first_due_query(func.min(_M.created_by).label("creator"))
     creators = first.cte("creators", recursive=True)
-    after = _first_due(func.min(_M.created_by)).where(_M.created_by > creators.c.creator)
+    after = _first_due_query(func.min(_M.created_by)).where(_M.created_by > creators.c.creator)
     creators = creators.union_all(select(after.scalar_subquery()).where(creators.c.creator.is_not(None)))
-    oldest = _first_due(func.min(_M.created_at)).where(_M.created_by == creators.c.creator)
+    oldest = _first_due_query(func.min(_M.created_at)).where(_M.created_by == creators.c.creator)
     return select(creators.c.creator, oldest.scalar_subquery()).where(creators.c.creator.is_not(None))
 
 
-def _first_due(first: ColumnElement[Any]) -> Select[Any]:
+def _first_due_query(first: ColumnElement[Any]) -> Select[Any]:
     return select(first).where(DUE)
 
 
 # Built once: building these queries takes longer than running them.
-_PLAYED: Final = and_(
+_IS_PLAYED: Final = and_(
     _M.status == literal_column("'running'"), ~is_lease_expired(_M, bindparam("boot"), bindparam("seconds"))
 )
 _PLAYING_OF_CREATORS: Final = (
-    select(_M.created_by, func.count(), func.sum(case((_FRIENDLY, 1), else_=0))).where(_PLAYED).group_by(_M.created_by)
+    select(_M.created_by, func.count(), func.sum(case((_FRIENDLY, 1), else_=0)))
+    .where(_IS_PLAYED)
+    .group_by(_M.created_by)
 )
 _DUE_OF_CREATORS: Final = select(_M.created_by, func.count()).where(DUE).group_by(_M.created_by)
 _CALLS_LEFT: Final = (
     select(_BOTS.c.id, _BOTS.c.max_concurrent_requests - func.count())
     .join(_SEATS, _SEATS.c.bot_id == _BOTS.c.id)
     .join(_MATCHES, _M.id == _SEATS.c.match_id)
-    .where(_PLAYED)
+    .where(_IS_PLAYED)
     .group_by(_BOTS.c.id, _BOTS.c.max_concurrent_requests)
 )
 _EXAMINED: Final = (
@@ -373,5 +385,5 @@ _SEATED: Final = (
     .join(_BOTS, _BOTS.c.id == _SEATS.c.bot_id)
     .where(_SEATS.c.match_id.in_(bindparam("matches", expanding=True)))
 )
-_CREATORS: Final = _creators()
-_OF_NOBODY: Final[Select[Any]] = _first_due(func.min(_M.created_at)).where(_M.created_by.is_(None))
+_CREATORS: Final = _creators_query()
+_OLDEST_WITHOUT_CREATOR: Final[Select[Any]] = _first_due_query(func.min(_M.created_at)).where(_M.created_by.is_(None))

@@ -1,6 +1,6 @@
-"""Matches: arranging, listing, and cancelling those of a bot that leaves.
+"""Create, find and list matches, and cancel those of a bot that is withdrawn.
 
-Who may write to a match is settled in ``claims``, what is written in ``recording`` and ``results``.
+``claims`` decides which runner may write to a match, ``recording`` stores what happens in it.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import NotFound
 from referee.matches.scheduling import MatchPlan as MatchPlan
-from referee.matches.scheduling import arrange
+from referee.matches.scheduling import create_matches
 from referee.matches.tables import DealGroup, Match, MatchSeat, is_unstarted
 
 Json = dict[str, Any]
 
 
 def create_match(session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None) -> Match:
-    """Create a match. Raise the same errors as ``arrange``."""
-    (match_id,) = arrange(session, [plan], master_key=master_key, group=group)
+    """Create a match. Raise the same errors as ``create_matches``."""
+    (match_id,) = create_matches(session, [plan], master_key=master_key, group=group)
     return get_match(session, match_id)
 
 
@@ -53,7 +53,7 @@ def list_matches(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Match]:
-    """Matches by these filters, and by another condition if one is given."""
+    """Return a page of the matches that pass these filters and the condition ``where``, newest first."""
     query = select(Match)
     if where is not None:
         query = query.where(where)
@@ -68,7 +68,7 @@ def list_matches(
             query = query.where(column == wanted)
     if bot_id is not None:
         query = query.where(Match.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)))
-    return newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
 
 
 def count_running_by_game(session: Session) -> dict[str, int]:
@@ -77,10 +77,10 @@ def count_running_by_game(session: Session) -> dict[str, int]:
     return dict(session.execute(running).all())
 
 
-def cancel_unbegun(session: Session, bot_id: str, tournament_id: str | None) -> int:
-    """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
+def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:
+    """Cancel the unstarted matches of a bot, in one tournament or everywhere (None); return how many there were."""
     sits = MatchSeat.bot_id == bot_id
-    if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
+    if tournament_id is not None:  # it leaves the tournament, so its substitute does too
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
     seated = select(MatchSeat.match_id).where(sits)
     query = select(Match.id).where(Match.id.in_(seated), is_unstarted())

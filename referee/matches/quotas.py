@@ -10,8 +10,8 @@ from referee.errors import QuotaExceeded
 from referee.match.time_limits import Limits
 from referee.matches.tables import OPEN, Match, friendly
 
-OPEN_FRIENDLIES: Final = 10
-LONGEST: Final = Limits(budget_ms=5_000, bank_ms=60_000)
+MAX_OPEN_FRIENDLIES: Final = 10
+MAX_TIME: Final = Limits(budget_ms=5_000, bank_ms=60_000)
 SLOTS_SHARE: Final = 4  # friendlies of one account take at most one out of this many slots of a runner
 
 
@@ -23,13 +23,13 @@ def check_friendlies(session: Session, account_id: str) -> None:
     session.execute(select(Account.id).where(Account.id == account_id).with_for_update(key_share=True))
     arranged = select(func.count()).where(Match.created_by == account_id, friendly(), Match.status.in_(OPEN))
     count = session.scalars(arranged).one()
-    if count >= OPEN_FRIENDLIES:
+    if count >= MAX_OPEN_FRIENDLIES:
         raise QuotaExceeded(
-            f"You have {count} open friendlies; the limit is {OPEN_FRIENDLIES}. Wait until one is over, or cancel one "
-            "with POST /api/v1/matches/ID/cancel."
+            f"You have {count} open friendlies; the limit is {MAX_OPEN_FRIENDLIES}. "
+            "Wait until one is over, or cancel one with POST /api/v1/matches/ID/cancel."
         )
 
 
-def friendlies_at_once(runner_slots: int) -> int:
+def max_concurrent_friendlies(runner_slots: int) -> int:
     """Return how many friendlies of one account may be in progress at the same time."""
     return max(1, runner_slots // SLOTS_SHARE)

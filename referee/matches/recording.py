@@ -8,12 +8,12 @@ from sqlalchemy import bindparam, delete, insert, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time, lease_now
-from referee.db.names import printable
+from referee.db.names import make_storable
 from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, Match, SealedAnswer
 
-FEW: Final = 4  # number of updates up to which a savepoint costs more than it saves
-MAX_KEPT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
+MAX_WITHOUT_SAVEPOINT: Final = 4  # number of updates up to which a savepoint costs more than it saves
+MAX_REPORT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class MatchUpdate:
     lines: Sequence[bytes] = ()
     sealed: Sequence[PendingAnswer] = ()
     unsealed: Sequence[int] = ()
-    evidence: Sequence[FaultReport] = field(default=())
+    fault_reports: Sequence[FaultReport] = field(default=())
 
 
 def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
@@ -61,7 +61,7 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
 
     A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """
-    lease = claims.LEASES.lease(*lease_now(session))
+    lease = claims.LEASES.new_lease_values(*lease_now(session))
     # In order of ids, to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     moves = [
@@ -74,13 +74,13 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
         }
         for record in ordered
     ]
-    together = len(moves) > FEW and _all_moved(session, moves)
-    good = ordered if together else _moved_one_by_one(session, ordered, moves)
+    together = len(moves) > MAX_WITHOUT_SAVEPOINT and _advance_all(session, moves)
+    good = ordered if together else _advance_one_by_one(session, ordered, moves)
     _write(session, good)
     return {record.match_id for record in ordered if record not in good}
 
 
-def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
+def _advance_all(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
     """Advance all matches in one statement, the usual case. Return False, with nothing changed, if some cannot be."""
     connection = session.connection()
     attempt = connection.begin_nested()
@@ -91,7 +91,7 @@ def _all_moved(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
     return False
 
 
-def _moved_one_by_one(
+def _advance_one_by_one(
     session: Session, records: Sequence[MatchUpdate], moves: Sequence[dict[str, Any]]
 ) -> list[MatchUpdate]:
     """Advance the matches one by one; return the updates whose claims are valid and that continue the recorded rows."""
@@ -129,11 +129,11 @@ def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
     for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed_rows), (_UNSEAL, opened)):
         if values:
             session.connection().execute(statement, values)
-    write_evidence(session, records)
+    write_fault_reports(session, records)
 
 
-def write_evidence(session: Session, records: Sequence[MatchUpdate]) -> None:
-    if not any(record.evidence for record in records):
+def write_fault_reports(session: Session, records: Sequence[MatchUpdate]) -> None:
+    if not any(record.fault_reports for record in records):
         return
     moment = current_time(session)
     _insert_all(
@@ -146,14 +146,14 @@ def write_evidence(session: Session, records: Sequence[MatchUpdate]) -> None:
                 "seat": report.seat,
                 "bot_id": report.bot_id,
                 "code": report.code,
-                "detail": printable(report.detail)[:1000],
-                "request": report.request and report.request[:MAX_KEPT_BYTES],
-                "reply": report.reply and report.reply[:MAX_KEPT_BYTES],
+                "detail": make_storable(report.detail)[:1000],
+                "request": report.request and report.request[:MAX_REPORT_BYTES],
+                "reply": report.reply and report.reply[:MAX_REPORT_BYTES],
                 "timing": report.timing,
                 "created_at": moment,
             }
             for record in records
-            for report in record.evidence
+            for report in record.fault_reports
         ],
     )
 

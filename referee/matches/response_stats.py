@@ -14,7 +14,7 @@ from referee.match.log import parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
 
-MATCHES: Final = 200  # most recent matches that are read; a log takes about two milliseconds
+MAX_MATCHES: Final = 200  # most recent matches that are read; a log takes about two milliseconds
 
 Key = tuple[str | None, date | None]
 
@@ -42,8 +42,8 @@ class TimedMatch:
     answers: Sequence[tuple[int, str]]
 
 
-def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
-    """Return the last ``MATCHES`` of a bot whose deal groups are closed, newest first; ``before`` if they are the same.
+def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
+    """Return the last ``MAX_MATCHES`` matches of a bot whose deal groups are closed, newest first; reuse ``before``.
 
     A damaged log counts as one without answers.
     """
@@ -55,7 +55,7 @@ def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = (
         .where(MatchSeat.bot_id == bot_id, Match.status.in_(deal_groups.ENDED), DealGroup.state == "over")
         .where(Match.finished_at.is_not(None))
         .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
-        .limit(MATCHES)
+        .limit(MAX_MATCHES)
     )
     found = session.execute(query).all()
     known = {match.match_id: match for match in before}
@@ -63,12 +63,12 @@ def last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = (
         return before
     return [
         known.get(row.id)
-        or TimedMatch(row.id, row.version, row.finished_at, tuple(_answers(_lines(session, row.id), row.seat)))
+        or TimedMatch(row.id, row.version, row.finished_at, tuple(_answers(_log_lines(session, row.id), row.seat)))
         for row in found
     ]
 
 
-def stretches(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:
+def group_by_period(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:
     """Group matches by version, or by version and day (UTC), the latest first."""
     found: dict[Key, ResponsePeriod] = {}
     for match in played:
@@ -83,7 +83,7 @@ def stretches(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[Res
     return sorted(found.values(), key=lambda stretch: stretch.last_at, reverse=True)
 
 
-def _lines(session: Session, match_id: str) -> list[bytes]:
+def _log_lines(session: Session, match_id: str) -> list[bytes]:
     try:
         return logs.log_lines(session, match_id)
     except BadLog:

@@ -7,7 +7,7 @@ from referee.errors import NotFound
 from referee.matches.tables import Result
 
 
-def result_of(session: Session, match_id: str) -> Result:
+def get_result(session: Session, match_id: str) -> Result:
     """Return the result of a match. Raise ``NotFound`` if it has none."""
     result = session.scalar(select(Result).where(Result.match_id == match_id))
     if result is None:

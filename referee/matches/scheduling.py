@@ -23,7 +23,7 @@ from referee.matches.tables import DealGroup, Match, MatchSeat
 
 Json = dict[str, Any]
 
-# Without the ORM, which would cost more per row than all the rest.
+# Without the ORM, whose overhead per row would exceed everything else.
 _GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, Match, MatchSeat))
 
 
@@ -58,7 +58,7 @@ class MatchPlan:
     rematch_of: str | None = None
 
 
-def arrange(
+def create_matches(
     session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
 ) -> list[str]:
     """Create matches that are due immediately, in ``group`` or the groups of their deals; return their ids in order.
@@ -108,7 +108,7 @@ class _Draft:
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:
         """Return the complete options of each combination of game, seats and options."""
-        of_kind = {_key(plan): plan for plan in self.plans}
+        of_kind = {_options_key(plan): plan for plan in self.plans}
         return {key: rules_of(plan.game).start(len(plan.bots), plan.options).options for key, plan in of_kind.items()}
 
     @cached_property
@@ -126,7 +126,7 @@ class _Draft:
     def _group(self, plans: Sequence[MatchPlan], moment: datetime, master_key: bytes) -> Json:
         entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != house_bots.STATUS]
         kind = plans[0].deal.kind if plans[0].deal else "own"
-        return {**deal_groups.fresh(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
+        return {**deal_groups.new_group_row(entries, moment, master_key, plans[0].tournament_id), "kind": kind}
 
     def check(self) -> None:
         _ = self.options
@@ -134,7 +134,7 @@ class _Draft:
             self._check_bot(bot_id, game)
         rated = [plan for plan in self.plans if plan.tournament_id is None and self._is_rated(plan)]
         for game, bot_id in {(plan.game, bot_id): None for plan in rated for bot_id in plan.bots}:
-            certificates.demand(self.session, self.session.get_one(Bot, bot_id), game)
+            certificates.require_certificate(self.session, self.session.get_one(Bot, bot_id), game)
 
     def _check_bot(self, bot_id: str, game: str) -> None:
         bot = self.bots.get(bot_id)
@@ -151,7 +151,7 @@ class _Draft:
             "game": plan.game,
             "rules_version": rules_of(plan.game).rules_version,
             "engine_version": __version__,
-            "options": self.options[_key(plan)],
+            "options": self.options[_options_key(plan)],
             "seats": len(plan.bots),
             "budget_ms": plan.limits.budget_ms,
             "bank_ms": plan.limits.bank_ms,
@@ -201,5 +201,5 @@ class _Draft:
         ]
 
 
-def _key(plan: MatchPlan) -> tuple[str, int, bytes]:
+def _options_key(plan: MatchPlan) -> tuple[str, int, bytes]:
     return plan.game, len(plan.bots), dumps(dict(plan.options))

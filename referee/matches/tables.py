@@ -1,4 +1,4 @@
-"""Matches: deal groups, seats, rows of logs, results, evidence of faults."""
+"""Tables of matches: deal groups, seats, log rows, results, faults."""
 
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ GOING_ON = ("waiting", "due", "running")
 OPEN = (*GOING_ON, "stuck")  # a stuck match is open until it is retried, cancelled or voided
 GROUP_STATES = ("new", "open", "over")
 GROUP_KINDS = ("own", "common", "duplicate")
-AGE = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
+CLAIM_ORDER = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
 
 def _partial_index(name: str, rows: str, *columns: str) -> Index:
@@ -40,7 +40,7 @@ class DealGroup(Leased, Base):
     created_at: Mapped[datetime]
 
     @property
-    def told_entries(self) -> list[Any] | None:
+    def public_entries(self) -> list[Any] | None:
         """Return the bots whose nonces entered the deal, None before the group is closed."""
         return self.entries if self.state == "over" else None
 
@@ -54,9 +54,9 @@ class Match(Leased, Base):
         Index(None, "status", "created_at", "id"),
         Index(None, "created_at", "id"),
         Index(None, "tournament_id", "tournament_round", "table_no"),
-        # What runners look for: small, however many matches are over. The status comes first, though it is always
-        # the same: else SQLite prefers the index above.
-        _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *AGE),
+        # For runners: small, however many matches have ended. The status comes first, although it is constant:
+        # otherwise SQLite prefers the index above.
+        _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *CLAIM_ORDER),
         _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )
 
@@ -149,7 +149,7 @@ class MatchLog(Base):
 
 
 class Result(Base):
-    """What came of a match. ``seq`` is the order in which matches ended, whatever any clock says."""
+    """The result of a match. ``seq`` numbers matches in the order in which they ended, independent of clocks."""
 
     __tablename__ = "results"
     __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
@@ -158,7 +158,7 @@ class Result(Base):
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
     ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
     bots: Mapped[list[Any]]
-    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the one it stands in for
+    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the bot that it substitutes
     rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
     placements: Mapped[list[Any]]
     returns: Mapped[list[Any]]

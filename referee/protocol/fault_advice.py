@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-TELL_BOT: Final = (  # for a bot that does not know its secret
+SET_UP_SIGNING: Final = (  # for a bot that does not know its secret
     "save the secret as `secret.txt` next to the bot's program (starter bots read it at each call), or set"
     " `REFEREE_BOT_SECRET` and restart the bot"
 )
 CHECK_ADVICE: Final = {  # by code of a check, if it is not a fault or means something else there
-    "wrong_proof": f"the bot does not know the secret of this registration: {TELL_BOT}",
-    "bad_status": f"401 means that the bot rejected the signature of the referee: {TELL_BOT}",
+    "wrong_proof": f"the bot does not know the secret of this registration: {SET_UP_SIGNING}",
+    "bad_status": f"401 means that the bot rejected the signature of the referee: {SET_UP_SIGNING}",
 }
 
 

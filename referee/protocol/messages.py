@@ -22,11 +22,11 @@ MAX_NOTE_BYTES = 1024
 MAX_ERROR_BYTES = 1024
 DEFAULT_MAX_CONCURRENT_REQUESTS = 8
 
-_LAX = frozenset({"error"})
+_UNCHECKED_MEMBERS = frozenset({"error"})
 _NONCE = re.compile(r"[0-9A-Za-z_-]{1,64}")  # no "|": nonces are joined by it
 _HASH = re.compile(r"[0-9a-f]{64}")
-_WORDS = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*")
-_UNSHOWN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_NOTE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*")
+_UNPRINTABLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 # -- what we send --
@@ -63,7 +63,7 @@ class Questions:
         self.seat = seat
         self._match = orjson.Fragment(encode_json(match_facts(header, seat, aliases)))
 
-    def ask(self, request: Request) -> tuple[str, bytes]:
+    def encode(self, request: Request) -> tuple[str, bytes]:
         """Return the id of the decision and the body that asks for it."""
         id = decision_id(self.match_id, self.seat, request.question)
         body = encode_json(
@@ -171,7 +171,7 @@ def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
     """Read the reply to question ``id``, which listed ``legal_count`` actions. The game judges whether it is legal."""
     error = ""
     try:
-        reply = read_object(body, lax=_LAX)
+        reply = read_object(body, lax=_UNCHECKED_MEMBERS)
         error = _error(reply.get("error"))
         return replace(_decision(reply, id, legal_count), error=error)
     except BadBody as bad:
@@ -195,17 +195,17 @@ def read_manifest(body: bytes) -> Manifest:
 
 def read_proof(body: bytes) -> str:
     """Return the ``proof`` in the reply to a challenge; raise ``BadBody`` if there is none."""
-    return _member(body, "proof", _HASH, "64 lower-case hex digits")
+    return _read_pattern(body, "proof", _HASH, "64 lower-case hex digits")
 
 
 def read_nonce_hash(body: bytes) -> str:
     """Return the ``nonce_hash`` in the reply to step 1; raise ``BadBody`` if there is none."""
-    return _member(body, "nonce_hash", _HASH, "64 lower-case hex digits")
+    return _read_pattern(body, "nonce_hash", _HASH, "64 lower-case hex digits")
 
 
 def read_nonce(body: bytes) -> str:
     """Return the ``nonce`` in the reply to step 2; raise ``BadBody`` if there is none."""
-    return _member(body, "nonce", _NONCE, "1 to 64 letters, digits, _ or -")
+    return _read_pattern(body, "nonce", _NONCE, "1 to 64 letters, digits, _ or -")
 
 
 def read_accepted(body: bytes) -> bool:
@@ -252,7 +252,7 @@ def _decision(reply: Mapping[str, Any], id: str, legal_count: int) -> Decision:
 def _note(note: Any) -> str:
     if not isinstance(note, str) or len(note.encode()) > MAX_NOTE_BYTES:
         raise BadBody("bad_schema", f"note must be a text of at most {MAX_NOTE_BYTES} bytes")
-    if not _WORDS.fullmatch(note.replace("\n", " ").replace("\t", " ")):
+    if not _NOTE.fullmatch(note.replace("\n", " ").replace("\t", " ")):
         raise BadBody("bad_schema", "note contains control or direction characters")
     return note
 
@@ -262,17 +262,17 @@ def _error(error: Any) -> str:
     that reporting one is always safe."""
     if not isinstance(error, str):
         return ""
-    shown = _UNSHOWN.sub("\N{REPLACEMENT CHARACTER}", error)
+    shown = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", error)
     return shown.encode()[:MAX_ERROR_BYTES].decode(errors="ignore")
 
 
 def _short_text(text: Any, what: str) -> str:
-    if not isinstance(text, str) or not 1 <= len(text) <= 64 or not _WORDS.fullmatch(text):
+    if not isinstance(text, str) or not 1 <= len(text) <= 64 or not _NOTE.fullmatch(text):
         raise BadBody("bad_schema", f"{what} must be a text of 1 to 64 printable characters")
     return text
 
 
-def _member(body: bytes, name: str, pattern: re.Pattern[str], wanted: str) -> str:
+def _read_pattern(body: bytes, name: str, pattern: re.Pattern[str], wanted: str) -> str:
     text = read_object(body).get(name)
     if not isinstance(text, str) or not pattern.fullmatch(text):
         raise BadBody("bad_schema", f"{name} must be {wanted}")

@@ -66,7 +66,7 @@ class Signer:
         digests = [hmac.digest(key, signed, "sha256") for key in self._keys]
         return " ".join("v1," + base64.b64encode(digest).decode() for digest in digests)
 
-    def fits(self, id: str, timestamp: str, body: bytes, signatures: str) -> bool:
+    def verify(self, id: str, timestamp: str, body: bytes, signatures: str) -> bool:
         """Return whether any signature in the header was made with any of the keys."""
         if not timestamp.isascii() or not timestamp.isdigit():
             return False

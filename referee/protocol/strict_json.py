@@ -11,14 +11,14 @@ from typing import Any, Literal
 Kind = Literal["syntax", "depth", "duplicate_key", "number", "text"]
 Steps = tuple[str | int, ...]  # keys and list indices, outermost first
 
-MAX_KEY = 80  # characters of a key that an error shows
-MAX_PATH = 120
-MAX_NUMERAL = 40  # characters of an integer: converting a very long one is expensive
+MAX_KEY_LENGTH = 80  # characters of a key that an error shows
+MAX_PATH_LENGTH = 120
+MAX_NUMERAL_LENGTH = 40  # characters of an integer: converting a very long one is expensive
 
 # A string or a bracket. The string alternative also takes an unclosed string up to the end, so that the scan stays
 # linear for any input.
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[\[\]{}]', re.DOTALL)
-_UNFIT = re.compile("[\0\ud800-\udfff]")  # decoding has joined the surrogates that form a pair
+_FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")  # decoding has joined the surrogates that form a pair
 
 
 class InvalidJson(Exception):
@@ -103,7 +103,7 @@ class _Reading:
 
     def _integer(self, numeral: str) -> int | _RefusedNumber:
         lowest, highest = self.limits.min_integer, self.limits.max_integer
-        accepted = len(numeral) <= MAX_NUMERAL and lowest <= int(numeral) <= highest
+        accepted = len(numeral) <= MAX_NUMERAL_LENGTH and lowest <= int(numeral) <= highest
         if accepted and not (numeral == "-0" and self.limits.refuse_negative_zero):
             return int(numeral)
         return self._refuse(numeral, f"an integer from {lowest} to {highest}")
@@ -129,7 +129,7 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _refuse_texts(value: Any, any_text_in: Collection[str]) -> None:
     if any_text_in and isinstance(value, dict):
         value = {key: member for key, member in value.items() if key not in any_text_in}
-    path = _find_path(value, lambda leaf: isinstance(leaf, str) and _UNFIT.search(leaf) is not None)
+    path = _find_path(value, lambda leaf: isinstance(leaf, str) and _FORBIDDEN_CHARACTERS.search(leaf) is not None)
     if path is not None:
         raise InvalidJson("text", "text must not contain NUL or lone surrogates", path)
 
@@ -159,5 +159,5 @@ def _find_steps(value: Any, wanted: Callable[[Any], bool]) -> Steps | None:
 
 def _render_path(steps: Steps) -> str:
     """Return a path such as ``players[1].name`` in printable ASCII."""
-    shown = (f"[{step}]" if isinstance(step, int) else "." + ascii(step)[1:-1][:MAX_KEY] for step in steps)
-    return "".join(shown).removeprefix(".")[:MAX_PATH]
+    shown = (f"[{step}]" if isinstance(step, int) else "." + ascii(step)[1:-1][:MAX_KEY_LENGTH] for step in steps)
+    return "".join(shown).removeprefix(".")[:MAX_PATH_LENGTH]

@@ -15,8 +15,8 @@ from typing import Final, Literal
 
 from referee.errors import BadOption
 
-LEAST_GROUPS: Final = 8  # with fewer, the estimated variance is unreliable
-SPREAD: Final = 0.25  # the maximum variance of a score between 0 and 1
+MIN_GROUPS: Final = 8  # with fewer, the estimated variance is unreliable
+MAX_VARIANCE: Final = 0.25  # the maximum variance of a score between 0 and 1
 
 Verdict = Literal["h0", "h1"]
 
@@ -84,12 +84,12 @@ class RunningTest:
         if not self.groups:
             return 0.0
         mean = self._sum / self.groups
-        variance = (max(0.0, self._squares - self.groups * mean * mean) + SPREAD) / self.groups
+        variance = (max(0.0, self._squares - self.groups * mean * mean) + MAX_VARIANCE) / self.groups
         low, high = expected_score(self.test.elo0), expected_score(self.test.elo1)
         return self.groups * (high - low) * (2 * mean - low - high) / (2 * variance)
 
     def _decide(self) -> Verdict | None:
-        if self.groups < LEAST_GROUPS:
+        if self.groups < MIN_GROUPS:
             return None
         if self.ratio <= self.test.lower:
             return "h0"

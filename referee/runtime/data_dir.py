@@ -39,12 +39,12 @@ class Owner:
 
 @dataclass(slots=True)
 class DataDir:
-    """A data directory; between ``own`` and ``release`` no other process can own it."""
+    """A data directory; between ``acquire`` and ``release`` no other process can own it."""
 
     path: Path
     _lock: TextIOWrapper | None = field(default=None, init=False)
 
-    def own(self) -> None:
+    def acquire(self) -> None:
         """Lock the directory; raise ``InUse`` if another process owns it. The kernel drops the lock at our exit."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (self.path / "up.lock").open("a+")
@@ -58,10 +58,10 @@ class DataDir:
                 f"{self.path} is in use by another `referee up`{owner}; stop it or pass another --data"
             ) from None
         self._lock = lock
-        self._close_to_others()
-        self.announce("")
+        self._make_files_private()
+        self.write_owner("")
 
-    def announce(self, url: str) -> None:
+    def write_owner(self, url: str) -> None:
         """Write our process id and URL into the lock file, for the error message of a second ``referee up``."""
         assert self._lock is not None, "only an owner announces itself"
         self._lock.truncate(0)
@@ -94,7 +94,7 @@ class DataDir:
         _make_private(short)
         return short / "redis.sock"
 
-    def _close_to_others(self) -> None:
+    def _make_files_private(self) -> None:
         """Remove other users' permissions from our files, and from the directory if it contains nothing else.
 
         Do not follow links: they may lead to files of others.
@@ -102,14 +102,14 @@ class DataDir:
         found = set(self.path.iterdir())
         ours = {path for path in found if path.name.startswith(OUR_FILES) or path.name in OUR_FOLDERS}
         for path in ours:
-            _close(path)
+            _remove_other_permissions(path)
             if path.is_symlink():
                 continue
             for folder, folders, files in os.walk(path):
                 for name in (*folders, *files):
-                    _close(Path(folder) / name)
+                    _remove_other_permissions(Path(folder) / name)
         if found == ours:
-            _close(self.path)
+            _remove_other_permissions(self.path)
 
     def owner(self) -> Owner | None:
         """Return the process that owns the directory now, or None."""
@@ -123,7 +123,7 @@ class DataDir:
         return None
 
 
-def _close(path: Path) -> None:
+def _remove_other_permissions(path: Path) -> None:
     found = path.lstat()
     if found.st_uid == os.geteuid() and found.st_mode & 0o077 and not stat.S_ISLNK(found.st_mode):
         path.chmod(stat.S_IMODE(found.st_mode) & 0o700)

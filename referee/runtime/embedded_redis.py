@@ -20,19 +20,19 @@ from referee.runtime.processes import Child
 
 SHUTDOWN_S = 10.0
 # Our callers repeat their requests themselves; retries of the client would delay them for seconds.
-_ONCE: dict[str, Any] = {"socket_timeout": 2.0, "socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0)}
+_NO_RETRY: dict[str, Any] = {"socket_timeout": 2.0, "socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0)}
 
 
-class ServerTrouble(RefereeError):
+class RedisServerError(RefereeError):
     """Raised if a Redis server does not answer, or an old one does not release its socket."""
 
 
-def url(path: Path) -> str:
+def socket_url(path: Path) -> str:
     """Return the URL of a socket."""
     return f"unix://{quote(str(path))}?db=0"
 
 
-def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
+def create_child(data_dir: DataDir, environment: dict[str, str]) -> Child:
     """Return the child process for the server: an installed ``redis-server``, else the one from our dependencies."""
     installed = shutil.which("redis-server")
     executable = Path(installed) if installed else get_binary_path()
@@ -54,16 +54,16 @@ def server(data_dir: DataDir, environment: dict[str, str]) -> Child:
 
 
 def check(redis_url: str) -> None:
-    """Raise ``ServerTrouble`` unless a server answers at the URL."""
+    """Raise ``RedisServerError`` unless a server answers at the URL."""
     try:
-        with Redis.from_url(redis_url, **_ONCE) as client:
+        with Redis.from_url(redis_url, **_NO_RETRY) as client:
             client.ping()
     except (RedisError, ValueError) as error:
         place = redis_url.rpartition("@")[2]  # without the password
-        raise ServerTrouble(f"no Redis server answers at {place}, the address in $REDIS_URL: {error}") from error
+        raise RedisServerError(f"no Redis server answers at {place}, the address in $REDIS_URL: {error}") from error
 
 
-def put_aside(server: Child) -> Path | None:
+def set_data_aside(server: Child) -> Path | None:
     """Rename the data folder of the server, so that it starts empty. Return the new name, or None without data."""
     kept = server.folder / "appendonlydir"
     if not kept.exists():
@@ -73,7 +73,7 @@ def put_aside(server: Child) -> Path | None:
     return aside
 
 
-def answers(path: Path) -> bool:
+def is_answering(path: Path) -> bool:
     """Return whether a server answers on this socket."""
     if not path.exists():
         return False
@@ -86,7 +86,7 @@ def answers(path: Path) -> bool:
         client.close()
 
 
-def take_over(path: Path, wait: Callable[[float], None]) -> bool:
+def shut_down_orphan(path: Path, wait: Callable[[float], None]) -> bool:
     """Shut down a server that a killed supervisor left behind; return whether there was one. Ours uses its data.
 
     We do not adopt it, because it is not tied to this process and could be left behind again.
@@ -98,13 +98,13 @@ def take_over(path: Path, wait: Callable[[float], None]) -> bool:
     try:
         client.shutdown()
     except RedisError as error:
-        raise ServerTrouble(f"a server on {path} refuses to shut down: {error}") from error
+        raise RedisServerError(f"a server on {path} refuses to shut down: {error}") from error
     finally:
         client.close()
     end = time.monotonic() + SHUTDOWN_S
     while _is_socket_in_use(path):
         if time.monotonic() > end:
-            raise ServerTrouble(f"a server on {path} does not shut down within {SHUTDOWN_S:.0f} s")
+            raise RedisServerError(f"a server on {path} does not shut down within {SHUTDOWN_S:.0f} s")
         wait(0.05)
     return True
 
@@ -117,4 +117,4 @@ def _is_socket_in_use(path: Path) -> bool:
 
 
 def _client(path: Path) -> Redis:
-    return Redis(unix_socket_path=str(path), **_ONCE)
+    return Redis(unix_socket_path=str(path), **_NO_RETRY)

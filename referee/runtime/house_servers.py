@@ -19,7 +19,7 @@ HOST = "127.0.0.1"
 STOP_S = 3.0
 
 
-class Houses:
+class HouseServer:
     """The serving process, from its parent's side: the URLs of the bots, and a way to set their secrets."""
 
     def __init__(self, names: Sequence[str], latency_ms: int = 0) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from referee.db.engine import Database, parsed_url
+from referee.db.engine import Database, parse_database_url
 from referee.db.revisions import check
 from referee.db.upgrading import upgrade
 from referee.errors import RefereeError
@@ -17,20 +17,20 @@ class NoDatabase(RefereeError):
     """Raised if a data directory has no database."""
 
 
-def settings_of(data: Path | None) -> Settings:
+def load_settings(data: Path | None) -> Settings:
     """Return the settings. ``data`` replaces $REFEREE_DATA in this process and its children."""
     if data is not None:
         os.environ["REFEREE_DATA"] = str(data.expanduser().resolve())
     return Settings.load()
 
 
-def record_of(data: Path | None) -> tuple[Settings, Database]:
+def open_database(data: Path | None) -> tuple[Settings, Database]:
     """Open the database of a service without changing anything.
 
     Raise ``NoDatabase`` if it is missing, and ``RefereeError`` if its schema is not the current one.
     """
     folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
-    url = parsed_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
+    url = parse_database_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise NoDatabase(
             f"There is no database in {Path(str(url.database)).parent}. Pass the data directory of your service with "
@@ -38,14 +38,14 @@ def record_of(data: Path | None) -> tuple[Settings, Database]:
         )
     database = Database(url.render_as_string(hide_password=False))
     check(database)
-    return settings_of(data), database
+    return load_settings(data), database
 
 
-def made_record_of(
+def open_or_create_database(
     data: Path | None, *, settle: Callable[[Session], object] | None = None
 ) -> tuple[Settings, Database]:
     """Open the database; create it or upgrade its schema if necessary. ``settle`` is that of ``upgrade``."""
-    settings = settings_of(data)
+    settings = load_settings(data)
     database = Database.from_settings(settings)
     upgrade(database, settle=settle)
     return settings, database

@@ -7,11 +7,11 @@ import threading
 import time
 from typing import IO, Final
 
-KEPT_BYTES: Final = 4096
-KEPT_LINES: Final = 40  # of a traceback
+MAX_BYTES: Final = 4096
+MAX_TRACEBACK_LINES: Final = 40  # of a traceback
 PIECE_BYTES: Final = 65_536
-REST_S: Final = 0.005  # after every full piece: who writes without end waits for us, and takes no disk
-STEP_S: Final = 0.005
+READ_PAUSE_S: Final = 0.005  # after every full piece: who writes without end waits for us, and takes no disk
+POLL_S: Final = 0.005
 TRACEBACK: Final = b"Traceback (most recent call last):"
 # Matches the last line of a traceback, unless threads interleave their output.
 RAISED: Final = re.compile(rb"[A-Za-z_][\w.]*(:|$)")
@@ -52,7 +52,7 @@ class OutputTail:
             with self._reading:
                 if not self._is_readable(0):
                     return
-            time.sleep(STEP_S)
+            time.sleep(POLL_S)
 
     def end(self, patience_s: float) -> None:
         """Stop waiting for output. A writer that is still running is left alone."""
@@ -69,7 +69,7 @@ class OutputTail:
             if not piece:
                 return
             if len(piece) == PIECE_BYTES:
-                time.sleep(REST_S)
+                time.sleep(READ_PAUSE_S)
 
     def _is_readable(self, timeout_ms: int | None) -> bool:
         """Return whether there is data, or the end of the output, to read. Without a timeout, wait for it forever."""
@@ -78,19 +78,19 @@ class OutputTail:
         return bool(poll.poll(timeout_ms))
 
     def _keep(self, piece: bytes) -> None:
-        self.head += piece[: KEPT_BYTES - len(self.head)]
-        self._tail = (self._tail + piece)[-KEPT_BYTES:]
+        self.head += piece[: MAX_BYTES - len(self.head)]
+        self._tail = (self._tail + piece)[-MAX_BYTES:]
         *lines, cut = (self._cut + piece).split(b"\n")
-        self._cut = cut[:KEPT_BYTES]
+        self._cut = cut[:MAX_BYTES]
         if self._begun or any(TRACEBACK in line for line in lines):
             for line in lines:
-                self._keep_traceback(line[:KEPT_BYTES])
+                self._keep_traceback(line[:MAX_BYTES])
 
     def _keep_traceback(self, line: bytes) -> None:
         if TRACEBACK in line:
             self._begun = [line]
         elif self._begun and line.startswith(b" "):
-            self._begun = [*self._begun[-KEPT_LINES:], line]
+            self._begun = [*self._begun[-MAX_TRACEBACK_LINES:], line]
         elif self._begun:  # the line that names the exception
             if RAISED.match(line) and not line.startswith(HUNG_UP):
                 self._traceback = [*self._begun, line]

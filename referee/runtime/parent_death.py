@@ -13,7 +13,7 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-def tie(parent: int, death_signal: signal.Signals) -> None:
+def set_parent_death_signal(parent: int, death_signal: signal.Signals) -> None:
     """Have the kernel send ``death_signal`` to this process when its parent dies, or send it now if it is dead already.
 
     The kernel watches the thread that forked, so long-lived children have to be started from the main thread.
@@ -28,4 +28,4 @@ def tie(parent: int, death_signal: signal.Signals) -> None:
 def make_preexec(death_signal: signal.Signals) -> Callable[[], None]:
     """Return a ``preexec_fn`` for ``subprocess.Popen`` that ties the child to this process."""
     parent = os.getpid()
-    return lambda: tie(parent, death_signal)
+    return lambda: set_parent_death_signal(parent, death_signal)

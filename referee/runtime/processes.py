@@ -15,8 +15,8 @@ from typing import Self
 from referee.runtime import parent_death
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-STEADY_S = 30.0  # a child that ran this long counts as recovered
-LONGEST_PAUSE_S = 30.0
+STABLE_AFTER_S = 30.0  # a child that ran this long counts as recovered
+MAX_PAUSE_S = 30.0
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ class Child:
         if self.process is None or self.process.poll() is None:
             return False
         lived_s = time.monotonic() - self._started
-        self.deaths = 1 if lived_s > STEADY_S else self.deaths + 1
-        self.due = time.monotonic() + min(LONGEST_PAUSE_S, 0.25 * 2**self.deaths)
+        self.deaths = 1 if lived_s > STABLE_AFTER_S else self.deaths + 1
+        self.due = time.monotonic() + min(MAX_PAUSE_S, 0.25 * 2**self.deaths)
         self.process = None
         return True
 

@@ -22,7 +22,7 @@ REDIS_STOP_S = 5.0
 API_THREADS = 64
 
 
-class NotUp(RefereeError):
+class StartFailed(RefereeError):
     """Raised if the service does not start, with the last log lines of the processes that failed."""
 
 
@@ -70,14 +70,14 @@ class Supervisor:
     def _start_redis(self) -> None:
         """Start our own server. Set aside data that it cannot read: the database does not depend on it."""
         path = self.data_dir.socket()
-        if embedded.take_over(path, self.signals.wait):
+        if embedded.shut_down_orphan(path, self.signals.wait):
             self.say("shut down a Redis server that an earlier run had left behind; its data is kept")
-        self.redis = embedded.server(self.data_dir, self.environment)
+        self.redis = embedded.create_child(self.data_dir, self.environment)
         self.redis.start()
         try:
             self._wait_for_redis(path)
-        except NotUp as error:
-            aside = embedded.put_aside(self.redis)
+        except StartFailed as error:
+            aside = embedded.set_data_aside(self.redis)
             if aside is None:
                 raise
             self.say(f"{error}\nits data is moved to {aside}; no results are in it")
@@ -87,7 +87,7 @@ class Supervisor:
             self._wait_for_redis(path)
 
     def _wait_for_redis(self, path: Path) -> None:
-        self._wait(lambda: embedded.answers(path), REDIS_READY_S, "the embedded Redis server does not answer")
+        self._wait(lambda: embedded.is_answering(path), REDIS_READY_S, "the embedded Redis server does not answer")
 
     def _start_service(self) -> None:
         self.children = [
@@ -121,7 +121,7 @@ class Supervisor:
         ]
 
     def _wait(self, is_met: Callable[[], bool], limit_s: float, complaint: str) -> None:
-        """Watch the processes until ``is_met``. Raise ``NotUp`` if that takes too long or a child keeps dying."""
+        """Watch the processes until ``is_met``. Raise ``StartFailed`` if that takes too long or a child keeps dying."""
         end = time.monotonic() + limit_s
         while not is_met():
             if self.signals.stop_requests:
@@ -129,7 +129,7 @@ class Supervisor:
             pause_s = self._watch()
             failed = [child for child in self._all() if child.deaths >= DEATHS_BEFORE_READY]
             if failed or time.monotonic() > end:
-                raise NotUp("\n".join([complaint, *map(_describe, failed or self._all())]))
+                raise StartFailed("\n".join([complaint, *map(_describe, failed or self._all())]))
             self.signals.wait(min(pause_s, 0.1))
 
     def _answers(self) -> bool:

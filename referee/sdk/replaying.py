@@ -62,7 +62,7 @@ def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Repla
 
 def _replay_question(bot: Bot, match: Match, questions: Questions, played: Json) -> Replayed:
     request = next(request for request in match.requests() if request.seat == questions.seat)
-    _, body = questions.ask(request)
+    _, body = questions.encode(request)
     question: Question[Any] = Question(json.loads(body))
     try:
         action = bot.answer_question(question)

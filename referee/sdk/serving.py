@@ -130,7 +130,7 @@ class Desk:
 
     def _is_signed(self, secret: str, headers: Mapping[str, str], body: bytes) -> bool:
         id, sent, given = (headers.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
-        return Signer([secret]).fits(id, sent, body, given) and abs(self._now() - int(sent)) <= CLOCK_TOLERANCE_S
+        return Signer([secret]).verify(id, sent, body, given) and abs(self._now() - int(sent)) <= CLOCK_TOLERANCE_S
 
 
 class _Server(ThreadingHTTPServer):

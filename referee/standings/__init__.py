@@ -7,9 +7,9 @@ from referee.standings.crosstable import Crosstable, HeadToHead, OpponentCounts,
 from referee.standings.error_bars import ErrorBar, bootstrap
 from referee.standings.luck import LuckAdjusted, Mean, luck_adjusted
 from referee.standings.results import MatchOutcome, points
-from referee.standings.table import TIE_BREAKS, RankedEntrant, table
+from referee.standings.table import TIE_BREAKS, RankedEntrant, compute_standings
 from referee.standings.totals import ScoredBye
-from referee.standings.tournament import scored_byes, tournament_table
+from referee.standings.tournament import compute_tournament_standings, scored_byes
 
 __all__ = [
     "TIE_BREAKS",
@@ -23,11 +23,11 @@ __all__ = [
     "RankedEntrant",
     "ScoredBye",
     "bootstrap",
+    "compute_standings",
+    "compute_tournament_standings",
     "count_opponents",
     "crosstable",
     "luck_adjusted",
     "points",
     "scored_byes",
-    "table",
-    "tournament_table",
 ]

@@ -11,7 +11,7 @@ from typing import Final
 
 from referee.standings.results import MatchOutcome, half_points
 
-LEAST_GROUPS: Final = 2
+MIN_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations on each side of a 95 % interval
 # How often a group occurs in a sample, by its random byte: Poisson with mean 1, in steps of 1/256.
 COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
@@ -22,7 +22,7 @@ Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
 class ErrorBar:
     """Points per match with a 95 % confidence interval.
 
-    ``groups`` is the number of deal groups. With fewer than ``LEAST_GROUPS`` there is no interval; with fewer than
+    ``groups`` is the number of deal groups. With fewer than ``MIN_GROUPS`` there is no interval; with fewer than
     about eight it is too narrow. Without a match there is no value.
     """
 
@@ -50,7 +50,7 @@ def bootstrap(
             whole[entrant].append(sum_of_group)
     resampled = _Resampling(groups, draw_key, samples)
     return {
-        entrant: _bar(unit, parts, resampled.ratios(entrant) if len(parts) >= LEAST_GROUPS else [])
+        entrant: _bar(unit, parts, resampled.ratios(entrant) if len(parts) >= MIN_GROUPS else [])
         for entrant, parts in whole.items()
     }
 

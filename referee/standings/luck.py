@@ -9,7 +9,7 @@ from typing import Final
 
 from referee.standings.results import MatchOutcome, half_points
 
-LEAST_HOLDERS: Final = 2  # different entrants on the same seat of a deal group
+MIN_HOLDERS: Final = 2  # different entrants on the same seat of a deal group
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def luck_adjusted(
     """Return how much each entrant scored per match above the mean of its seat in the same deals.
 
     The mean of a seat includes the entrant itself.
-    Only seats that at least ``LEAST_HOLDERS`` entrants had in the group are compared; the value is None for entrants
+    Only seats that at least ``MIN_HOLDERS`` entrants had in the group are compared; the value is None for entrants
     without such a seat. Substitutes count for the mean, but their own results are omitted. The errors treat deal
     groups, not matches, as independent.
     """
@@ -72,7 +72,7 @@ def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holde
         for seat in range(len(outcome.entrants)):
             held.setdefault((outcome.group, seat), []).append((outcome, seat))
     for (group, seat), holders in held.items():
-        if len({outcome.entrants[seat] for outcome, _ in holders}) >= LEAST_HOLDERS:
+        if len({outcome.entrants[seat] for outcome, _ in holders}) >= MIN_HOLDERS:
             yield group, holders
 
 

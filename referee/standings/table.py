@@ -18,8 +18,8 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
     "knockout": ("bracket",),
     "ladder": ("rating", "points_per_match"),
 }
-GIVEN: Final = ("bracket", "rating")  # passed in, because they do not follow from sums over results
-BEST_IS_LEAST: Final = ("bracket",)
+EXTERNAL_COLUMNS: Final = ("bracket", "rating")  # passed in, because they do not follow from sums over results
+LOWER_IS_BETTER: Final = ("bracket",)
 COLUMNS: Final[Mapping[str, Callable[[columns.EntrantTotals], Column]]] = {
     "points": columns.total_points,
     "points_per_match": columns.points_per_match,
@@ -36,12 +36,12 @@ class RankedEntrant:
 
     ``points`` are the points of matches (per match the share of opponents placed behind, ties counting half) and of
     byes. ``matches`` and ``returns`` cover the seats that the entrant played itself, ``wins`` its sole first places.
-    ``place`` is the rank: 1 + the number of entrants ranked better; entrants whom no tie-break separates share it.
+    ``rank`` is the rank: 1 + the number of entrants ranked better; entrants whom no tie-break separates share it.
     ``tie_breaks`` has the values by name, in order; None where one does not apply (``head_to_head``: not tied, or the
     tied entrants have not all met equally often).
     """
 
-    place: int
+    rank: int
     entrant: Hashable
     matches: int
     byes: int
@@ -51,7 +51,7 @@ class RankedEntrant:
     tie_breaks: Mapping[str, Fraction | None]
 
 
-def table(
+def compute_standings(
     entrants: Iterable[Hashable],
     outcomes: Iterable[MatchOutcome],
     byes: Iterable[ScoredBye] = (),
@@ -61,7 +61,7 @@ def table(
 ) -> list[RankedEntrant]:
     """Return the standings, best first; entrants with a shared rank are in the order of ``entrants``.
 
-    An entrant without a match has 0 points. ``given`` has the columns of ``GIVEN`` that the tie-breaks name:
+    An entrant without a match has 0 points. ``given`` has the columns of ``EXTERNAL_COLUMNS`` that the tie-breaks name:
     ``bracket``, the ranks of a knockout, or ``rating``, the values of a ladder; entrants missing there come last.
     """
     totals = sum_results(entrants, list(outcomes), byes)
@@ -72,9 +72,11 @@ def table(
             groups, found[name] = _split_by_meetings(groups, totals.outcomes)
         else:
             found[name] = (
-                _to_fractions(totals.points, (given or {}).get(name, {})) if name in GIVEN else COLUMNS[name](totals)
+                _to_fractions(totals.points, (given or {}).get(name, {}))
+                if name in EXTERNAL_COLUMNS
+                else COLUMNS[name](totals)
             )
-            groups = _split_ties(groups, found[name], least=name in BEST_IS_LEAST)
+            groups = _split_ties(groups, found[name], least=name in LOWER_IS_BETTER)
     rows: list[RankedEntrant] = []
     for group in groups:
         place = len(rows) + 1
@@ -83,13 +85,13 @@ def table(
 
 
 def _row(
-    place: int,
+    rank: int,
     entrant: Hashable,
     totals: columns.EntrantTotals,
     found: Mapping[str, Mapping[Hashable, Fraction | None]],
 ) -> RankedEntrant:
     return RankedEntrant(
-        place=place,
+        rank=rank,
         entrant=entrant,
         matches=totals.matches[entrant],
         byes=totals.byes_had[entrant],

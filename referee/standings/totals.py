@@ -36,7 +36,7 @@ class EntrantTotals:
     returns: Mapping[Hashable, int]
 
     @property
-    def full(self) -> int:
+    def max_matches(self) -> int:
         """Return the largest number of matches of any entrant, byes included."""
         return max((self.matches[entrant] + self.bye_matches[entrant] for entrant in self.points), default=0)
 
@@ -95,7 +95,7 @@ def buchholz(totals: EntrantTotals) -> Column:
     8.1 and 16, to more than two seats.
     """
     contribution, scale = _contributions(totals), _scale(totals)
-    own, full = totals.points, totals.full
+    own, full = totals.points, totals.max_matches
     total = {entrant: scale * gained * (full - totals.matches[entrant]) for entrant, gained in own.items()}
     for outcome in totals.outcomes:
         size = len(outcome.entrants)
@@ -135,7 +135,7 @@ def sonneborn_berger(totals: EntrantTotals) -> Column:
 
 def _contributions(totals: EntrantTotals) -> Mapping[Hashable, int]:
     """Return what each entrant contributes to its opponents' columns: its points, with missed matches as ties."""
-    half, full = totals.unit // 2, totals.full
+    half, full = totals.unit // 2, totals.max_matches
     return {
         entrant: gained + half * (full - totals.matches[entrant] - totals.bye_matches[entrant])
         for entrant, gained in totals.points.items()

@@ -6,7 +6,7 @@ from typing import Final
 
 from referee.pairing import bye_points
 from referee.standings.results import MatchOutcome
-from referee.standings.table import TIE_BREAKS, RankedEntrant, table
+from referee.standings.table import TIE_BREAKS, RankedEntrant, compute_standings
 from referee.standings.totals import ScoredBye
 
 BYES_SCORE: Final = ("swiss",)  # in other formats all entrants have equally many byes, or a bye advances
@@ -14,7 +14,7 @@ BYES_SCORE: Final = ("swiss",)  # in other formats all entrants have equally man
 RoundBye = tuple[int, Hashable, str]  # tournament round, entrant, reason
 
 
-def tournament_table(
+def compute_tournament_standings(
     format: str,
     seats: int,
     entrants: Iterable[Hashable],
@@ -23,13 +23,13 @@ def tournament_table(
     *,
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
 ) -> list[RankedEntrant]:
-    """Return the standings of a tournament of this format (one of ``TIE_BREAKS``), best first; see ``table``.
+    """Return the standings of a tournament of this format (a key of ``TIE_BREAKS``); see ``compute_standings``.
 
     ``given`` must have ``bracket`` for a knockout and ``rating`` for a ladder.
     """
     played = list(outcomes)
     scored = scored_byes(format, seats, byes, played)
-    return table(entrants, played, scored, tie_breaks=TIE_BREAKS[format], given=given)
+    return compute_standings(entrants, played, scored, tie_breaks=TIE_BREAKS[format], given=given)
 
 
 def scored_byes(format: str, seats: int, byes: Iterable[RoundBye], outcomes: Iterable[MatchOutcome]) -> list[ScoredBye]:

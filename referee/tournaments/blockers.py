@@ -1,6 +1,6 @@
-"""Tournaments blocked by stuck matches.
+"""Report tournaments that are blocked by stuck matches.
 
-A tournament must not be decided by leaving out matches that the service failed to play. Its round waits until the
+A tournament must not be decided without the matches that the service failed to play. Its round waits until the
 organiser voids such a match, with or without a rematch, or cancels it, or the operator retries it.
 """
 
@@ -14,27 +14,27 @@ from referee.matches.tables import Match, MatchSeat
 from referee.tournaments.tables import Tournament
 from referee.webhooks import outbox
 
-NAMED: Final = 3  # stuck matches listed by id
-WAYS_OUT: Final = "void each, with or without a rematch, or cancel it; or ask the operator to retry it"
+MAX_NAMED: Final = 3  # stuck matches listed by id
+REMEDIES: Final = "void each, with or without a rematch, or cancel it; or ask the operator to retry it"
 
 
-def reason(session: Session, tournament: Tournament) -> str | None:
+def blocking_reason(session: Session, tournament: Tournament) -> str | None:
     """Return what blocks the tournament, for its ``status_reason``; None when nothing does."""
     of_event = Match.tournament_id == tournament.id, Match.status == "stuck"
-    named = list(session.scalars(select(Match.id).where(*of_event).order_by(Match.id).limit(NAMED + 1)))
+    named = list(session.scalars(select(Match.id).where(*of_event).order_by(Match.id).limit(MAX_NAMED + 1)))
     if not named:
         return None
-    count = session.scalars(select(func.count()).where(*of_event)).one() if len(named) > NAMED else len(named)
-    matches = ", ".join(named[:NAMED]) + (f" and {count - NAMED} more" if count > NAMED else "")
-    return f"held up by stuck matches: {matches}; {WAYS_OUT}"
+    count = session.scalars(select(func.count()).where(*of_event)).one() if len(named) > MAX_NAMED else len(named)
+    matches = ", ".join(named[:MAX_NAMED]) + (f" and {count - MAX_NAMED} more" if count > MAX_NAMED else "")
+    return f"held up by stuck matches: {matches}; {REMEDIES}"
 
 
-def tell(session: Session, tournament: Tournament) -> bool:
+def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
     """Update the ``status_reason`` of the tournament. Return False if it is up to date.
 
     If the tournament is blocked, notify its organiser and the owners of bots in stuck matches.
     """
-    before, now = tournament.status_reason, reason(session, tournament)
+    before, now = tournament.status_reason, blocking_reason(session, tournament)
     if before == now:
         return False
     tournament.status_reason = now

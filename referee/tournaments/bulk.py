@@ -18,21 +18,21 @@ from referee.matches.tables import DealGroup, Match, MatchLog, Result
 from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
 
-PAGE: Final = 200
-OVER: Final = ("finished", "cancelled")
+PAGE_SIZE: Final = 200
+ENDED_STATES: Final = ("finished", "cancelled")
 ResultFilter = ColumnElement[bool]  # which results are read
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadCursor:
-    """Position of a download: after result ``seq`` and, of matches without result, after the id ``cut_off``."""
+    """Position of a download: after result ``seq`` and, of matches without result, after the id ``unfinished_id``."""
 
     seq: int = 0
-    cut_off: str = ""
+    unfinished_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class DownloadExtent:
+class DownloadScope:
     """What can be downloaded: results up to ``until`` and, if ``ended``, matches without result.
 
     ``logs`` is the number of logs available, ``closed`` of those withheld: their deal group, or that of an earlier
@@ -55,10 +55,10 @@ class StoredSize:
 
 @dataclass(frozen=True, slots=True)
 class NextLog:
-    """A match whose log is to be read; ``place`` is the position after it."""
+    """A match whose log is to be read; ``cursor`` is the position after it."""
 
     match_id: str
-    place: DownloadCursor
+    cursor: DownloadCursor
     status: str
     reason: str | None
     stage: int | None
@@ -66,7 +66,7 @@ class NextLog:
     leg: int | None
 
 
-def place_after(session: Session, tournament_id: str, match_id: str | None) -> DownloadCursor:
+def cursor_after(session: Session, tournament_id: str, match_id: str | None) -> DownloadCursor:
     """Return the position after the log of this match, the beginning for None.
 
     Raise ``BadOption`` if it is not a match of this tournament with a log.
@@ -83,10 +83,10 @@ def place_after(session: Session, tournament_id: str, match_id: str | None) -> D
     return DownloadCursor(last_seq(session), match.id)
 
 
-def extent(session: Session, tournament_id: str, place: DownloadCursor) -> DownloadExtent:
+def find_scope(session: Session, tournament_id: str, cursor: DownloadCursor) -> DownloadScope:
     """Return what can be downloaded from this position on. Raise ``NotFound``."""
     any_open = select(DealGroup.id).where(DealGroup.tournament_id == tournament_id, DealGroup.state != "over").limit(1)
-    ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
+    ended = get_tournament(session, tournament_id).status in ENDED_STATES and session.scalar(any_open) is None
     shut = (
         select(func.min(Result.seq))
         .join(Match, Match.id == Result.match_id)
@@ -97,50 +97,52 @@ def extent(session: Session, tournament_id: str, place: DownloadCursor) -> Downl
     until = last_seq(session) if first_shut is None else first_shut - 1
     results = select(func.count()).select_from(Match).join(Result, Result.match_id == Match.id)
     results = results.where(Match.tournament_id == tournament_id)
-    count = session.scalar(results.where(Result.seq > place.seq, Result.seq <= until)) or 0
+    count = session.scalar(results.where(Result.seq > cursor.seq, Result.seq <= until)) or 0
     closed = session.scalar(results.where(Result.seq > until)) or 0
-    cut = session.scalar(_cut_off(tournament_id, place.cut_off, func.count(Match.id))) or 0
-    return DownloadExtent(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
+    cut = session.scalar(_unfinished_with_log(tournament_id, cursor.unfinished_id, func.count(Match.id))) or 0
+    return DownloadScope(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
 
 
-def stored_size(session: Session, tournament_id: str) -> StoredSize:
-    """Return how much the logs of a tournament take."""
+def measure_logs(session: Session, tournament_id: str) -> StoredSize:
+    """Return the size of all logs of a tournament."""
     query = select(func.sum(func.length(MatchLog.gzip_log)), func.sum(MatchLog.rows)).join(Match)
     size_bytes, rows = session.execute(query.where(Match.tournament_id == tournament_id)).one()
     return StoredSize(size_bytes or 0, rows or 0)
 
 
-def next_logs(session: Session, tournament_id: str, place: DownloadCursor, until: int, ended: bool) -> list[NextLog]:
-    """The matches whose logs come next, at most ``PAGE``; none at the end."""
+def list_next_logs(
+    session: Session, tournament_id: str, cursor: DownloadCursor, until: int, ended: bool
+) -> list[NextLog]:
+    """Return up to ``PAGE_SIZE`` matches whose logs come next after the cursor, [] at the end."""
     columns = (Match.id, Match.status, Match.reason, Match.tournament_round, Match.table_no, Match.leg)
     query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
-    query = query.where(of_event(tournament_id), Result.seq > place.seq, Result.seq <= until)
-    rows = session.execute(query.order_by(Result.seq).limit(PAGE)).all() if place.seq < until else []
+    query = query.where(is_in_tournament(tournament_id), Result.seq > cursor.seq, Result.seq <= until)
+    rows = session.execute(query.order_by(Result.seq).limit(PAGE_SIZE)).all() if cursor.seq < until else []
     if rows:
-        return [_named_log(row, DownloadCursor(row.seq)) for row in rows]
+        return [_next_log(row, DownloadCursor(row.seq)) for row in rows]
     if not ended:
         return []
-    cut = _cut_off(tournament_id, place.cut_off, *columns).order_by(Match.id).limit(PAGE)
-    return [_named_log(row, DownloadCursor(until, row.id)) for row in session.execute(cut)]
+    cut = _unfinished_with_log(tournament_id, cursor.unfinished_id, *columns).order_by(Match.id).limit(PAGE_SIZE)
+    return [_next_log(row, DownloadCursor(until, row.id)) for row in session.execute(cut)]
 
 
-def packed_log(session: Session, match_id: str) -> bytes | None:
+def load_gzip_log(session: Session, match_id: str) -> bytes | None:
     """Return the stored log with its reveal, as gzip members; None when it is damaged."""
     try:
-        return logs.download(session, session.get_one(Match, match_id), gzipped=True)
+        return logs.read_log_file(session, session.get_one(Match, match_id), gzipped=True)
     except BadLog:
         return None
 
 
-def seats(session: Session, which: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
-    """Return the seats of the matches with the next results, at most ``PAGE`` matches."""
+def load_result_seats(session: Session, which: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
+    """Return the seats of the matches with the next results, at most ``PAGE_SIZE`` matches."""
     found = select(Result, Match).join(Match, Match.id == Result.match_id)
     found = found.where(which, Result.seq > after, Result.seq <= until)
-    rows = session.execute(found.order_by(Result.seq).limit(PAGE))
+    rows = session.execute(found.order_by(Result.seq).limit(PAGE_SIZE))
     return seats_of(session, [(result, match) for result, match in rows])
 
 
-def of_event(tournament_id: str) -> ResultFilter:
+def is_in_tournament(tournament_id: str) -> ResultFilter:
     """Return the condition for results of a tournament, to be read in order of ``seq``.
 
     The concatenation keeps both databases from using the index on the column and sorting all matches for each page.
@@ -148,7 +150,7 @@ def of_event(tournament_id: str) -> ResultFilter:
     return Match.tournament_id.concat("") == tournament_id
 
 
-def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
+def _unfinished_with_log(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
     """Return a query of matches that were cancelled without a result but have a log."""
     query = select(*columns).select_from(Match).join(MatchLog, MatchLog.match_id == Match.id)
     query = query.outerjoin(Result, Result.match_id == Match.id)
@@ -156,5 +158,5 @@ def _cut_off(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
     return query.where(*of_these, Match.id > after)
 
 
-def _named_log(row: Any, place: DownloadCursor) -> NextLog:
-    return NextLog(row.id, place, row.status, row.reason, row.tournament_round, row.table_no, row.leg)
+def _next_log(row: Any, cursor: DownloadCursor) -> NextLog:
+    return NextLog(row.id, cursor, row.status, row.reason, row.tournament_round, row.table_no, row.leg)

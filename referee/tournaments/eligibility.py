@@ -1,4 +1,4 @@
-"""The condition under which the bot of an entrant may go on in its tournament."""
+"""The condition under which a bot may continue to play in a tournament that it entered."""
 
 from sqlalchemy import ColumnElement, and_, exists, or_
 
@@ -7,18 +7,23 @@ from referee.bots.tables import Bot, Examination
 from referee.tournaments.tables import Tournament
 
 
-def keeps_place(tournament: Tournament) -> ColumnElement[bool]:
-    """Whether the bot of the row may go on in this event: it fits; or its present version, or its version by the
-    present rules and protocol, is not examined yet but is about to be, and the one examined last was attested; or the
-    event, which ends some day, took it when there were no certificates."""
+def may_continue(tournament: Tournament) -> ColumnElement[bool]:
+    """Return the condition for bots that may continue in this tournament. In a rated tournament, one of these holds:
+
+    - The bot has a valid certificate.
+    - A check of its current version, or by the current rules and protocol, is pending, and it passed its last check.
+    - The tournament, which is not a ladder and so will end, admitted the bot before certificates were required.
+    """
     if not tournament.rated:
         return Bot.id.is_not(None)
     of_bot = Examination.bot_id == Bot.id
     grounds = [
         and_(
-            Examination.state != "idle", certificates.is_unseen(tournament.game), certificates.had_one(tournament.game)
+            Examination.state != "idle",
+            certificates.is_check_outdated(tournament.game),
+            certificates.passed_last_check(tournament.game),
         )
     ]
     if tournament.format != "ladder" and tournament.started_at is not None:
         grounds.append(Examination.excused_before >= tournament.started_at)
-    return or_(certificates.fits(tournament.game), exists().where(of_bot, or_(*grounds)))
+    return or_(certificates.is_certified(tournament.game), exists().where(of_bot, or_(*grounds)))

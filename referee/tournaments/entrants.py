@@ -1,4 +1,4 @@
-"""The entrants of a tournament: which can play, which bot plays their seats, how they are rated."""
+"""Load the entrants of a tournament: whether they can play, which bot plays for them, and their ratings."""
 
 import hashlib
 from collections.abc import Collection
@@ -18,17 +18,17 @@ from referee.ratings.elo import START
 from referee.tournaments import eligibility
 from referee.tournaments.tables import Tournament, TournamentEntry
 
-AT_ONCE: Final = 500  # ids in one query
+IDS_PER_QUERY: Final = 500  # ids in one query
 
 
 @dataclass(frozen=True, slots=True)
 class EntrantSeat:
-    """An entry with what is known of its bot now. ``substitute`` is who plays for it meanwhile."""
+    """An entry with the current state of its bot. ``substitute`` is the bot that plays in its place, if any."""
 
     bot_id: str
     owner_id: str
     seed: int | None
-    since: int
+    first_round: int
     withdrawn_at: datetime | None
     preflight: str
     version: str | None
@@ -38,42 +38,44 @@ class EntrantSeat:
     certified: bool  # or needs no certificate to continue in this tournament
     plays_game: bool
 
-    def in_order(self, tournament: Tournament) -> bool:
+    def is_fit_to_play(self, tournament: Tournament) -> bool:
         """Return whether the bot itself may be seated."""
         return (
             self.bot_status == "verified"
             and self.plays_game
             and self.certified
             and self.preflight != "absent"
-            and (not self.changed_version(tournament))
+            and (not self.has_changed_version(tournament))
         )
 
-    def changed_version(self, tournament: Tournament) -> bool:
+    def has_changed_version(self, tournament: Tournament) -> bool:
         """Return whether the bot changed its version since the start of a tournament that forbids it."""
         return tournament.frozen_version and self.version is not None and self.bot_version != self.version
 
-    def played_by(self, tournament: Tournament) -> str | None:
+    def current_player(self, tournament: Tournament) -> str | None:
         """Return the bot that plays its seats now, None if there is none."""
         if self.withdrawn_at is not None:
             return None
-        return self.bot_id if self.in_order(tournament) else self.substitute
+        return self.bot_id if self.is_fit_to_play(tournament) else self.substitute
 
 
-def seats_of(session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None) -> list[EntrantSeat]:
+def load_entrant_seats(
+    session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None
+) -> list[EntrantSeat]:
     """Return entries (of these bots, or all) in order, except those withdrawn before the start."""
-    query = _entries(tournament)
+    query = _entries_query(tournament)
     if bot_ids is None:
         rows = list(session.execute(query))
     else:
         wanted = sorted(bot_ids)
-        portions = [wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE)]
+        portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
         rows = [row for ids in portions for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))]
     began = tournament.started_at
-    seats = [_seat(tournament, *row) for row in rows]
+    seats = [_entrant_seat(tournament, *row) for row in rows]
     return [seat for seat in seats if seat.withdrawn_at is None or (began is not None and seat.withdrawn_at > began)]
 
 
-def entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
+def load_entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
     """Return all who took part from the start or joined later, in the form that the pairing needs.
 
     Ratings are those at the start or, with ``today``, the current ones. For a finished tournament the latter are those
@@ -86,11 +88,11 @@ def entrants(session: Session, tournament: Tournament, *, today: bool = False) -
             owner=seat.owner_id,
             rating=rated.get(seat.bot_id, START),
             seed=seat.seed,
-            first_round=seat.since,
-            active=seat.played_by(tournament) is not None,
+            first_round=seat.first_round,
+            active=seat.current_player(tournament) is not None,
             games=games.get(seat.bot_id, 0),
         )
-        for seat in seats_of(session, tournament)
+        for seat in load_entrant_seats(session, tournament)
     )
 
 
@@ -115,21 +117,21 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
     newest = select(func.max(LedgerEntry.seq))
     newest = newest.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at <= moment)
     last = session.scalar(newest) or 0
-    values |= _before_later_changes(session, tournament, ladder_id, last)
+    values |= _ratings_before_later_changes(session, tournament, ladder_id, last)
     if today:
-        rated_then = _changed_up_to(session, ladder_id, last)
+        rated_then = _bots_changed_up_to(session, ladder_id, last)
         games = {bot_id: games for bot_id, games in games.items() if bot_id in rated_then}
-        for bot_id, lost in _moved_by_own_voids(session, tournament, ladder_id, last):
+        for bot_id, lost in _changes_by_own_voids(session, tournament, ladder_id, last):
             values[bot_id] += int(lost)
     return values, games
 
 
-def _changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
+def _bots_changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]:
     changes = select(RatingChange.bot_id).where(RatingChange.ladder_id == ladder_id, RatingChange.seq <= last)
     return set(session.scalars(changes.distinct()))
 
 
-def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
+def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
     """Return (bot, change of rating) by voids of the tournament's matches after ledger entry ``last``."""
     voids = select(LedgerEntry.seq).join(Match, Match.id == LedgerEntry.match_id)
     voids = voids.where(LedgerEntry.kind == "void", LedgerEntry.seq > last, Match.tournament_id == tournament.id)
@@ -139,7 +141,9 @@ def _moved_by_own_voids(session: Session, tournament: Tournament, ladder_id: str
     return session.execute(moved.where(RatingChange.bot_id.in_(entered)).group_by(RatingChange.bot_id)).all()
 
 
-def _before_later_changes(session: Session, tournament: Tournament, ladder_id: str, last: int) -> dict[str, int]:
+def _ratings_before_later_changes(
+    session: Session, tournament: Tournament, ladder_id: str, last: int
+) -> dict[str, int]:
     """Return the ratings before the first change after ledger entry ``last``, of bots that have one."""
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     first = (
@@ -153,17 +157,17 @@ def _before_later_changes(session: Session, tournament: Tournament, ladder_id: s
     return dict(session.execute(changes).all())
 
 
-def _seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
-    # Games are compared as stored JSON: parsing them for thousands of bots takes longer than all the rest.
+def _entrant_seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
+    # Search the stored JSON text: parsing the games of thousands of bots takes longer than everything else.
     return EntrantSeat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
 
 
-def _entries(tournament: Tournament) -> Any:
+def _entries_query(tournament: Tournament) -> Any:
     entry = TournamentEntry
     columns = (
         *(entry.bot_id, Bot.owner_id, entry.seed, entry.first_round, entry.withdrawn_at, entry.preflight),
         *(entry.version, entry.substitute_id, Bot.status, Bot.version),
-        *(eligibility.keeps_place(tournament), cast(Bot.games, Text)),
+        *(eligibility.may_continue(tournament), cast(Bot.games, Text)),
     )
     query = select(*columns).join(Bot, Bot.id == entry.bot_id)
     return query.where(entry.tournament_id == tournament.id).order_by(entry.number)

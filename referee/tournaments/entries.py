@@ -10,15 +10,15 @@ from sqlalchemy.orm import Session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
-from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.matches import matches
 from referee.tournaments import rounds, starting
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.tournaments.terms import most_entries
-from referee.tournaments.tournaments import locked_in_state
+from referee.tournaments.terms import max_entries
+from referee.tournaments.tournaments import lock_in_state
 
-LARGEST_SEED: Final = 10_000
+MAX_SEED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def list_entries(
     if preflight is not None:
         query = query.where(TournamentEntry.preflight == preflight)
     if cursor is not None:
-        query = query.where(TournamentEntry.number > number_of(cursor))
+        query = query.where(TournamentEntry.number > read_number_cursor(cursor))
     rows = [(entry, bot) for entry, bot in session.execute(query.order_by(TournamentEntry.number).limit(limit + 1))]
     return Page(rows[:limit], [rows[limit - 1][0].number] if len(rows) > limit else None)
 
@@ -81,37 +81,37 @@ def entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str])
     }
 
 
-def substitute_names(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, str]:
+def load_substitute_names(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, str]:
     """Return the names of the house players that play for these bots now, by bot id."""
     query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.substitute_id)
     of_these = TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(bot_ids)
     return dict(session.execute(query.where(*of_these)).all())
 
 
-def counts(session: Session, tournament_id: str) -> EntryCounts:
+def count_by_state(session: Session, tournament_id: str) -> EntryCounts:
     """Return the numbers of entries by state."""
-    there = TournamentEntry.withdrawn_at.is_(None)
-    asked, ready, absent = (there & (TournamentEntry.preflight == one) for one in ("asked", "ready", "absent"))
-    columns = (there, ~there, asked, ready, absent, there & TournamentEntry.substitute_id.is_not(None))
+    entered = TournamentEntry.withdrawn_at.is_(None)
+    by_preflight = (entered & (TournamentEntry.preflight == state) for state in ("asked", "ready", "absent"))
+    columns = (entered, ~entered, *by_preflight, entered & TournamentEntry.substitute_id.is_not(None))
     query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
     return EntryCounts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
 
 
-def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
+def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Enter a verified bot that plays the game. A bot that withdrew may return and keeps its number.
 
     A bot that enters a running tournament plays from the next round on. Raise ``Conflict`` if the tournament does not
     accept entries now, ``BadOption`` if the bot does not play the game, ``NoCertificate`` if the tournament is rated
     and the bot has no valid certificate, ``QuotaExceeded`` if the tournament is full.
     """
-    tournament = _taking_entries(session, tournament_id)
+    tournament = _lock_open_for_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
     if bot.status != "verified":
         raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots may enter")
     if tournament.game not in bot.games:
         raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
     if tournament.rated:
-        certificates.demand(session, bot, tournament.game)
+        certificates.require_certificate(session, bot, tournament.game)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
         raise Conflict(f"bot {bot.name!r} is already entered")
@@ -126,15 +126,15 @@ def enter(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     return entry
 
 
-def withdraw(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
+def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Withdraw a bot: its running matches are played to the end, its other matches are cancelled."""
-    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
+    tournament = lock_in_state(session, tournament_id, "open", "running", "paused")
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is None:
         raise NotFound("entry", bot_id)
     if entry.withdrawn_at is None:
         entry.withdrawn_at, entry.substitute_id = current_time(session), None
-        matches.cancel_unbegun(session, bot_id, tournament_id)
+        matches.cancel_unstarted(session, bot_id, tournament_id)
         tournament.revision += 1
     return entry
 
@@ -144,14 +144,14 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 
     Raise ``BadOption`` for a bot that is not entered, and for a seed that is out of range or given twice.
     """
-    tournament = locked_in_state(session, tournament_id, "draft", "open")
+    tournament = lock_in_state(session, tournament_id, "draft", "open")
     query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)
     entered = {entry.bot_id: entry for entry in session.scalars(query)}
     for bot_id, seed in seeds.items():
         if bot_id not in entered:
             raise BadOption("seeds", f"bot {bot_id} is not entered")
-        if seed is not None and not 1 <= seed <= LARGEST_SEED:
-            raise BadOption("seeds", f"must be 1 to {LARGEST_SEED}, not {seed}")
+        if seed is not None and not 1 <= seed <= MAX_SEED:
+            raise BadOption("seeds", f"must be 1 to {MAX_SEED}, not {seed}")
         entered[bot_id].seed = seed
     given = [entry.seed for entry in entered.values() if entry.seed is not None]
     if len(set(given)) != len(given):
@@ -161,10 +161,10 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
     return tournament
 
 
-def _taking_entries(session: Session, tournament_id: str) -> Tournament:
-    tournament = locked_in_state(session, tournament_id, "open", "running", "paused")
+def _lock_open_for_entries(session: Session, tournament_id: str) -> Tournament:
+    tournament = lock_in_state(session, tournament_id, "open", "running", "paused")
     if tournament.status == "open":
-        tournament = starting.start_by_itself(session, tournament_id)  # it may be due already
+        tournament = starting.start_if_due(session, tournament_id)  # it may be due already
     if tournament.status != "open" and not tournament.late_entry:
         raise Conflict(f"the tournament is {tournament.status} and takes no late entries")
     return tournament
@@ -172,14 +172,17 @@ def _taking_entries(session: Session, tournament_id: str) -> Tournament:
 
 def _next_number(session: Session, tournament: Tournament) -> int:
     number = count_entries(session, tournament.id)
-    if number >= most_entries(tournament.format):
-        raise QuotaExceeded(f"this tournament takes at most {most_entries(tournament.format)} entries")
+    if number >= max_entries(tournament.format):
+        raise QuotaExceeded(f"this tournament takes at most {max_entries(tournament.format)} entries")
     return number
 
 
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """From the next stage on; the bot is called at once, as the others were before the start. Its version is that with
-    which it answers; who comes back keeps the one it had, or a frozen version could be changed by leaving."""
-    entry.first_round = rounds.newest(session, tournament.id) + 1
+    """Let the bot play from the next round on, and request a handshake as for all others before the start.
+
+    Its version is the one of that handshake. A bot that returns keeps its old one: otherwise it could change a frozen
+    version by withdrawing.
+    """
+    entry.first_round = rounds.newest_round(session, tournament.id) + 1
     entry.preflight = "asked"
     bots.request_check(session, bot.id)

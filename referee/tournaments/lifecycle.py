@@ -1,4 +1,4 @@
-"""What an organiser does with a tournament besides starting it: draft, edit, open, pause, resume, finish."""
+"""Draft, edit, open, pause, resume and finish tournaments, on request of their organisers."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
     longer be changed.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open")
+    tournament = tournaments.lock_in_state(session, tournament_id, "draft", "open")
     if tournament.status == "open" and set(changes) != {"starts_at"}:
         raise Conflict("the tournament is open: only starts_at can be changed")
     if tournament.revision != revision:
@@ -40,7 +40,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """Open a draft for entries."""
-    tournament = tournaments.locked_in_state(session, tournament_id, "draft")
+    tournament = tournaments.lock_in_state(session, tournament_id, "draft")
     tournament.status = "open"
     return mark_changed(session, tournament)
 
@@ -60,19 +60,19 @@ def finish(session: Session, tournament_id: str) -> Tournament:
 
     Raise ``Conflict`` for other formats, which end automatically.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, "running", "paused")
+    tournament = tournaments.lock_in_state(session, tournament_id, "running", "paused")
     if tournament.format != "ladder":
         raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")
-    cancel_unbegun(session, tournament, "ladder_ended")
-    if tournament.status == "paused":  # what a runner gave back before the pause is played out
-        _set_going(session, tournament, "waiting", "due")
+    cancel_unstarted(session, tournament, "ladder_ended")
+    if tournament.status == "paused":  # matches that a runner released after the pause are still played
+        _set_match_states(session, tournament, "waiting", "due")
     made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
     tournament.expected_matches, tournament.status = max(made, 1), "running"
-    tournament.preflight_until = None  # else its end would plan anew
+    tournament.preflight_until = None  # otherwise the end of the preflight would reset ``expected_matches``
     return mark_changed(session, tournament)
 
 
-def cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> None:
+def cancel_unstarted(session: Session, tournament: Tournament, reason: str) -> None:
     session.execute(
         update(Match)
         .where(Match.tournament_id == tournament.id, is_unstarted())
@@ -83,13 +83,13 @@ def cancel_unbegun(session: Session, tournament: Tournament, reason: str) -> Non
 def _change_state(
     session: Session, tournament_id: str, states: tuple[str, str], matches: tuple[str, str]
 ) -> Tournament:
-    tournament = tournaments.locked_in_state(session, tournament_id, states[0])
+    tournament = tournaments.lock_in_state(session, tournament_id, states[0])
     tournament.status = states[1]
-    _set_going(session, tournament, *matches)
+    _set_match_states(session, tournament, *matches)
     return mark_changed(session, tournament)
 
 
-def _set_going(session: Session, tournament: Tournament, before: str, after: str) -> None:
+def _set_match_states(session: Session, tournament: Tournament, before: str, after: str) -> None:
     concerned = update(Match).where(Match.tournament_id == tournament.id, Match.status == before)
     session.execute(concerned.values(status=after))
 

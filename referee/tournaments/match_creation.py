@@ -1,4 +1,4 @@
-"""Create the matches of a round's tables: who sits where in each leg, and which matches share their cards."""
+"""Create the matches of a round's tables: decide the seats in each leg, and which matches share their cards."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,14 +10,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.match.time_limits import Limits
-from referee.matches.scheduling import Deal, MatchPlan, arrange
+from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.tables import Match
 from referee.pairing import Table
-from referee.tournaments.entrants import seats_of
-from referee.tournaments.rounds import LARGEST_GROUP, table_of
+from referee.tournaments.entrants import load_entrant_seats
+from referee.tournaments.rounds import MAX_GROUP_SEATS, parse_table
 from referee.tournaments.tables import Tournament, TournamentRound
 
-PORTION: Final = LARGEST_GROUP  # approximate number of seats per transaction; a deal group is never split
+SEATS_PER_TRANSACTION: Final = (
+    MAX_GROUP_SEATS  # approximate number of seats per transaction; a deal group is never split
+)
 
 Json = dict[str, Any]
 
@@ -41,7 +43,7 @@ def arrange_portion(session: Session, tournament: Tournament, stage: TournamentR
 
     A table gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
     """
-    tables = _next_tables(stage, len(orders(tournament)))
+    tables = _next_tables(stage, len(seat_orders(tournament)))
     arrange_tables(session, tournament, stage.number, tables, master_key=master_key)
     stage.arranged += len(tables)
     session.flush()
@@ -52,26 +54,26 @@ def arrange_tables(
     session: Session, tournament: Tournament, stage: int, tables: Sequence[MatchesToCreate], *, master_key: bytes
 ) -> list[str]:
     """Create matches at those of the tables whose entrants can all play; return the ids of the matches."""
-    by_entrant = players_of(session, tournament, {entrant for wanted in tables for entrant in wanted.table.entrants})
+    by_entrant = find_players(session, tournament, {entrant for wanted in tables for entrant in wanted.table.entrants})
     played = [wanted for wanted in tables if all(by_entrant.get(entrant) for entrant in wanted.table.entrants)]
     shared = Counter(wanted.section for wanted in played if wanted.section is not None)
     plans = [
         plan
         for wanted in played
-        for plan in _plans(
+        for plan in _plan_matches(
             tournament, stage, wanted, by_entrant, shares=wanted.section is not None and shared[wanted.section] > 1
         )
     ]
-    return arrange(session, plans, master_key=master_key)
+    return create_matches(session, plans, master_key=master_key)
 
 
-def players_of(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
+def find_players(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
     """Return the bot that plays for each of these entrants now, None if there is none."""
-    seats = seats_of(session, tournament, set(entrants))
-    return {seat.bot_id: seat.played_by(tournament) for seat in seats}
+    seats = load_entrant_seats(session, tournament, set(entrants))
+    return {seat.bot_id: seat.current_player(tournament) for seat in seats}
 
 
-def orders(tournament: Tournament) -> list[tuple[int, ...]]:
+def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
     """Return the orders of seats in one set of matches of a table."""
     places = tuple(range(tournament.seats))
     if tournament.deal_sharing != "duplicate":
@@ -79,7 +81,7 @@ def orders(tournament: Tournament) -> list[tuple[int, ...]]:
     return list(permutations(places)) if tournament.orders == "all" else [_rotate_seats(places, by) for by in places]
 
 
-def plan_for(
+def plan_match(
     tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any
 ) -> MatchPlan:
     """Return the plan of a match, with the bots that play for the entrants now."""
@@ -96,11 +98,11 @@ def plan_for(
     )
 
 
-def sets_arranged(session: Session, tournament: Tournament, stage: int, tables: Sequence[int]) -> dict[int, int]:
+def count_sets(session: Session, tournament: Tournament, stage: int, tables: Sequence[int]) -> dict[int, int]:
     """Return how many sets of matches each of these tables has."""
     query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
     query = query.where(Match.tournament_round == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
-    each = len(orders(tournament))
+    each = len(seat_orders(tournament))
     return {table_no: leg // each for table_no, leg in session.execute(query) if table_no and leg}
 
 
@@ -110,24 +112,24 @@ def _next_tables(stage: TournamentRound, matches_a_set: int) -> list[MatchesToCr
     seats = 0
     for index in in_order[stage.arranged :]:
         stored = stage.tables[index]
-        if seats >= PORTION and stored["section"] != taken[-1].section:
+        if seats >= SEATS_PER_TRANSACTION and stored["section"] != taken[-1].section:
             break
-        table = table_of(stored)
+        table = parse_table(stored)
         taken.append(MatchesToCreate(index + 1, table, stored["section"], table.legs))
         seats += table.legs * matches_a_set * len(table.entrants)
     return taken
 
 
-def _plans(
+def _plan_matches(
     tournament: Tournament, stage: int, wanted: MatchesToCreate, players: Mapping[str, str | None], *, shares: bool
 ) -> list[MatchPlan]:
-    each = orders(tournament)
+    each = seat_orders(tournament)
     plans = []
     for number in range(wanted.done, wanted.done + wanted.sets):
         seated = _rotate_seats(wanted.table.entrants, number if len(each) == 1 else 0)
         for place, order in enumerate(each):
             plans.append(
-                plan_for(
+                plan_match(
                     tournament,
                     [seated[index] for index in order],
                     players,
@@ -146,6 +148,6 @@ def _deal(wanted: MatchesToCreate, number: int, *, duplicate: bool, shares: bool
     return Deal((wanted.section, number), "common") if shares else None
 
 
-def _rotate_seats(places: tuple[Any, ...], by: int) -> tuple[Any, ...]:
-    by %= len(places)
-    return places[by:] + places[:by]
+def _rotate_seats(entrants: tuple[Any, ...], by: int) -> tuple[Any, ...]:
+    by %= len(entrants)
+    return entrants[by:] + entrants[:by]

@@ -9,16 +9,16 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.matches.scheduling import arrange
+from referee.matches.scheduling import create_matches
 from referee.matches.tables import GOING_ON, Match, MatchSeat
 from referee.pairing import Entrant
 from referee.pairing.ladder import LadderState, next_tables
-from referee.tournaments.entrants import entrants
-from referee.tournaments.match_creation import PORTION, plan_for, players_of
-from referee.tournaments.rounds import draw_of
+from referee.tournaments.entrants import load_entrants
+from referee.tournaments.match_creation import SEATS_PER_TRANSACTION, find_players, plan_match
+from referee.tournaments.rounds import get_draw_key
 from referee.tournaments.tables import Tournament
 
-REMEMBERED: Final = 1000  # recent matches in which meetings and seats are counted
+MAX_RECENT_MATCHES: Final = 1000  # recent matches in which meetings and seats are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +30,31 @@ class NextTables:
 
 
 def is_ending(tournament: Tournament) -> bool:
-    """Whether its organiser has ended it: what it has is then all there will be."""
+    """Return whether the organiser has ended the ladder, so that no more matches are created."""
     return bool(tournament.expected_matches)
 
 
-def serial_of(session: Session, tournament_id: str) -> int:
-    """How many matches the ladder has made; they are numbered where other events number their tables."""
+def last_serial(session: Session, tournament_id: str) -> int:
+    """Return the number of the ladder's last match, 0 before the first. Matches are numbered as tables."""
     newest = select(func.max(Match.table_no)).where(
         Match.tournament_id == tournament_id, Match.tournament_round.is_(None)
     )
     return session.scalar(newest) or 0
 
 
-def tables_wanted(session: Session, tournament: Tournament) -> NextTables | None:
+def choose_tables(session: Session, tournament: Tournament) -> NextTables | None:
     """Return the next tables; None while enough matches are open or no entrants are free."""
-    busy, in_flight = _in_flight(session, tournament)
+    busy, in_flight = _count_open_matches(session, tournament)
     want = int(tournament.format_options["at_once"]) - in_flight
     if want <= 0:
         return None
-    serial = serial_of(session, tournament.id)
+    serial = last_serial(session, tournament.id)
     met, sat = _recent_meetings(session, tournament, serial)
     tables = next_tables(
-        [one for one in _with_games(entrants(session, tournament, today=True), sat) if one.active],
+        [one for one in _count_recent_games(load_entrants(session, tournament, today=True), sat) if one.active],
         LadderState(tournament.seats, tournament.format_options, busy, met, sat),
-        want=min(want, PORTION // tournament.seats),
-        draw_key=draw_of(tournament),
+        want=min(want, SEATS_PER_TRANSACTION // tournament.seats),
+        draw_key=get_draw_key(tournament),
         serial=serial,
     )
     return NextTables(serial, tables) if tables else None
@@ -62,23 +62,23 @@ def tables_wanted(session: Session, tournament: Tournament) -> NextTables | None
 
 def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables, *, master_key: bytes) -> bool:
     """Create matches at the tables, unless another process has created some since they were chosen."""
-    if serial_of(session, tournament.id) != wanted.serial:
+    if last_serial(session, tournament.id) != wanted.serial:
         return False
-    players = players_of(session, tournament, {entrant for table in wanted.tables for entrant in table})
+    players = find_players(session, tournament, {entrant for table in wanted.tables for entrant in table})
     plans = [
-        plan_for(tournament, table, players, table_no=number, leg=1)
+        plan_match(tournament, table, players, table_no=number, leg=1)
         for number, table in enumerate(wanted.tables, wanted.serial + 1)
         if all(players.get(entrant) for entrant in table)
     ]
-    return bool(arrange(session, plans, master_key=master_key))
+    return bool(create_matches(session, plans, master_key=master_key))
 
 
-def _with_games(entered: Sequence[Entrant], sat: dict[str, list[int]]) -> list[Entrant]:
+def _count_recent_games(entered: Sequence[Entrant], sat: dict[str, list[int]]) -> list[Entrant]:
     """Return the entrants with at least as many games as they recently played in this ladder."""
     return [replace(entrant, games=max(entrant.games, sum(sat.get(entrant.id, ())))) for entrant in entered]
 
 
-def _in_flight(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
+def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
     """Return (number of open matches by entrant, number of open matches)."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(entrant, MatchSeat.match_id).join(Match, Match.id == MatchSeat.match_id)
@@ -95,7 +95,7 @@ def _recent_meetings(
     query = query.where(
         Match.tournament_id == tournament.id,
         Match.tournament_round.is_(None),
-        Match.table_no > serial - REMEMBERED,
+        Match.table_no > serial - MAX_RECENT_MATCHES,
         Match.status.not_in(["cancelled", "void"]),
     )
     sat: dict[str, list[int]] = defaultdict(lambda: [0] * tournament.seats)

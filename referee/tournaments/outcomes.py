@@ -10,9 +10,13 @@ from referee.standings import MatchOutcome
 from referee.tournaments.tables import TournamentRound
 
 
-def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None) -> list[MatchOutcome]:
-    """Every finished match in the order of the results, those after a result's number, or so many of the newest. What
-    a stand-in played is not scored."""
+def load_outcomes(
+    session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None
+) -> list[MatchOutcome]:
+    """Return the finished matches in order of ``seq``: those above ``after``, at most the ``newest`` last ones.
+
+    Seats played by substitutes are not scored.
+    """
     columns = (
         Result.entrants,
         Result.bots,
@@ -33,13 +37,13 @@ def outcomes(session: Session, tournament_id: str, *, after: int = 0, newest: in
             group=group,
             tournament_round=stage,
             seq=seq,
-            scored=seats_played_in_person(entrants, bots) or None,
+            scored=scored_seats(entrants, bots) or None,
         )
         for entrants, bots, placements, returns, group, stage, seq in reversed(rows)
     ]
 
 
-def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
+def load_byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     """Return (round, bot, reason) of the byes of ended rounds. In a running round, a bye would reveal pairings."""
     query = select(TournamentRound.number, TournamentRound.byes).where(
         TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None)
@@ -48,6 +52,6 @@ def byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
     return [(number, bye["entrant"], bye["reason"]) for number, byes in session.execute(query) for bye in byes]
 
 
-def seats_played_in_person(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
+def scored_seats(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
     """Return by seat whether the entrant itself played, not a substitute; () if all did."""
     return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

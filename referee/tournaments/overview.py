@@ -1,4 +1,4 @@
-"""An overview of the service in a few fast queries: running matches, tournaments, counts."""
+"""Load an overview of the service in a few fast queries: running matches, tournaments, counts."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from referee.matches.tables import Match
 from referee.tournaments import watching
-from referee.tournaments.progress import Progress, progress
+from referee.tournaments.progress import Progress, load_progress
 from referee.tournaments.tables import Tournament
 
-MATCHES: Final = 12
-EVENTS: Final = 12
+MAX_MATCHES: Final = 12
+MAX_TOURNAMENTS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,15 @@ class Overview:
     """
 
     matches: list[Match]
-    events: list[tuple[Tournament, Progress]]
+    tournaments: list[tuple[Tournament, Progress]]
     counts: dict[str, int]
 
 
-def overview(session: Session) -> Overview:
-    running = select(Match).where(Match.status == "running").order_by(Match.created_at, Match.id).limit(MATCHES)
+def load_overview(session: Session) -> Overview:
+    running = select(Match).where(Match.status == "running").order_by(Match.created_at, Match.id).limit(MAX_MATCHES)
     events = select(Tournament).where(Tournament.status.in_(["running", "paused"]))
-    events = events.order_by(Tournament.created_at.desc(), Tournament.id).limit(EVENTS)
-    with_progress = [(event, progress(session, event.id)) for event in session.scalars(events)]
+    events = events.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
+    with_progress = [(event, load_progress(session, event.id)) for event in session.scalars(events)]
     return Overview(list(session.scalars(running)), with_progress, _counts(session))
 
 

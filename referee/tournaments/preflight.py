@@ -16,20 +16,20 @@ from referee.matches.tables import Match, MatchSeat, is_unstarted
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
 
-PATIENCE: Final = timedelta(seconds=60)  # a handshake takes a few seconds, more only if the service is overloaded
-PATIENCE_A_BOT: Final = timedelta(seconds=0.1)
-ASKED_AGAIN_AFTER: Final = timedelta(seconds=60)
-AT_ONCE: Final = 200  # entries settled in one transaction
+TIME_LIMIT: Final = timedelta(seconds=60)  # a handshake takes a few seconds, more only if the service is overloaded
+TIME_LIMIT_PER_BOT: Final = timedelta(seconds=0.1)
+RETRY_AFTER: Final = timedelta(seconds=60)
+ENTRIES_PER_STEP: Final = 200  # entries settled in one transaction
 
 
-def ask(session: Session, tournament: Tournament, moment: datetime) -> None:
+def request_handshakes(session: Session, tournament: Tournament, moment: datetime) -> None:
     """Request a handshake with every bot that is to play, and set the time limit of the preflight."""
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
     fresh = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
     asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
     entries = count_changed_rows(session, asked.execution_options(synchronize_session=False))
     _check_again(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
-    tournament.preflight_until = moment + PATIENCE + PATIENCE_A_BOT * entries
+    tournament.preflight_until = moment + TIME_LIMIT + TIME_LIMIT_PER_BOT * entries
 
 
 def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
@@ -44,36 +44,36 @@ def is_over(session: Session, tournament: Tournament, moment: datetime) -> bool:
     return session.scalar(waiting.limit(1)) is None
 
 
-def is_unsettled(session: Session, tournament: Tournament, moment: datetime) -> bool:
-    """Return whether ``settle`` would change anything."""
-    query = _entries_to_settle(tournament, moment).with_only_columns(TournamentEntry.bot_id)
+def needs_update(session: Session, tournament: Tournament, moment: datetime) -> bool:
+    """Return whether ``update_entries`` would change anything."""
+    query = _entries_to_update(tournament, moment).with_only_columns(TournamentEntry.bot_id)
     return session.scalar(query.limit(1)) is not None
 
 
-def settle(session: Session, tournament: Tournament) -> None:
-    """Update up to ``AT_ONCE`` entries.
+def update_entries(session: Session, tournament: Tournament) -> None:
+    """Update up to ``ENTRIES_PER_STEP`` entries.
 
     Record who is ready or absent, mark changed versions, seat substitutes where needed, remove them where the bot is
     back, and request another handshake with absent bots.
     """
     moment = current_time(session)
-    _settle_ready(session, tournament)
-    query = _entries_to_settle(tournament, moment).order_by(TournamentEntry.number).limit(AT_ONCE)
+    _mark_ready(session, tournament)
+    query = _entries_to_update(tournament, moment).order_by(TournamentEntry.number).limit(ENTRIES_PER_STEP)
     for entry, bot in session.execute(query).all():
-        _judge(session, tournament, entry, bot)
+        _update_entry(session, tournament, entry, bot)
         if entry.version is None and entry.preflight == "ready":
             entry.version = bot.version
         elif entry.version != bot.version and entry.version_changed_at is None and entry.version is not None:
             entry.version_changed_at = moment
         _seat_substitute(session, tournament, entry, bot)
         if _is_other_version(tournament, entry, bot):
-            _give_up_seats(session, tournament, entry)
+            _release_seats(session, tournament, entry)
         if entry.preflight == "absent" and bot.check_state == "idle":
-            _check_again(session, and_(Bot.id == bot.id, _long_ago(moment)), moment)
+            _check_again(session, and_(Bot.id == bot.id, _is_retry_due(moment)), moment)
     session.flush()
 
 
-def _settle_ready(session: Session, tournament: Tournament) -> None:
+def _mark_ready(session: Session, tournament: Tournament) -> None:
     """Mark bots as ready in one statement where nothing else changes, which is true of nearly all."""
     of_bot = Bot.id == TournamentEntry.bot_id
     well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
@@ -89,15 +89,15 @@ def _settle_ready(session: Session, tournament: Tournament) -> None:
     session.execute(ready.execution_options(synchronize_session=False))
 
 
-def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
-    """Return a query of entries that need an update. An update by ``settle`` removes an entry from it."""
+def _entries_to_update(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
+    """Return a query of entries that need an update. An update by ``update_entries`` removes an entry from it."""
     entry, verified, idle = TournamentEntry, Bot.status == "verified", _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
     out_of_order = or_(entry.preflight == "absent", ~verified, other_version if tournament.frozen_version else false())
     reported_well = and_(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
     reasons = [
         and_(entry.preflight == "asked", or_(~verified, idle)),
-        and_(entry.preflight == "absent", verified, idle, or_(reported_well, _long_ago(moment))),
+        and_(entry.preflight == "absent", verified, idle, or_(reported_well, _is_retry_due(moment))),
         and_(other_version, entry.version_changed_at.is_(None)),
         and_(entry.substitute_id.is_not(None), ~out_of_order),
     ]
@@ -111,18 +111,18 @@ def _entries_to_settle(tournament: Tournament, moment: datetime) -> Select[Tourn
     return query.where(entry.tournament_id == tournament.id, entry.withdrawn_at.is_(None), or_(*reasons))
 
 
-def _judge(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
+def _update_entry(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
     """Mark an entry that waits for a handshake, or is absent, as ready or absent; notify the owner of a new absence."""
-    if entry.preflight not in ("asked", "absent") or _is_awaited(session, tournament, bot):
+    if entry.preflight not in ("asked", "absent") or _is_pending(session, tournament, bot):
         return
-    was, reason = entry.preflight, _absence(session, tournament, bot)
+    was, reason = entry.preflight, _absence_reason(session, tournament, bot)
     entry.preflight, entry.preflight_reason = ("absent" if reason else "ready"), reason
     if reason and was == "asked":
         payload = {"bot": bot.id, "name": bot.name, "tournament": tournament.id, "reason": reason}
         outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
 
 
-def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
+def _is_pending(session: Session, tournament: Tournament, bot: Bot) -> bool:
     """Return whether the bot's handshake, or in a rated tournament its check, is pending."""
     if bot.status != "verified":
         return False
@@ -130,22 +130,22 @@ def _is_awaited(session: Session, tournament: Tournament, bot: Bot) -> bool:
 
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
-    """Return the condition for bots of which nothing is pending; the opposite of ``_is_awaited``."""
+    """Return the condition for bots of which nothing is pending; the opposite of ``_is_pending``."""
     examined = exists().where(Examination.bot_id == Bot.id, Examination.state != "idle")
     return and_(Bot.check_state == "idle", ~examined) if tournament.rated else Bot.check_state == "idle"
 
 
 def _may_play(tournament: Tournament) -> ColumnElement[bool]:
-    return certificates.fits(tournament.game) if tournament.rated else true()
+    return certificates.is_certified(tournament.game) if tournament.rated else true()
 
 
-def _absence(session: Session, tournament: Tournament, bot: Bot) -> str | None:
+def _absence_reason(session: Session, tournament: Tournament, bot: Bot) -> str | None:
     """Return why the bot cannot play, None when it can."""
     if bot.status != "verified":
         return f"the bot is {bot.status}"
     report = bot.check_report
     if report is None or report.get("ok"):
-        lacking = certificates.missing(session, bot, tournament.game) if tournament.rated else None
+        lacking = certificates.explain_missing_certificate(session, bot, tournament.game) if tournament.rated else None
         return f"no_certificate: {lacking}" if lacking else None
     steps = [report.get("challenge"), report.get("manifest")]
     code = next((step["code"] for step in steps if step and step.get("code")), "check_failed")
@@ -157,14 +157,14 @@ def _seat_substitute(session: Session, tournament: Tournament, entry: Tournament
     if not away:
         entry.substitute_id = None
     elif tournament.substitute is not None and entry.substitute_id is None:
-        entry.substitute_id = house_bots.house_bot(session, tournament.substitute).id
+        entry.substitute_id = house_bots.get_or_create_house_bot(session, tournament.substitute).id
 
 
 def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) -> bool:
     return tournament.frozen_version and entry.version is not None and entry.version != bot.version
 
 
-def _give_up_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
+def _release_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
     """Take away unstarted matches from a bot whose version changed: give them to the substitute or cancel them."""
     seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(Match.id)
     ids = list(session.scalars(seats.order_by(Match.id).with_for_update(of=Match)))
@@ -195,8 +195,8 @@ def _unstarted_matches(tournament: Tournament) -> Any:
     return query.where(Match.tournament_id == tournament.id, is_unstarted())
 
 
-def _long_ago(moment: datetime) -> ColumnElement[bool]:
-    return or_(Bot.checked_at.is_(None), Bot.checked_at <= moment - ASKED_AGAIN_AFTER)
+def _is_retry_due(moment: datetime) -> ColumnElement[bool]:
+    return or_(Bot.checked_at.is_(None), Bot.checked_at <= moment - RETRY_AFTER)
 
 
 def _check_again(session: Session, which: ColumnElement[bool], moment: datetime) -> None:

@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.matches.tables import OPEN, Match
-from referee.tournaments.rounds import newest
+from referee.tournaments.rounds import newest_round
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.tournaments.tournaments import get_tournament
 
-LOOKED_BACK: Final = 100  # recent matches from which the end is estimated
-ENOUGH: Final = 5  # with fewer matches there is no estimate
+MAX_RECENT_MATCHES: Final = 100  # recent matches from which the end is estimated
+MIN_MATCHES: Final = 5  # with fewer matches there is no estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Progress:
     estimated_end: datetime | None
 
 
-def progress(session: Session, tournament_id: str) -> Progress:
+def load_progress(session: Session, tournament_id: str) -> Progress:
     """Return the progress of a tournament. Raise ``NotFound``."""
     tournament = get_tournament(session, tournament_id)
     query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
@@ -50,7 +50,7 @@ def progress(session: Session, tournament_id: str) -> Progress:
 def _stage(session: Session, tournament: Tournament) -> tuple[int | None, int]:
     if tournament.format == "ladder":
         return None, 0
-    stages = newest(session, tournament.id)
+    stages = newest_round(session, tournament.id)
     going_on = select(func.min(TournamentRound.number)).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
     )
@@ -62,8 +62,8 @@ def _estimated_end(session: Session, tournament: Tournament, left: int) -> datet
     if tournament.status != "running" or tournament.format == "ladder":
         return None
     ended = select(Match.finished_at).where(Match.tournament_id == tournament.id, Match.status == "finished")
-    last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(LOOKED_BACK)))
-    if len(last) < ENOUGH or last[-1] is None:
+    last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(MAX_RECENT_MATCHES)))
+    if len(last) < MIN_MATCHES or last[-1] is None:
         return None
     moment: datetime = current_time(session)
     each = (moment - last[-1]) / len(last)

@@ -16,22 +16,27 @@ from referee import pairing
 from referee.db.engine import Database, current_time
 from referee.matches.tables import OPEN, Match
 from referee.tournaments import blockers, match_creation, matchmaking, preflight, starting
-from referee.tournaments.match_creation import MatchesToCreate, sets_arranged
+from referee.tournaments.match_creation import MatchesToCreate, count_sets
 from referee.tournaments.rounds import (
     RoundProgress,
-    event_of,
-    extents,
-    following,
-    format_of,
-    legs_of,
-    newest,
-    row_of,
-    table_of,
+    get_format,
+    list_open_rounds,
+    load_legs,
+    load_state,
+    new_round,
+    newest_round,
+    parse_table,
+    with_round,
 )
 from referee.tournaments.tables import Tournament, TournamentRound
 
-AHEAD: Final = 500  # open matches up to which further rounds of a static format are created in advance
-DECIDED_AT_ONCE: Final = ("round_robin", "double_round_robin", "swiss", "gauntlet")  # formats that never extend a table
+MAX_OPEN_AHEAD: Final = 500  # open matches up to which further rounds of a static format are created in advance
+FORMATS_WITHOUT_EXTENSION: Final = (
+    "round_robin",
+    "double_round_robin",
+    "swiss",
+    "gauntlet",
+)  # formats that never extend a table
 TABLES_AHEAD: Final = 200  # tables of a static format paired in one step
 
 
@@ -43,11 +48,11 @@ class Step:
     take: Callable[[Session, Tournament, bytes], bool]
 
 
-def carry_on(database: Database, tournament_id: str, *, master_key: bytes) -> str | None:
+def take_next_step(database: Database, tournament_id: str, *, master_key: bytes) -> str | None:
     """Take the next step of a running tournament; return its name, or None if the tournament must wait."""
     with database.read() as session:
         tournament = session.get(Tournament, tournament_id)
-        step = None if tournament is None or tournament.status != "running" else next_step(session, tournament)
+        step = None if tournament is None or tournament.status != "running" else find_next_step(session, tournament)
         seen = 0 if tournament is None else tournament.revision
     if step is None:
         return None
@@ -60,33 +65,33 @@ def carry_on(database: Database, tournament_id: str, *, master_key: bytes) -> st
     return step.name
 
 
-def running(session: Session) -> list[str]:
+def list_running(session: Session) -> list[str]:
     """Return the ids of running tournaments."""
     return list(session.scalars(select(Tournament.id).where(Tournament.status == "running").order_by(Tournament.id)))
 
 
-def next_step(session: Session, tournament: Tournament) -> Step | None:
+def find_next_step(session: Session, tournament: Tournament) -> Step | None:
     """Return the next step, None if the tournament must wait."""
     moment = current_time(session)
-    if preflight.is_unsettled(session, tournament, moment):
-        return Step("settled", _settle)
+    if preflight.needs_update(session, tournament, moment):
+        return Step("settled", _update_entries)
     if tournament.preflight_until is not None:
         return Step("begun", _begin) if preflight.is_over(session, tournament, moment) else None
-    if blockers.reason(session, tournament) != tournament.status_reason:
+    if blockers.blocking_reason(session, tournament) != tournament.status_reason:
         return Step("blockers reported", _report_blockers)
     if tournament.format == "ladder":
-        return _to_match(session, tournament)
-    stages = extents(session, tournament)
+        return _next_matchmaking_step(session, tournament)
+    stages = list_open_rounds(session, tournament)
     return (
-        _to_arrange(tournament, stages)
-        or _to_extend(session, tournament, stages)
-        or _to_end(tournament, stages)
-        or _to_pair(session, tournament, stages)
+        _next_creation_step(tournament, stages)
+        or _next_extension_step(session, tournament, stages)
+        or _next_end_step(tournament, stages)
+        or _next_pairing_step(session, tournament, stages)
     )
 
 
-def _settle(session: Session, tournament: Tournament, _: bytes) -> bool:
-    preflight.settle(session, tournament)
+def _update_entries(session: Session, tournament: Tournament, _: bytes) -> bool:
+    preflight.update_entries(session, tournament)
     return True
 
 
@@ -95,37 +100,39 @@ def _begin(session: Session, tournament: Tournament, _: bytes) -> bool:
 
 
 def _report_blockers(session: Session, tournament: Tournament, _: bytes) -> bool:
-    return blockers.tell(session, tournament)
+    return blockers.update_blocking_reason(session, tournament)
 
 
 # -- a ladder, which has no rounds --
 
 
-def _to_match(session: Session, tournament: Tournament) -> Step | None:
+def _next_matchmaking_step(session: Session, tournament: Tournament) -> Step | None:
     if matchmaking.is_ending(tournament):
-        return None if _anything_open(session, tournament) else Step("finished", _finish)
-    wanted = matchmaking.tables_wanted(session, tournament)
-    return Step("matched", partial(_match, wanted)) if wanted else None
+        return None if _has_open_matches(session, tournament) else Step("finished", _finish_tournament)
+    wanted = matchmaking.choose_tables(session, tournament)
+    return Step("matched", partial(_create_ladder_matches, wanted)) if wanted else None
 
 
-def _match(wanted: matchmaking.NextTables, session: Session, tournament: Tournament, master_key: bytes) -> bool:
+def _create_ladder_matches(
+    wanted: matchmaking.NextTables, session: Session, tournament: Tournament, master_key: bytes
+) -> bool:
     return matchmaking.arrange_tables(session, tournament, wanted, master_key=master_key)
 
 
 # -- the matches of a round --
 
 
-def _to_arrange(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _next_creation_step(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """Return the step that creates the next matches of the first round that lacks some."""
-    if format_of(tournament).static and sum(stage.open for stage in stages) >= AHEAD:
+    if get_format(tournament).static and sum(stage.open for stage in stages) >= MAX_OPEN_AHEAD:
         return None
     for stage in stages:
         if stage.arranged < stage.tables:
-            return Step("arranged", partial(_arrange, stage))
+            return Step("arranged", partial(_create_matches, stage))
     return None
 
 
-def _arrange(seen: RoundProgress, session: Session, tournament: Tournament, master_key: bytes) -> bool:
+def _create_matches(seen: RoundProgress, session: Session, tournament: Tournament, master_key: bytes) -> bool:
     stage = session.get_one(TournamentRound, (tournament.id, seen.number))
     if stage.arranged != seen.arranged:
         return False
@@ -133,23 +140,23 @@ def _arrange(seen: RoundProgress, session: Session, tournament: Tournament, mast
     return True
 
 
-def _to_extend(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _next_extension_step(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """Return the step that creates more matches at tables whose matches have ended, if the format requires them."""
-    if tournament.format in DECIDED_AT_ONCE:
+    if tournament.format in FORMATS_WITHOUT_EXTENSION:
         return None
     event = None
     for seen in stages:
-        decided = _over_tables(session, tournament, seen.number)
+        decided = _ended_tables(session, tournament, seen.number)
         if not decided:
             continue
-        event = event or event_of(session, tournament, before=seen.number)
-        wanted = _extensions(session, tournament, seen.number, decided, event)
+        event = event or load_state(session, tournament, before=seen.number)
+        wanted = _choose_extensions(session, tournament, seen.number, decided, event)
         if wanted:
-            return Step("extended", partial(_extend, seen.number, wanted))
+            return Step("extended", partial(_extend_tables, seen.number, wanted))
     return None
 
 
-def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[int]:
+def _ended_tables(session: Session, tournament: Tournament, stage: int) -> list[int]:
     """Return the tables of a round that have finished matches and no open ones."""
     going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((Match.status == "finished", 1), else_=0))
@@ -158,30 +165,30 @@ def _over_tables(session: Session, tournament: Tournament, stage: int) -> list[i
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
 
-def _extensions(
+def _choose_extensions(
     session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.TournamentState
 ) -> list[MatchesToCreate]:
     tables = session.get_one(TournamentRound, (tournament.id, stage)).tables
-    legs = legs_of(session, tournament, stage, decided)
-    done = sets_arranged(session, tournament, stage, decided)
+    legs = load_legs(session, tournament, stage, decided)
+    done = count_sets(session, tournament, stage, decided)
     wanted = []
-    players = match_creation.players_of(
+    players = match_creation.find_players(
         session, tournament, {entrant for number in decided for entrant in tables[number - 1]["entrants"]}
     )
     for table_no in decided:
-        table = table_of(tables[table_no - 1])
+        table = parse_table(tables[table_no - 1])
         if not all(players.get(entrant) for entrant in table.entrants):
             continue  # an entrant withdrew: the matches played so far decide
-        more = format_of(tournament).more_legs(event, table, legs[stage, table_no])
+        more = get_format(tournament).more_legs(event, table, legs[stage, table_no])
         if more:
             wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
-    return wanted[: match_creation.PORTION // tournament.seats]
+    return wanted[: match_creation.SEATS_PER_TRANSACTION // tournament.seats]
 
 
-def _extend(
+def _extend_tables(
     stage: int, wanted: Sequence[MatchesToCreate], session: Session, tournament: Tournament, master_key: bytes
 ) -> bool:
-    done = sets_arranged(session, tournament, stage, [matches.table_no for matches in wanted])
+    done = count_sets(session, tournament, stage, [matches.table_no for matches in wanted])
     left = [matches for matches in wanted if done[matches.table_no] == matches.done]
     return bool(match_creation.arrange_tables(session, tournament, stage, left, master_key=master_key))
 
@@ -189,13 +196,13 @@ def _extend(
 # -- the sequence of rounds --
 
 
-def _to_end(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _next_end_step(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """Return the step that ends rounds whose matches have all been created and have ended."""
     over = [stage.number for stage in stages if stage.arranged == stage.tables and stage.open == 0]
-    return Step("round over", partial(_end, over)) if over else None
+    return Step("round over", partial(_end_rounds, over)) if over else None
 
 
-def _end(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> bool:
+def _end_rounds(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> bool:
     ended = update(TournamentRound).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
     )
@@ -203,32 +210,32 @@ def _end(numbers: Sequence[int], session: Session, tournament: Tournament, _: by
     return True
 
 
-def _to_pair(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
+def _next_pairing_step(session: Session, tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """Return the step that pairs the next rounds or, if none is left, finishes the tournament.
 
     Wait for open matches, including rematches in earlier rounds.
     """
-    static = format_of(tournament).static
-    if stages if not static else sum(stage.open for stage in stages) >= AHEAD:
+    static = get_format(tournament).static
+    if stages if not static else sum(stage.open for stage in stages) >= MAX_OPEN_AHEAD:
         return None
-    if not static and _anything_open(session, tournament):
+    if not static and _has_open_matches(session, tournament):
         return None
-    event = event_of(session, tournament)
+    event = load_state(session, tournament)
     decided, before, moment = _decide_rounds(tournament, event), len(event.played), current_time(session)
     if decided:
-        rows = [row_of(session, tournament, before + index, stage, moment) for index, stage in enumerate(decided, 1)]
-        planned = format_of(tournament).expected_matches(reduce(following, decided, event)) * len(
-            match_creation.orders(tournament)
+        rows = [new_round(session, tournament, before + index, stage, moment) for index, stage in enumerate(decided, 1)]
+        planned = get_format(tournament).expected_matches(reduce(with_round, decided, event)) * len(
+            match_creation.seat_orders(tournament)
         )
-        return Step("paired", partial(_pair, before, rows, planned))
-    if stages or _anything_open(session, tournament):
+        return Step("paired", partial(_store_rounds, before, rows, planned))
+    if stages or _has_open_matches(session, tournament):
         return None
-    return Step("finished", _finish)
+    return Step("finished", _finish_tournament)
 
 
 def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> list[pairing.PairingRound]:
     """Return the rounds that can be paired now: one, or several in a static format, which depends on no results."""
-    format = format_of(tournament)
+    format = get_format(tournament)
     decided: list[pairing.PairingRound] = []
     tables = 0
     while tables < TABLES_AHEAD and (format.static or not decided):
@@ -237,14 +244,14 @@ def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> li
             break
         decided.append(stage)
         tables += len(stage.tables)
-        event = following(event, stage)
+        event = with_round(event, stage)
     return decided
 
 
-def _pair(
+def _store_rounds(
     before: int, rows: Sequence[TournamentRound], planned: int, session: Session, tournament: Tournament, _: bytes
 ) -> bool:
-    if newest(session, tournament.id) != before:
+    if newest_round(session, tournament.id) != before:
         return False
     session.add_all(rows)
     tournament.expected_matches = planned
@@ -252,15 +259,15 @@ def _pair(
     return True
 
 
-def _finish(session: Session, tournament: Tournament, _: bytes) -> bool:
-    if _anything_open(session, tournament):
+def _finish_tournament(session: Session, tournament: Tournament, _: bytes) -> bool:
+    if _has_open_matches(session, tournament):
         return False
     tournament.status, tournament.finished_at = "finished", current_time(session)
     tournament.revision += 1
-    starting.tell(session, tournament, "tournament.finished")
+    starting.notify_participants(session, tournament, "tournament.finished")
     return True
 
 
-def _anything_open(session: Session, tournament: Tournament) -> bool:
+def _has_open_matches(session: Session, tournament: Tournament) -> bool:
     open_matches = exists().where(Match.tournament_id == tournament.id, Match.status.in_(OPEN))
     return bool(session.scalar(select(open_matches)))

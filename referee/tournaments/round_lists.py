@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import bots
-from referee.db.paging import Cursor, Page, check_limit, number_of
+from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.errors import NotFound
 from referee.matches.deal_groups import ENDED
 from referee.matches.tables import Match
@@ -58,7 +58,7 @@ def list_stages(
     check_limit(limit)
     query = _lines(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
     if cursor is not None:
-        query = query.where(TournamentRound.number > number_of(cursor))
+        query = query.where(TournamentRound.number > read_number_cursor(cursor))
     rows = session.execute(query).all()
     lines = _count_tables(session, tournament_id, rows[:limit])
     return Page(lines, [lines[-1].number] if len(rows) > limit else None)
@@ -84,14 +84,14 @@ def stage_page(
         line=line,
         stage=stage,
         tables=tables,
-        matches=matches_at(session, tournament_id, number, tables),
+        matches=matches_by_table(session, tournament_id, number, tables),
         names=bots.names_of(session, [*entrants, *(bye["entrant"] for bye in stage.byes[:most_byes])]),
         owners=bots.owners_of(session, entrants),
     )
 
 
-def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:
-    """The matches of these tables, by table, in the order of their legs."""
+def matches_by_table(session: Session, tournament_id: str, stage: int, tables: Sequence[int]) -> dict[int, list[Match]]:
+    """Return the matches of these tables, by table, in order of their legs."""
     query = select(Match).where(Match.tournament_id == tournament_id, Match.tournament_round == stage)
     found: dict[int, list[Match]] = defaultdict(list)
     ordered = query.where(Match.table_no.in_(tables)).order_by(Match.table_no, Match.leg, Match.id)
@@ -100,10 +100,10 @@ def matches_at(session: Session, tournament_id: str, stage: int, tables: Sequenc
     return found
 
 
-def tables_over(session: Session, tournament_id: str, stage: int) -> set[int]:
-    """The numbers of the tables that have matches, all of them over."""
+def ended_tables(session: Session, tournament_id: str, stage: int) -> set[int]:
+    """Return the numbers of the tables that have matches, all of which have ended."""
     query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.tournament_round == stage)
-    counted = query.group_by(Match.table_no).having(func.count() == func.sum(_one_if(Match.status.in_(ENDED))))
+    counted = query.group_by(Match.table_no).having(func.count() == func.sum(_count_if(Match.status.in_(ENDED))))
     return {number for number in session.scalars(counted) if number is not None}
 
 
@@ -123,7 +123,7 @@ def _lines(tournament_id: str) -> Select[int, str, int, int, int, datetime, date
 
 def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[StageLine]:
     numbers = [row[0] for row in rows]
-    query = select(Match.tournament_round, func.count(), func.sum(_one_if(Match.status.in_(ENDED))))
+    query = select(Match.tournament_round, func.count(), func.sum(_count_if(Match.status.in_(ENDED))))
     query = query.where(Match.tournament_id == tournament_id, Match.tournament_round.in_(numbers)).group_by(
         Match.tournament_round
     )
@@ -135,5 +135,5 @@ def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> 
     return lines
 
 
-def _one_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
+def _count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return case((condition, 1), else_=0)

@@ -15,12 +15,12 @@ from referee.matches.tables import OPEN, Match, Result
 from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.formats import formats
 from referee.pairing.sections import sections
-from referee.tournaments.entrants import entrants
-from referee.tournaments.outcomes import seats_played_in_person
+from referee.tournaments.entrants import load_entrants
+from referee.tournaments.outcomes import scored_seats
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 Json = dict[str, Any]
-LARGEST_GROUP: Final = 160  # seats in a deal group, whose matches are created in one transaction
+MAX_GROUP_SEATS: Final = 160  # seats in a deal group, whose matches are created in one transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class RoundProgress:
     open: int
 
 
-def format_of(tournament: Tournament) -> pairing.Format:
+def get_format(tournament: Tournament) -> pairing.Format:
     return formats()[tournament.format]
 
 
-def draw_of(tournament: Tournament) -> bytes:
-    """Decides by lot; before the start, when nothing is decided, zeros stand for it."""
+def get_draw_key(tournament: Tournament) -> bytes:
+    """Return the key of all random choices of a tournament; zeros before the start, when none is made."""
     return tournament.draw_key or bytes(32)
 
 
-def event_of(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
+def load_state(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.TournamentState:
     """Return the state of the tournament: its current entrants, its rounds (below ``before``, or all), their results.
 
     Static formats, which do not depend on results, get none.
@@ -53,18 +53,20 @@ def event_of(session: Session, tournament: Tournament, *, before: int | None = N
     if before is not None:
         query = query.where(TournamentRound.number < before)
     rows = list(session.scalars(query))
-    legs = {} if format_of(tournament).static else legs_of(session, tournament)
+    legs = {} if get_format(tournament).static else load_legs(session, tournament)
     return pairing.TournamentState(
         seats=tournament.seats,
         options=tournament.format_options,
         cycles=tournament.cycles,
-        entrants=entrants(session, tournament),
+        entrants=load_entrants(session, tournament),
         played=tuple(_played_round(row, legs) for row in rows),
-        draw_key=draw_of(tournament),
+        draw_key=get_draw_key(tournament),
     )
 
 
-def course_of(session: Session, tournament: Tournament) -> tuple[pairing.TournamentState, pairing.PairingRound | None]:
+def load_state_and_open_round(
+    session: Session, tournament: Tournament
+) -> tuple[pairing.TournamentState, pairing.PairingRound | None]:
     """Return the state before the round in progress, and that round; None if the newest round has ended."""
     newest_first = (
         select(TournamentRound)
@@ -73,11 +75,11 @@ def course_of(session: Session, tournament: Tournament) -> tuple[pairing.Tournam
     )
     row = session.scalar(newest_first.limit(1))
     if row is None or row.ended_at is not None:
-        return event_of(session, tournament), None
-    return event_of(session, tournament, before=row.number), _stage_of(row)
+        return load_state(session, tournament), None
+    return load_state(session, tournament, before=row.number), _stage_of(row)
 
 
-def legs_of(
+def load_legs(
     session: Session, tournament: Tournament, stage: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
     """Return the finished matches of each (round, table), in order of their legs; of one round, some tables, or all.
@@ -99,7 +101,7 @@ def legs_of(
     rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
     for index, (number, table_no, group, bots, *told) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in told)
-        leg = pairing.Leg(entrants, placements, returns, seats_played_in_person(entrants, bots))
+        leg = pairing.Leg(entrants, placements, returns, scored_seats(entrants, bots))
         found[number, table_no].setdefault(group if sets_are_legs else index, []).append(leg)
     return {
         table: [merge_duplicates(matches) if len(matches) > 1 else matches[0] for matches in legs.values()]
@@ -107,15 +109,15 @@ def legs_of(
     }
 
 
-def table_of(stored: Json) -> pairing.Table:
+def parse_table(stored: Json) -> pairing.Table:
     return pairing.Table(tuple(stored["entrants"]), stored["label"], stored["legs"])
 
 
-def row_of(
+def new_round(
     session: Session, tournament: Tournament, number: int, stage: pairing.PairingRound, moment: datetime
 ) -> TournamentRound:
     """Return a new row for a round. ``section`` of a table is the number of its deal group."""
-    groups = _sections(session, tournament, stage)
+    groups = _deal_group_sections(session, tournament, stage)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
     return TournamentRound(
         tournament_id=tournament.id,
@@ -131,8 +133,8 @@ def row_of(
     )
 
 
-def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
-    """The stages that are not over, in their order."""
+def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProgress]:
+    """Return the progress of the rounds that have not ended, in order."""
     open_query = (
         select(Match.tournament_round, func.count())
         .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.tournament_round.is_not(None))
@@ -150,7 +152,7 @@ def extents(session: Session, tournament: Tournament) -> list[RoundProgress]:
     ]
 
 
-def newest(session: Session, tournament_id: str) -> int:
+def newest_round(session: Session, tournament_id: str) -> int:
     """Return the number of the newest round, 0 before the first."""
     return (
         session.scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id))
@@ -158,7 +160,7 @@ def newest(session: Session, tournament_id: str) -> int:
     )
 
 
-def following(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
+def with_round(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
     """Return the state with one more round, of which nothing is played yet."""
     played = pairing.PlayedRound(stage, tuple(() for _ in stage.tables))
     return replace(event, played=(*event.played, played))
@@ -172,13 +174,13 @@ def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing
 
 def _stage_of(row: TournamentRound) -> pairing.PairingRound:
     byes = tuple(pairing.Bye(bye["entrant"], bye["reason"]) for bye in row.byes)
-    return pairing.PairingRound(tuple(table_of(table) for table in row.tables), byes, row.label)
+    return pairing.PairingRound(tuple(parse_table(table) for table in row.tables), byes, row.label)
 
 
-def _sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:
+def _deal_group_sections(session: Session, tournament: Tournament, stage: pairing.PairingRound) -> list[list[int]]:
     if tournament.deal_sharing != "common":
         return [[index] for index in range(len(stage.tables))]
     query = select(Bot.id, Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = dict(session.execute(query.where(TournamentEntry.tournament_id == tournament.id)).all())
     tables = [table.entrants for table in stage.tables]
-    return sections(tables, owners, limit=max(2, LARGEST_GROUP // tournament.seats))
+    return sections(tables, owners, limit=max(2, MAX_GROUP_SEATS // tournament.seats))

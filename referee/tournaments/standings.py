@@ -11,14 +11,14 @@ from referee.errors import Conflict
 from referee.ladders import ratings
 from referee.matches.tables import Result
 from referee.pairing import knockout
-from referee.standings import MatchOutcome, RankedEntrant, tournament_table
+from referee.standings import MatchOutcome, RankedEntrant, compute_tournament_standings
 from referee.standings.tournament import RoundBye
-from referee.tournaments.entrants import entrants, seats_of
-from referee.tournaments.outcomes import byes, outcomes
-from referee.tournaments.rounds import course_of, draw_of
+from referee.tournaments.entrants import load_entrant_seats, load_entrants
+from referee.tournaments.outcomes import load_byes, load_outcomes
+from referee.tournaments.rounds import get_draw_key, load_state_and_open_round
 from referee.tournaments.tables import Tournament, TournamentRound
 
-MOST_RESULTS: Final = 100_000  # used for standings; in a ladder, the newest ones
+MAX_RESULTS: Final = 100_000  # used for standings; in a ladder, the newest ones
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class TournamentResults:
     outcomes: list[MatchOutcome]
     byes: Sequence[RoundBye]
     given: Mapping[str, Mapping[Hashable, int]]
-    draw: bytes
+    draw_key: bytes
     state: tuple[int, int]
     seen: tuple[int, int]
 
@@ -44,9 +44,11 @@ class TournamentResults:
     def as_of_seq(self) -> int:
         return self.outcomes[-1].seq if self.outcomes else 0
 
-    def table(self) -> list[RankedEntrant]:
-        """The standings, best first."""
-        return tournament_table(self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given)
+    def standings(self) -> list[RankedEntrant]:
+        """Return the standings, best first."""
+        return compute_tournament_standings(
+            self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given
+        )
 
 
 def event_results(
@@ -55,38 +57,38 @@ def event_results(
     """Return the results that count now; reuse ``before`` and read only newer results.
 
     Return ``before`` itself when nothing has changed or, if ``patient``, when only results were added. Raise
-    ``Conflict`` for a tournament with more than ``MOST_RESULTS`` results.
+    ``Conflict`` for a tournament with more than ``MAX_RESULTS`` results.
     """
-    state, seen = _state(session, tournament), _standings_version(session, tournament)
+    state, seen = _revision(session, tournament), _standings_version(session, tournament)
     if before is None or before.state != state:
-        newest = MOST_RESULTS if tournament.format == "ladder" else MOST_RESULTS + 1
-        counting = outcomes(session, tournament.id, newest=newest)
+        newest = MAX_RESULTS if tournament.format == "ladder" else MAX_RESULTS + 1
+        counting = load_outcomes(session, tournament.id, newest=newest)
     elif patient or seen == before.seen:
         return before
     else:
-        new = outcomes(session, tournament.id, after=before.seen[0])
+        new = load_outcomes(session, tournament.id, after=before.seen[0])
         if not new and seen[1] == before.seen[1]:
             before.seen = seen
             return before
         counting = [*before.outcomes, *new]
     if tournament.format == "ladder":
-        counting = counting[-MOST_RESULTS:]
-    elif len(counting) > MOST_RESULTS:
-        raise Conflict(f"the tournament has more than {MOST_RESULTS} results, too many to compute standings here")
+        counting = counting[-MAX_RESULTS:]
+    elif len(counting) > MAX_RESULTS:
+        raise Conflict(f"the tournament has more than {MAX_RESULTS} results, too many to compute standings here")
     return TournamentResults(
         format=tournament.format,
         seats=tournament.seats,
-        entrants=tuple(seat.bot_id for seat in seats_of(session, tournament)),
+        entrants=tuple(seat.bot_id for seat in load_entrant_seats(session, tournament)),
         outcomes=counting,
-        byes=byes(session, tournament.id),
+        byes=load_byes(session, tournament.id),
         given=_external_values(session, tournament),
-        draw=draw_of(tournament),
+        draw_key=get_draw_key(tournament),
         state=state,
         seen=seen,
     )
 
 
-def _state(session: Session, tournament: Tournament) -> tuple[int, int]:
+def _revision(session: Session, tournament: Tournament) -> tuple[int, int]:
     """Return what changes with entries and voids (the revision) and with byes, which count from the end of a round."""
     ended = select(func.count()).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_not(None)
@@ -105,9 +107,9 @@ def _standings_version(session: Session, tournament: Tournament) -> tuple[int, i
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
     """Return values that do not follow from points: brackets and ratings. Unrated ladders rank by points per match."""
     if tournament.format == "knockout":
-        event, _ = course_of(session, tournament)
+        event, _ = load_state_and_open_round(session, tournament)
         return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(event)}}
     if tournament.format == "ladder" and tournament.rated:
-        rated = entrants(session, tournament, today=True)
+        rated = load_entrants(session, tournament, today=True)
         return {"rating": {entrant.id: entrant.rating for entrant in rated if entrant.games}}
     return {}

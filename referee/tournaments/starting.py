@@ -10,43 +10,43 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.errors import BadOption
 from referee.tournaments import preflight
-from referee.tournaments.match_creation import orders
-from referee.tournaments.rounds import event_of, format_of
+from referee.tournaments.match_creation import seat_orders
+from referee.tournaments.rounds import get_format, load_state
 from referee.tournaments.tables import Tournament, TournamentEntry
-from referee.tournaments.tournaments import locked_in_state
+from referee.tournaments.tournaments import lock_in_state
 from referee.webhooks import outbox
 from referee.webhooks.tables import Webhook
 
 
-def start(session: Session, tournament_id: str, *, draw: bytes | None = None) -> Tournament:
+def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None) -> Tournament:
     """Close the entries, draw the key of all random decisions, and start the preflight.
 
     The scheduler pairs the first round after the preflight. Raise ``BadOption`` when too few or too many bots can play
     for the format.
     """
-    tournament = locked_in_state(session, tournament_id, "open")
+    tournament = lock_in_state(session, tournament_id, "open")
     moment = current_time(session)
     tournament.status, tournament.status_reason = "running", None
-    tournament.started_at, tournament.draw_key = moment, draw or secrets.token_bytes(32)
-    preflight.ask(session, tournament, moment)
-    _plan(session, tournament)
+    tournament.started_at, tournament.draw_key = moment, draw_key or secrets.token_bytes(32)
+    preflight.request_handshakes(session, tournament, moment)
+    _set_expected_matches(session, tournament)
     tournament.revision += 1
     return tournament
 
 
-def due_by_themselves(session: Session, moment: datetime) -> list[str]:
+def list_due_to_start(session: Session, moment: datetime) -> list[str]:
     """Return the ids of open tournaments whose start time has passed."""
     query = select(Tournament.id).where(Tournament.status == "open", Tournament.starts_at <= moment)
     return list(session.scalars(query.order_by(Tournament.id)))
 
 
-def start_by_itself(session: Session, tournament_id: str) -> Tournament:
+def start_if_due(session: Session, tournament_id: str) -> Tournament:
     """Start an open tournament if its start time has passed, however long ago: the service may have been down.
 
     A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
     a manual start or a new time: it must not start while the remaining bots are being entered.
     """
-    tournament = locked_in_state(session, tournament_id, "open")
+    tournament = lock_in_state(session, tournament_id, "open")
     if tournament.starts_at is None or tournament.starts_at > current_time(session):
         return tournament
     try:
@@ -54,11 +54,11 @@ def start_by_itself(session: Session, tournament_id: str) -> Tournament:
             return start(session, tournament_id)
     except BadOption as error:
         at = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        _miss(session, tournament, f"the start at {at} was missed because {error.reason}")
+        _record_missed_start(session, tournament, f"the start at {at} was missed because {error.reason}")
     return tournament
 
 
-def _miss(session: Session, tournament: Tournament, reason: str) -> None:
+def _record_missed_start(session: Session, tournament: Tournament, reason: str) -> None:
     message = f"{reason}; start the tournament manually or set a new time"
     tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
@@ -75,7 +75,7 @@ def begin(session: Session, tournament: Tournament) -> bool:
     tournament.preflight_until = None
     tournament.revision += 1
     try:
-        _plan(session, tournament)
+        _set_expected_matches(session, tournament)
     except BadOption as error:
         tournament.status, tournament.started_at, tournament.draw_key, tournament.expected_matches = (
             "open",
@@ -83,25 +83,25 @@ def begin(session: Session, tournament: Tournament) -> bool:
             None,
             None,
         )
-        _miss(session, tournament, f"too few bots answered: {error.reason}")
+        _record_missed_start(session, tournament, f"too few bots answered: {error.reason}")
         return False
-    tell(session, tournament, "tournament.started")
+    notify_participants(session, tournament, "tournament.started")
     return True
 
 
-def _plan(session: Session, tournament: Tournament) -> None:
+def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     """Set the expected number of matches.
 
     Raise ``BadOption`` if the format cannot be played by those who can play, including substitutes.
     """
     session.flush()
-    event, format = event_of(session, tournament), format_of(tournament)
+    event, format = load_state(session, tournament), get_format(tournament)
     playing = sum(entrant.active for entrant in event.entrants)
     format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
-    tournament.expected_matches = format.expected_matches(event) * len(orders(tournament))
+    tournament.expected_matches = format.expected_matches(event) * len(seat_orders(tournament))
 
 
-def tell(session: Session, tournament: Tournament, event: str) -> None:
+def notify_participants(session: Session, tournament: Tournament, notification: str) -> None:
     """Notify the organiser and the owners of entered bots."""
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
@@ -113,4 +113,4 @@ def tell(session: Session, tournament: Tournament, event: str) -> None:
         "format": tournament.format,
         "status": tournament.status,
     }
-    outbox.emit(session, event, {tournament.created_by, *session.scalars(owners)}, payload)
+    outbox.emit(session, notification, {tournament.created_by, *session.scalars(owners)}, payload)

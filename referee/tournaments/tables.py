@@ -28,17 +28,17 @@ class Tournament(Base):
     rated: Mapped[bool]
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
-    format_options: Mapped[Json] = mapped_column(default=dict)  # complete, as the format gave them
+    format_options: Mapped[Json] = mapped_column(default=dict)  # complete, with the defaults of the format
     deal_sharing: Mapped[str] = mapped_column(ShortString, default="own")  # one of GROUP_KINDS
     orders: Mapped[str] = mapped_column(ShortString, default="cyclic")  # of seats in duplicate deals: "cyclic" or "all"
-    trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings all the same
+    trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings nevertheless
     anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
-    starts_at: Mapped[datetime | None]  # by itself
-    draw_key: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
-    expected_matches: Mapped[int | None]  # matches, as far as can be foreseen
+    starts_at: Mapped[datetime | None]  # when it starts automatically
+    draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
+    expected_matches: Mapped[int | None]  # as far as they can be predicted
     preflight_until: Mapped[datetime | None]
     status: Mapped[str] = mapped_column(ShortString, index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
@@ -49,7 +49,7 @@ class Tournament(Base):
     revision: Mapped[int]
 
     @property
-    def told_draw(self) -> str | None:
+    def public_draw_key(self) -> str | None:
         """Return the key of random decisions in hex, None before the end."""
         over = self.status in ("finished", "cancelled")
         return self.draw_key.hex() if over and self.draw_key else None
@@ -65,13 +65,13 @@ class TournamentEntry(Base):
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
     number: Mapped[int]
     withdrawn_at: Mapped[datetime | None]
-    seed: Mapped[int | None]  # by hand: 1 is the strongest
+    seed: Mapped[int | None]  # set manually: 1 is the strongest
     first_round: Mapped[int] = mapped_column(default=1)  # the first stage it may play in
-    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
+    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the tournament
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[str] = mapped_column(ShortString, default="none")
     preflight_reason: Mapped[str | None] = mapped_column(Text)
-    substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
+    substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the house bot that plays its seats now
 
 
 class TournamentRound(Base):

@@ -6,7 +6,7 @@ from datetime import datetime
 from math import factorial
 from typing import Any, Final
 
-from referee.db.names import checked_name
+from referee.db.names import validate_name
 from referee.errors import BadOption
 from referee.games import game as rules_of
 from referee.house.strategies import players
@@ -21,15 +21,16 @@ FORMATS: Final = tuple(formats())
 ORDERS: Final = ("cyclic", "all")
 MAX_CYCLES: Final = 100
 MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
-MAX_ENTRIES: Final = {"swiss": 10_000, "ladder": 10_000, "knockout": 1024, "gauntlet": 1000}
-FEWER_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
+MAX_ENTRIES_BY_FORMAT: Final = {"swiss": 10_000, "ladder": 10_000, "knockout": 1024, "gauntlet": 1000}
+DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is played, how, by whom.
+    """The terms of a tournament.
 
-    ``deal_sharing`` None: common if the tournament is rated, unless it is a ladder; else own.
+    ``deal_sharing`` None stands for the default: ``common`` in rated tournaments that are not ladders, otherwise
+    ``own``.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Terms:
         if (
             "deal_sharing" not in changes
             and {"rated", "format"} & set(changes)
-            and self.deal_sharing == self._usual_deals()
+            and self.deal_sharing == self._default_deal_sharing()
         ):
             changes = {"deal_sharing": None, **changes}
         return replace(self, **changes)
@@ -81,12 +82,12 @@ class Terms:
         format_options = formats()[self.format].options(self.format_options, self.seats)
         self._check_cycles(format_options)
         complete = self._complete_options()
-        deals = self.deal_sharing or self._usual_deals()
+        deals = self.deal_sharing or self._default_deal_sharing()
         self._check_deals(deals)
         self._check_entries()
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
         return kept | {
-            "name": checked_name(self.name),
+            "name": validate_name(self.name),
             "options": complete,
             "format_options": format_options,
             "deal_sharing": deals,
@@ -101,13 +102,13 @@ class Terms:
             field = "seats" if error.field == "players" else f"options.{error.field}"
             raise BadOption(field, error.reason) from None
 
-    def _usual_deals(self) -> str:
+    def _default_deal_sharing(self) -> str:
         return "common" if self.rated and self.format != "ladder" else "own"
 
     def _check_cycles(self, format_options: Json) -> None:
         """Raise ``BadOption`` if the format refuses the number of cycles. Entries are counted at the start."""
         try:
-            formats()[self.format].check(most_entries(self.format), self.seats, format_options, self.cycles)
+            formats()[self.format].check(max_entries(self.format), self.seats, format_options, self.cycles)
         except BadOption as error:
             if error.field == "cycles":
                 raise
@@ -133,6 +134,6 @@ class Terms:
             raise BadOption("substitute", f"must be null or one of {', '.join(players())}")
 
 
-def most_entries(format: str) -> int:
+def max_entries(format: str) -> int:
     """Return the largest number of entries in this format."""
-    return MAX_ENTRIES.get(format, FEWER_ENTRIES)
+    return MAX_ENTRIES_BY_FORMAT.get(format, DEFAULT_MAX_ENTRIES)

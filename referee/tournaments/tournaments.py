@@ -10,15 +10,15 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.ids import new_id
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.tournaments.terms import FORMATS as FORMATS
 from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
 from referee.tournaments.terms import Terms
 
-UNFINISHED_PER_OWNER: Final = 20
-ALIVE: Final = ("draft", "open", "running", "paused")
+MAX_UNFINISHED_PER_OWNER: Final = 20
+UNFINISHED: Final = ("draft", "open", "running", "paused")
 
 
 def create_tournament(
@@ -46,17 +46,17 @@ def check_starts_ahead(starts_at: Any, moment: Any) -> None:
         raise BadOption("starts_at", f"must be later than now, {moment.isoformat(timespec='seconds')}")
 
 
-def get_tournament(session: Session, tournament_id: str, *, run_by: Account | None = None) -> Tournament:
-    """Return a tournament. Raise ``NotFound``, and ``Forbidden`` if ``run_by`` is given and does not run it."""
+def get_tournament(session: Session, tournament_id: str, *, manager: Account | None = None) -> Tournament:
+    """Return a tournament. Raise ``NotFound``, and ``Forbidden`` if ``manager`` is given and does not run it."""
     tournament = session.get(Tournament, tournament_id)
     if tournament is None:
         raise NotFound("tournament", tournament_id)
-    if run_by is not None and not runs(run_by, tournament):
+    if manager is not None and not is_manager(manager, tournament):
         raise Forbidden("only the organiser who announced a tournament runs it")
     return tournament
 
 
-def runs(account: Account, tournament: Tournament) -> bool:
+def is_manager(account: Account, tournament: Tournament) -> bool:
     """Return whether this account announced the tournament or is the operator."""
     return account.role == "admin" or tournament.created_by == account.id
 
@@ -75,17 +75,17 @@ def list_tournaments(
         query = query.where(Tournament.status.in_([status] if isinstance(status, str) else status))
     if game is not None:
         query = query.where(Tournament.game == game)
-    return newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
 
 
-def entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
+def list_all_entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
     """Return all entries in order, including withdrawn ones."""
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id).order_by(TournamentEntry.number)
     return [(entry, bot) for entry, bot in session.execute(query)]
 
 
-def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
+def lock_in_state(session: Session, tournament_id: str, *states: str) -> Tournament:
     """Lock and return a tournament. Raise ``NotFound``, and ``Conflict`` unless it is in one of the states."""
     locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
     # Read again after locking: another transaction may have changed it.
@@ -100,6 +100,6 @@ def locked_in_state(session: Session, tournament_id: str, *states: str) -> Tourn
 def _check_quota(session: Session, account_id: str) -> None:
     if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
         raise NotFound("account", account_id)
-    unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(ALIVE))
-    if session.scalars(unfinished).one() >= UNFINISHED_PER_OWNER:
-        raise QuotaExceeded(f"an account has at most {UNFINISHED_PER_OWNER} unfinished tournaments")
+    unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(UNFINISHED))
+    if session.scalars(unfinished).one() >= MAX_UNFINISHED_PER_OWNER:
+        raise QuotaExceeded(f"an account has at most {MAX_UNFINISHED_PER_OWNER} unfinished tournaments")

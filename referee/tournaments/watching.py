@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from referee.matches.tables import Match, Result
 from referee.tournaments.tables import Tournament
 
-PAGE: Final = 200
+PAGE_SIZE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +38,26 @@ def last_seq(session: Session) -> int:
     return session.scalar(select(func.max(Result.seq))) or 0
 
 
-def last_counting(session: Session, tournament_id: str) -> int:
+def last_counting_seq(session: Session, tournament_id: str) -> int:
     """Return the ``seq`` of the last result of this tournament that counts, 0 if there is none."""
     query = select(func.max(Result.seq)).join(Match, Match.id == Result.match_id)
     return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == "finished")) or 0
 
 
-def states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[str, str | None]]:
+def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[str, str | None]]:
     """Return status and reason of each of these tournaments."""
     query = select(Tournament.id, Tournament.status, Tournament.status_reason).where(Tournament.id.in_(tournament_ids))
     return {id: (status, reason) for id, status, reason in session.execute(query)}
 
 
-def newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[Match]:
+def list_newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[Match]:
     """Return the matches of this tournament that have results, the one that ended last first."""
     query = select(Match).join(Result, Result.match_id == Match.id).where(Match.tournament_id == tournament_id)
     return list(session.scalars(query.order_by(Result.seq.desc()).limit(limit)))
 
 
-def ended_since(
-    session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE
+def list_ended(
+    session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE_SIZE
 ) -> list[EndedMatch]:
     """Return matches of these tournaments with a ``seq`` above ``after`` and up to ``until``, in order."""
     # The concatenation prevents use of the column's index: new results are few, a tournament's matches may be many.

@@ -51,7 +51,7 @@ PAGE: Final = """<!doctype html>
 """
 
 
-def standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None = None) -> str:
+def render_standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None = None) -> str:
     """Return an HTML file that contains the match of this log. ``questions`` are those put to the bots, by row.
 
     Raise ``BadLog`` if the lines are not a log. The page itself verifies the log when it is opened.
@@ -89,7 +89,7 @@ def bundle() -> str:
     return "\n".join(order.values()) + "\nopenPacked();\n"
 
 
-def module() -> str:
+def site_module() -> str:
     """Return all modules that pages of the site need as one module: one file to fetch instead of thirty."""
     order: dict[str, str] = {}
     _gather_module("open_log.js", order)

@@ -17,7 +17,7 @@ COMMON: Final = "every_game"
 @cache
 def presentation(game: str) -> Json:
     """Return the templates of a game, including those shared by every game. A game may lack some or all."""
-    common, own = _read(COMMON), _read(game.replace("-", "_"))
+    common, own = _read_json(COMMON), _read_json(game.replace("-", "_"))
     merged = {name: {**value, **own.get(name, {})} for name, value in common.items() if isinstance(value, dict)}
     return {**common, **own, **merged}
 
@@ -43,7 +43,7 @@ def _secrets(game: type[State]) -> Any:
     return [asdict(secret) for secret in game.secrets] if general else None
 
 
-def _read(stem: str) -> Json:
+def _read_json(stem: str) -> Json:
     path = FOLDER / "presentations" / f"{stem}.json"
     found: Json = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return found

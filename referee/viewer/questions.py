@@ -19,12 +19,12 @@ def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
         rows = [parse_row(line) for line in lines]
         match = Match({name: rows[0][name] for name in HEADER_MEMBERS}, RecordedChance(rows))
         match.begin()
-        compared = match.agree(lines, 0)
+        compared = match.compare_rows(lines, 0)
         for number, row in enumerate(rows):
             if is_answer(row):
                 asked[number] = _question(_find_request(match, number, row["seat"]))
                 match.replay(number, row)
-                compared = match.agree(lines, compared)
+                compared = match.compare_rows(lines, compared)
     except BadLog:
         raise
     except (RefereeError, KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import count_changed_rows, current_time, lease_now, queue_up
+from referee.db.engine import count_changed_rows, current_time, lease_now, take_advisory_lock
 from referee.db.leases import Leases
-from referee.db.names import printable
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.names import make_storable
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import Conflict, NotFound
 from referee.webhooks.outbox import PING
 from referee.webhooks.tables import Delivery, Webhook
@@ -21,20 +21,20 @@ from referee.webhooks.webhooks import disable, signing_generations
 
 DELAYS_S: Final = (5, 30, 120, 600, 3_600, 10_800, 21_600, 86_400)  # before the second attempt, the third, …
 ATTEMPTS: Final = len(DELAYS_S) + 1
-PROVING_ATTEMPTS: Final = 4  # an unverified address is not retried for days
-SPREAD: Final = 0.2  # jitter: up to this share is added to a delay, so that retries do not come all together
-OUR_PAUSE: Final = timedelta(seconds=30)  # before the next attempt when our own network was down
-FAILING_LASTS: Final = timedelta(days=1)  # after this long without a success the webhook is disabled
-KEPT: Final = timedelta(days=30)
-LONGEST_QUEUE: Final = 10_000  # messages waiting for one webhook; above this it is disabled
+VERIFICATION_ATTEMPTS: Final = 4  # an unverified address is not retried for days
+MAX_JITTER: Final = 0.2  # jitter: up to this share is added to a delay, so that retries do not come all together
+OUTAGE_DELAY: Final = timedelta(seconds=30)  # before the next attempt when our own network was down
+DISABLE_AFTER: Final = timedelta(days=1)  # after this long without a success the webhook is disabled
+RETENTION: Final = timedelta(days=30)
+MAX_QUEUE_LENGTH: Final = 10_000  # messages waiting for one webhook; above this it is disabled
 PER_TARGET: Final = 4  # concurrent deliveries to one address
 PER_FAILING_TARGET: Final = 1
 PER_ACCOUNT: Final = 8  # concurrent deliveries to all addresses of an owner, who may have many names for one receiver
 LEASE_S: Final = 30.0  # longer than a call plus the wait to record its outcome
-GONE: Final = 410  # the receiver unsubscribes, by the Standard Webhooks specification
+HTTP_GONE: Final = 410  # the receiver unsubscribes, by the Standard Webhooks specification
 LEASES: Final = Leases(Delivery, claimed="due", lease_s=LEASE_S)
-_LOOK: Final = 100  # rows per query
-_FORGET: Final = 1_000  # rows per transaction
+_PAGE_SIZE: Final = 100  # rows per query
+_DELETE_BATCH_SIZE: Final = 1_000  # rows per transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +51,21 @@ class DeliveryJob:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """The outcome of an attempt. ``answer`` is the HTTP status, if any; without a ``problem`` it was delivered.
+    """The outcome of an attempt. ``response_status`` is the HTTP status, if any; without a ``error`` it was delivered.
 
-    ``ours`` means that our own network was down: the attempt does not count.
+    ``is_our_outage`` means that our own network was down: the attempt does not count.
     """
 
-    answer: int | None
-    problem: str | None = None
-    ours: bool = False
+    response_status: int | None
+    error: str | None = None
+    is_our_outage: bool = False
 
 
-def any_due(session: Session) -> bool:
+def has_due(session: Session) -> bool:
     """Return whether any delivery may be sent now."""
     boot, seconds = lease_now(session)
     due = select(Delivery.id).join(Webhook, Webhook.id == Delivery.webhook_id)
-    return session.scalar(due.where(_free(current_time(session), boot, seconds)).limit(1)) is not None
+    return session.scalar(due.where(_is_claimable(current_time(session), boot, seconds)).limit(1)) is not None
 
 
 def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
@@ -76,15 +76,15 @@ def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
     """
     if limit < 1:
         return []
-    queue_up(session, "deliveries")  # so that concurrent claims cannot exceed the limits
+    take_advisory_lock(session, "deliveries")  # so that concurrent claims cannot exceed the limits
     boot, seconds = lease_now(session)
     moment = current_time(session)
-    under_way = _under_way(session, boot, seconds)
+    under_way = _count_claimed(session, boot, seconds)
     full: set[str] = set()
     jobs: list[DeliveryJob] = []
     failing = 0
     while len(jobs) < limit:
-        rows = _candidates(session, _free(moment, boot, seconds), full)
+        rows = _lock_candidates(session, _is_claimable(moment, boot, seconds), full)
         chosen: list[tuple[Delivery, Webhook]] = []
         for delivery, webhook in rows:
             target, owner = _target(webhook.url), webhook.account_id
@@ -93,20 +93,20 @@ def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
             if crowded or under_way[owner] >= PER_ACCOUNT or (fails and failing >= limit // 2):
                 full.add(webhook.id)
             elif delivery.attempts >= ATTEMPTS:
-                _end(delivery, "failed", f"the referee could not complete any of {ATTEMPTS} attempts")
+                _end_delivery(delivery, "failed", f"the referee could not complete any of {ATTEMPTS} attempts")
             elif len(jobs) + len(chosen) < limit:
                 under_way.update((target, owner))
                 failing += fails
                 chosen.append((delivery, webhook))
         session.flush()
         jobs += _claim_delivery(session, chosen, moment, boot, seconds)
-        if len(rows) < _LOOK:
+        if len(rows) < _PAGE_SIZE:
             break
     return jobs
 
 
-def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutcome, *, spread: float) -> Delivery:
-    """Record the outcome of an attempt. ``spread``, from 0 to 1, is the share of ``SPREAD`` added to the next delay.
+def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutcome, *, jitter: float) -> Delivery:
+    """Record the outcome of an attempt. ``jitter``, from 0 to 1, is multiplied by ``MAX_JITTER`` for the next delay.
 
     Raise ``StaleEpoch`` when the delivery was claimed again, revoked or deleted.
     """
@@ -114,22 +114,22 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
     assert webhook is not None  # it is removed with its deliveries
     moment = current_time(session)
-    delivery.response_status = outcome.answer
-    if outcome.problem is None:
+    delivery.response_status = outcome.response_status
+    if outcome.error is None:
         _record_success(delivery, webhook, moment)
-    elif outcome.ours:
+    elif outcome.is_our_outage:
         delivery.attempts -= 1
-        _try_again(delivery, moment + OUR_PAUSE, outcome.problem)
+        _schedule_retry(delivery, moment + OUTAGE_DELAY, outcome.error)
     else:
-        _record_failure(session, delivery, webhook, outcome, moment, spread)
+        _record_failure(session, delivery, webhook, outcome, moment, jitter)
     session.flush()
     if webhook.status == "active" and _is_overrun(session, webhook):
-        disable(session, webhook, f"{LONGEST_QUEUE:,} messages were waiting: it accepts them too slowly")
+        disable(session, webhook, f"{MAX_QUEUE_LENGTH:,} messages were waiting: it accepts them too slowly")
         session.flush()
     return delivery
 
 
-def give_back(session: Session, jobs: Sequence[DeliveryJob]) -> int:
+def release_claims(session: Session, jobs: Sequence[DeliveryJob]) -> int:
     """Release claims, which then do not count as attempts. Claims that are no longer valid are ignored."""
     claims = [(job.delivery_id, job.epoch) for job in jobs]
     return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
@@ -139,7 +139,7 @@ def list_deliveries(
     session: Session, webhook_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Delivery]:
     query = select(Delivery).where(Delivery.webhook_id == webhook_id)
-    return newest_first(session, query, Delivery.created_at, Delivery.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Delivery.created_at, Delivery.id, limit=limit, cursor=cursor)
 
 
 def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Delivery:
@@ -162,17 +162,17 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
     return delivery
 
 
-def any_old(session: Session) -> bool:
-    """Return whether ``forget_old`` would delete anything."""
-    return session.scalar(select(_with_old(current_time(session) - KEPT).exists())) is True
+def has_expired(session: Session) -> bool:
+    """Return whether ``delete_expired`` would delete anything."""
+    return session.scalar(select(_webhooks_with_expired(current_time(session) - RETENTION).exists())) is True
 
 
-def forget_old(session: Session) -> int:
-    """Delete up to ``_FORGET`` deliveries that are older than ``KEPT``; return how many."""
-    before = current_time(session) - KEPT
-    webhook_ids = list(session.scalars(_with_old(before)))
+def delete_expired(session: Session) -> int:
+    """Delete up to ``_DELETE_BATCH_SIZE`` deliveries that are older than ``RETENTION``; return how many."""
+    before = current_time(session) - RETENTION
+    webhook_ids = list(session.scalars(_webhooks_with_expired(before)))
     old = select(Delivery.id).where(Delivery.webhook_id.in_(webhook_ids), Delivery.created_at < before)
-    return count_changed_rows(session, delete(Delivery).where(Delivery.id.in_(old.limit(_FORGET))))
+    return count_changed_rows(session, delete(Delivery).where(Delivery.id.in_(old.limit(_DELETE_BATCH_SIZE))))
 
 
 def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
@@ -185,23 +185,23 @@ def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
 # -- claiming --
 
 
-def _free(moment: datetime, boot: str, seconds: float) -> ColumnElement[bool]:
+def _is_claimable(moment: datetime, boot: str, seconds: float) -> ColumnElement[bool]:
     """Return the condition for deliveries that may be claimed. Unverified webhooks receive only pings."""
     accepts = or_(Webhook.status == "active", and_(Webhook.status == "unverified", Delivery.event == PING))
-    return and_(Delivery.due_at <= moment, LEASES.claimable(boot, seconds), accepts)
+    return and_(Delivery.due_at <= moment, LEASES.is_claimable(boot, seconds), accepts)
 
 
-def _candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> Sequence[tuple[Delivery, Webhook]]:
+def _lock_candidates(session: Session, free: ColumnElement[bool], full: set[str]) -> Sequence[tuple[Delivery, Webhook]]:
     query = select(Delivery, Webhook).join(Webhook, Webhook.id == Delivery.webhook_id)
-    query = query.where(free, Delivery.webhook_id.not_in(full)).order_by(Delivery.due_at, Delivery.id).limit(_LOOK)
+    query = query.where(free, Delivery.webhook_id.not_in(full)).order_by(Delivery.due_at, Delivery.id).limit(_PAGE_SIZE)
     rows = session.execute(query.with_for_update(of=Delivery, skip_locked=True))
     return [(delivery, webhook) for delivery, webhook in rows]
 
 
-def _under_way(session: Session, boot: str, seconds: float) -> Counter[str]:
+def _count_claimed(session: Session, boot: str, seconds: float) -> Counter[str]:
     """Return the number of claimed deliveries by address and by account id."""
     query = select(Webhook.url, Webhook.account_id).join(Delivery, Delivery.webhook_id == Webhook.id)
-    leased = session.execute(query.where(LEASES.leased(boot, seconds)))
+    leased = session.execute(query.where(LEASES.is_leased(boot, seconds)))
     return Counter(key for url, account_id in leased for key in (_target(url), account_id))
 
 
@@ -227,7 +227,7 @@ def _claim_delivery(
 
 
 def _record_success(delivery: Delivery, webhook: Webhook, moment: datetime) -> None:
-    _end(delivery, "delivered", None)
+    _end_delivery(delivery, "delivered", None)
     delivery.delivered_at = moment
     webhook.failing_since = None
     if webhook.status == "unverified" and delivery.event == PING:
@@ -238,45 +238,45 @@ def _record_success(delivery: Delivery, webhook: Webhook, moment: datetime) -> N
 def _record_failure(
     session: Session, delivery: Delivery, webhook: Webhook, outcome: DeliveryOutcome, moment: datetime, spread: float
 ) -> None:
-    problem = printable(outcome.problem or "")[:500]
+    problem = make_storable(outcome.error or "")[:500]
     proving = webhook.status == "unverified"
     webhook.failing_since = webhook.failing_since or moment
     if proving:
         webhook.status_reason = f"the ping failed: {problem}"
-    if delivery.attempts < (PROVING_ATTEMPTS if proving else ATTEMPTS):
-        delay_s = DELAYS_S[delivery.attempts - 1] * (1 + SPREAD * spread)
-        _try_again(delivery, moment + timedelta(seconds=delay_s), problem)
+    if delivery.attempts < (VERIFICATION_ATTEMPTS if proving else ATTEMPTS):
+        delay_s = DELAYS_S[delivery.attempts - 1] * (1 + MAX_JITTER * spread)
+        _schedule_retry(delivery, moment + timedelta(seconds=delay_s), problem)
     else:
-        _end(delivery, "failed", problem)
-    if outcome.answer == GONE:
-        _end(delivery, "failed", problem)
+        _end_delivery(delivery, "failed", problem)
+    if outcome.response_status == HTTP_GONE:
+        _end_delivery(delivery, "failed", problem)
         disable(session, webhook, "it answered 410 Gone")
-    elif moment - webhook.failing_since >= FAILING_LASTS:
-        _end(delivery, "failed", problem)
+    elif moment - webhook.failing_since >= DISABLE_AFTER:
+        _end_delivery(delivery, "failed", problem)
         disable(session, webhook, f"every delivery failed for a day; the last error: {problem}")
 
 
 def _is_overrun(session: Session, webhook: Webhook) -> bool:
-    """Return whether the queue is too long: a message with ``LONGEST_QUEUE`` - 1 newer ones was never tried."""
+    """Return whether the queue is too long: a message with ``MAX_QUEUE_LENGTH`` - 1 newer ones was never tried."""
     messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
-    older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(LONGEST_QUEUE - 1).limit(1)
+    older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(MAX_QUEUE_LENGTH - 1).limit(1)
     waits = select(Delivery.id).where(
         Delivery.id == older.scalar_subquery(), Delivery.status == "due", Delivery.attempts == 0
     )
     return session.scalar(waits) is not None
 
 
-def _try_again(delivery: Delivery, due_at: datetime, problem: str) -> None:
-    delivery.due_at, delivery.last_error = due_at, printable(problem)
+def _schedule_retry(delivery: Delivery, due_at: datetime, problem: str) -> None:
+    delivery.due_at, delivery.last_error = due_at, make_storable(problem)
     delivery.end_lease()
 
 
-def _end(delivery: Delivery, status: str, problem: str | None) -> None:
+def _end_delivery(delivery: Delivery, status: str, problem: str | None) -> None:
     delivery.status, delivery.last_error = status, problem
     delivery.end_lease()
 
 
-def _with_old(before: datetime) -> Select[str]:
+def _webhooks_with_expired(before: datetime) -> Select[str]:
     """Return a query of the ids of webhooks with old deliveries, with one index lookup per webhook."""
     old = exists().where(Delivery.webhook_id == Webhook.id, Delivery.created_at < before)
     return select(Webhook.id).where(old)

@@ -12,11 +12,11 @@ from referee.match.canonical import Json, dumps
 from referee.webhooks.tables import Delivery, Webhook
 
 PING: Final = "ping"
-EVENTS: Final = (
+NOTIFICATION_TYPES: Final = (
     *("match.finished", "bot.unhealthy", "tournament.started", "tournament.held_up", "tournament.finished"),
     PING,
 )
-LARGEST_BODY_BYTES: Final = 16 * 1024
+MAX_BODY_BYTES: Final = 16 * 1024
 
 
 def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json) -> int:
@@ -24,10 +24,10 @@ def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json
 
     Return the number of messages. They are sent only if the caller's transaction commits. ``payload`` becomes the
     member ``data`` of the body, in the format of the Standard Webhooks specification. Raise ``ValueError`` if
-    ``event`` is not one of ``EVENTS`` or the body exceeds 16 KiB.
+    ``event`` is not one of ``NOTIFICATION_TYPES`` or the body exceeds 16 KiB.
     """
-    if event not in EVENTS:
-        raise ValueError(f"{event!r} is not one of {', '.join(EVENTS)}")
+    if event not in NOTIFICATION_TYPES:
+        raise ValueError(f"{event!r} is not one of {', '.join(NOTIFICATION_TYPES)}")
     active = session.connection().execute(_ACTIVE, {"accounts": list(set(account_ids))}).all()
     subscribed = [webhook_id for webhook_id, events in active if event in events]
     if subscribed:
@@ -49,8 +49,8 @@ def _message(session: Session, event: str, payload: Json) -> Json:
     moment = current_time(session)
     timestamp = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = dumps({"type": event, "timestamp": timestamp, "data": payload})
-    if len(body) > LARGEST_BODY_BYTES:
-        raise ValueError(f"a body has at most {LARGEST_BODY_BYTES} bytes, this {event} has {len(body)}")
+    if len(body) > MAX_BODY_BYTES:
+        raise ValueError(f"a body has at most {MAX_BODY_BYTES} bytes, this {event} has {len(body)}")
     return {
         "event": event,
         "body": body,

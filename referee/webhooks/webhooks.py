@@ -8,17 +8,19 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
-from referee.bots.bots import OLD_SECRET_LASTS
+from referee.bots.bots import OLD_SECRET_LIFETIME
 from referee.db.engine import current_time
 from referee.db.ids import new_id
-from referee.db.leases import revoked
-from referee.db.paging import Cursor, Page, newest_first
+from referee.db.leases import revocation_values
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.webhooks import outbox
 from referee.webhooks.tables import Delivery, Webhook
 
 PER_ACCOUNT: Final = 10
-CHOICE: Final = tuple(event for event in outbox.EVENTS if event != outbox.PING)  # pings are sent on request
+SUBSCRIBABLE_TYPES: Final = tuple(
+    event for event in outbox.NOTIFICATION_TYPES if event != outbox.PING
+)  # pings are sent on request
 
 
 def create(session: Session, account_id: str, url: str, events: Sequence[str]) -> Webhook:
@@ -54,7 +56,7 @@ def get_webhook(session: Session, webhook_id: str, *, account_id: str | None = N
 
 def list_webhooks(session: Session, account_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> Page[Webhook]:
     query = select(Webhook).where(Webhook.account_id == account_id)
-    return newest_first(session, query, Webhook.created_at, Webhook.id, limit=limit, cursor=cursor)
+    return load_newest_first(session, query, Webhook.created_at, Webhook.id, limit=limit, cursor=cursor)
 
 
 def edit(
@@ -103,7 +105,7 @@ def rotate_secret(session: Session, webhook_id: str) -> Webhook:
     """Advance to the next secret. The previous one also signs for a day."""
     webhook = _lock_webhook(session, webhook_id)
     webhook.secret_generation += 1
-    webhook.previous_secret_until = current_time(session) + OLD_SECRET_LASTS
+    webhook.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
     webhook.revision += 1
     return webhook
 
@@ -147,12 +149,12 @@ def _require_ping(session: Session, webhook: Webhook, reason: str | None) -> Non
 def _revoke_claims(session: Session, webhook: Webhook) -> None:
     """Revoke claims on deliveries to the old address, so that they are sent to the new one too."""
     due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == "due")
-    session.execute(due.values(revoked(Delivery)))
+    session.execute(due.values(revocation_values(Delivery)))
 
 
 def _fail(session: Session, which: Sequence[object], last_error: str) -> None:
     failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
-    session.execute(failed.values(status="failed", last_error=last_error, **revoked(Delivery)))
+    session.execute(failed.values(status="failed", last_error=last_error, **revocation_values(Delivery)))
 
 
 def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
@@ -166,11 +168,11 @@ def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False)
 
 
 def _sort_event_types(events: Sequence[str]) -> list[str]:
-    """Return the event types in the order of ``CHOICE``; raise ``BadOption`` for unknown types and an empty list."""
-    unknown = sorted(set(events) - set(CHOICE))
+    """Return the types in the order of ``SUBSCRIBABLE_TYPES``. Raise ``BadOption`` for unknown types or none."""
+    unknown = sorted(set(events) - set(SUBSCRIBABLE_TYPES))
     if unknown or not events:
-        raise BadOption("events", f"must name at least one of {', '.join(CHOICE)}, and nothing else")
-    return [event for event in CHOICE if event in events]
+        raise BadOption("events", f"must name at least one of {', '.join(SUBSCRIBABLE_TYPES)}, and nothing else")
+    return [event for event in SUBSCRIBABLE_TYPES if event in events]
 
 
 def _check_quota(session: Session, account_id: str) -> None:

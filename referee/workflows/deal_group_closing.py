@@ -20,13 +20,14 @@ def close_if_over(
     master_key: bytes,
     last_lines: Mapping[str, tuple[int, bytes]] | None = None,
 ) -> bool:
-    """Ends the group once its last match is over; tells whether it did so now.
+    """Close the group if all of its matches have ended; return whether this call closed it.
 
-    1. Its results enter the ledger, in their order, and move the ratings. 2. The seed is revealed in every log.
-    ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
+    1. Append the reveal of the seed to every log. 2. Enter the results into the ledger, in order, which changes the
+    ratings. ``last_lines`` maps ids of matches whose logs were compressed just now to the number and bytes of their
+    last rows. Raise ``NotFound``.
     """
     session.flush()
-    ledger.take_turn(session)
+    ledger.lock_ledger(session)
     group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
     if group is None:
         raise NotFound("group", group_id)
@@ -42,12 +43,12 @@ def close_if_over(
         if last is not None:
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
     session.connection().execute(_CLOSE, {"of": group_id})
-    ledger.count(session, _counting(matches))
+    ledger.enter_results(session, _load_counting_results(matches))
     return True
 
 
-def _counting(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
-    """What the results of finished rated matches bring, in the order of the results."""
+def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
+    """Return the results of finished matches that count on a ladder, in order of ``seq``."""
     rated = [match for match in matches if match.status == "finished" and match.ladder_id is not None]
     return [
         ledger.RatedResult(match.ladder_id, match.id, match.bots, match.placements, match.rated)
@@ -55,7 +56,7 @@ def _counting(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
     ]
 
 
-# Built once, and on the tables themselves: they run at the end of every match.
+# Built once, without the ORM: these run at the end of every match.
 _GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, Match, Result))
 _GROUP = (
     select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from referee.bots.tables import Bot
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments import eligibility, matchmaking
-from referee.tournaments.entrants import seats_of
-from referee.tournaments.rounds import newest
+from referee.tournaments.entrants import load_entrant_seats
+from referee.tournaments.rounds import newest_round
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.workflows.waiting_reasons import Reason
 
@@ -26,22 +26,26 @@ def entry_reason(session: Session, tournament: Tournament, entry: TournamentEntr
         return Reason("preflight")
     if tournament.game not in bot.games:
         return Reason("other_game")
-    if session.scalar(select(Bot.id).where(Bot.id == bot.id, eligibility.keeps_place(tournament))) is None:
+    if session.scalar(select(Bot.id).where(Bot.id == bot.id, eligibility.may_continue(tournament))) is None:
         return Reason("no_certificate")
     if tournament.frozen_version and entry.version is not None and bot.version != entry.version:
         return Reason("other_version")
-    return _of_ladder(session, tournament) if tournament.format == "ladder" else _of_stages(session, tournament, entry)
+    return (
+        _ladder_reason(session, tournament) if tournament.format == "ladder" else _of_stages(session, tournament, entry)
+    )
 
 
-def _of_ladder(session: Session, tournament: Tournament) -> Reason:
+def _ladder_reason(session: Session, tournament: Tournament) -> Reason:
     if matchmaking.is_ending(tournament):
         return Reason("ladder_ending")
-    owners = {seat.owner_id for seat in seats_of(session, tournament) if seat.played_by(tournament) is not None}
+    owners = {
+        seat.owner_id for seat in load_entrant_seats(session, tournament) if seat.current_player(tournament) is not None
+    }
     return Reason("ladder_next" if len(owners) >= tournament.seats else "no_rivals")
 
 
 def _of_stages(session: Session, tournament: Tournament, entry: TournamentEntry) -> Reason:
-    if entry.first_round > max(newest(session, tournament.id), 1):
+    if entry.first_round > max(newest_round(session, tournament.id), 1):
         return Reason("joins_later", stage=entry.first_round)
     going_on = select(TournamentRound).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)

@@ -21,7 +21,7 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
     """
     boot, seconds = lease_now(session)
     left = match_queue.calls_left(session, boot, seconds)
-    in_order = _turns(session, boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)
+    in_order = _choose_bots(session, boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)
     query = select(Examination.bot_id).where(Examination.bot_id.in_(in_order))
     rows = {one.bot_id: one for one in checks.LEASES.claim(session, query)}
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(rows)))}
@@ -36,11 +36,13 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
     return taken
 
 
-def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
+def _choose_bots(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
     """The bots that come next."""
     # Asked first, for they are few: counted beside every due row, they made PostgreSQL take seconds.
     owners = (
-        select(Bot.owner_id).join(Examination, Examination.bot_id == Bot.id).where(checks.LEASES.leased(boot, seconds))
+        select(Bot.owner_id)
+        .join(Examination, Examination.bot_id == Bot.id)
+        .where(checks.LEASES.is_leased(boot, seconds))
     )
     under_way = Counter(session.scalars(owners))
     line = Examination.requested_by_owner.desc(), Examination.due_at, Bot.id
@@ -48,5 +50,5 @@ def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], lim
     if under_way:
         turn = turn + case(dict(under_way), value=Bot.owner_id, else_=0)
     query = select(Bot.id).join(Examination, Examination.bot_id == Bot.id)
-    query = query.where(checks.LEASES.claimable(boot, seconds), Bot.status.in_(checks.PROVEN), Bot.id.not_in(full))
+    query = query.where(checks.LEASES.is_claimable(boot, seconds), Bot.status.in_(checks.PROVEN), Bot.id.not_in(full))
     return list(session.scalars(query.order_by(turn, *line).limit(limit)))

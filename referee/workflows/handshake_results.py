@@ -20,7 +20,7 @@ def finish_check(session: Session, bot_id: str, epoch: int, report: dict[str, An
     ``report`` is for the owner. Raises ``StaleEpoch`` when the check was claimed anew or the address changed.
     """
     bot = handshakes.LEASES.lock(session, bot_id, epoch)
-    forgiven = manifest is None and _failed_to_answer(report) and _called_for_an_event(session, bot)
+    forgiven = manifest is None and _failed_to_answer(report) and _is_awaited_by_tournament(session, bot)
     moment = current_time(session)
     handshakes.end_check(bot, report, manifest, moment, forgiven=forgiven)
     if manifest is not None:
@@ -36,7 +36,7 @@ def _failed_to_answer(report: dict[str, Any]) -> bool:
     return challenge.get("code") != "wrong_proof"
 
 
-def _called_for_an_event(session: Session, bot: Bot) -> bool:
+def _is_awaited_by_tournament(session: Session, bot: Bot) -> bool:
     """Whether an event that has begun waits for this check, of an address that was proven before."""
     entry = TournamentEntry
     waiting = (

@@ -7,7 +7,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots import house_bots
-from referee.bots.bots import MOST_SOUR
+from referee.bots.bots import MAX_UNREACHABLE_STREAK
 from referee.bots.tables import Bot
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Match, Result
@@ -15,8 +15,8 @@ from referee.webhooks import outbox
 from referee.workflows import match_end
 from referee.workflows.match_end import MatchResult
 
-PAUSED: Final = (
-    f"not called to the end of {MOST_SOUR} matches in a row: see its faults, then resume it;"
+PAUSE_REASON: Final = (
+    f"not called to the end of {MAX_UNREACHABLE_STREAK} matches in a row: see its faults, then resume it;"
     " it is checked and plays again"
 )
 
@@ -24,38 +24,56 @@ _BOTS = Bot.__table__
 _COLUMNS = _BOTS.c
 
 
-def finish(
-    session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes, sour: Iterable[int] = ()
+def finish_match(
+    session: Session,
+    tail: MatchUpdate,
+    outcome: MatchResult,
+    *,
+    master_key: bytes,
+    unreachable_seats: Iterable[int] = (),
 ) -> Result:
-    """End a match as ``match_end.finish`` does, and note in the same transaction which seats (``sour``) were given up:
-    too many faults, or an address that may not be called."""
-    result = match_end.finish(session, tail, outcome, master_key=master_key)
-    note(session, tail.match_id, sour=[result.bots[seat] for seat in sour], sat=result.bots)
+    """End a match as ``match_end.finish_match`` does, and update the unreachable streaks of its bots.
+
+    ``unreachable_seats`` were retired for too many faults, or have an address that must not be called.
+    """
+    result = match_end.finish_match(session, tail, outcome, master_key=master_key)
+    update_unreachable_streaks(
+        session, tail.match_id, unreachable=[result.bots[seat] for seat in unreachable_seats], seated=result.bots
+    )
     return result
 
 
-def note(session: Session, match_id: str, *, sour: Iterable[str], sat: Iterable[str]) -> list[str]:
-    """Count the match for the bots that ``sat`` in it, except house bots; return the ids of those paused by it."""
-    soured = set(sour)
-    touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak > 0)
-    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(sat))), touched)
+def update_unreachable_streaks(
+    session: Session, match_id: str, *, unreachable: Iterable[str], seated: Iterable[str]
+) -> list[str]:
+    """Update the streaks of the bots ``seated`` in a match, of which some were ``unreachable``; house bots have none.
+
+    Pause bots whose streak is too long, notify their owners, and return the ids of these bots.
+    """
+    missing = set(unreachable)
+    touched = or_(_COLUMNS.id.in_(sorted(missing)), _COLUMNS.unreachable_streak > 0)
+    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(missing.union(seated))), touched)
     # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
-    if well := set(bots) - soured:
-        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(unreachable_streak=0))
-    if not soured:
+    if reached := set(bots) - missing:
+        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(reached))).values(unreachable_streak=0))
+    if not missing:
         return []
-    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != house_bots.STATUS)
+    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(missing)), _COLUMNS.status != house_bots.STATUS)
     session.connection().execute(counted.values(unreachable_streak=_COLUMNS.unreachable_streak + 1))
-    given_up = (
+    too_long = (
         update(_BOTS)
-        .where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak >= MOST_SOUR, _COLUMNS.status == "verified")
-        .values(status="paused", status_reason=PAUSED, revision=_COLUMNS.revision + 1)
+        .where(
+            _COLUMNS.id.in_(sorted(missing)),
+            _COLUMNS.unreachable_streak >= MAX_UNREACHABLE_STREAK,
+            _COLUMNS.status == "verified",
+        )
+        .values(status="paused", status_reason=PAUSE_REASON, revision=_COLUMNS.revision + 1)
         .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
     )
-    paused = session.connection().execute(given_up).all()
+    paused = session.connection().execute(too_long).all()
     tournament_id = session.scalar(select(Match.tournament_id).where(Match.id == match_id)) if paused else None
     for bot in paused:
-        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSED}
+        payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}
         outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)
     return [bot.id for bot in paused]

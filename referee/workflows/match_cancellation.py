@@ -4,14 +4,14 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
-from referee.db.leases import revoked
+from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import deal_groups, logs, matches
 from referee.matches.tables import OPEN, Match
 from referee.workflows import deal_group_closing, voiding
 
 
-def cancel(
+def cancel_match(
     session: Session,
     match_id: str,
     reason: str = "cancelled",
@@ -20,29 +20,30 @@ def cancel(
     whole_group: bool = False,
     by: str | None = None,
 ) -> Match:
-    """Ends a match that is not over, without a result; its runner finds out at its next write.
+    """Cancel a match that has not ended; return it. Its runner notices at its next write.
 
-    One of several in a deal group is cancelled with all of them, which must be wished by ``whole_group`` (else
-    ``Conflict``): those that are finished become void, with the same reason.
+    A match that shares its cards with others is cancelled only with ``whole_group``: then all open matches of the deal
+    group are cancelled and its finished ones voided, with the same reason. Raise ``Conflict`` for such a match without
+    ``whole_group`` and for a match that has ended.
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(
         Match.group_id == match.group_id, Match.id != match_id, Match.status.not_in(["cancelled", "void"])
     )
-    together = session.scalars(others).one()
-    if together and not whole_group:
-        raise Conflict(f"the match shares its cards with {together} more; cancel them all by whole_group")
-    if together and match.status not in deal_groups.ENDED:
+    sharing = session.scalars(others).one()
+    if sharing and not whole_group:
+        raise Conflict(f"the match shares its cards with {sharing} more; cancel them all with whole_group")
+    if sharing and match.status not in deal_groups.ENDED:
         voiding.cancel_group(session, match.group_id, reason, by=by, master_key=master_key)
         return match
     ended = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(OPEN))
-        .values(status="cancelled", reason=reason, finished_at=current_time(session), **revoked(Match))
+        .values(status="cancelled", reason=reason, finished_at=current_time(session), **revocation_values(Match))
     )
     if count_changed_rows(session, ended) == 0:
         raise Conflict(f"the match is {matches.get_match(session, match_id).status}")
     match = session.get_one(Match, match_id, populate_existing=True)
-    logs.pack_what_there_is(session, match_id)
+    logs.pack_partial_log(session, match_id)
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)
     return match

@@ -1,6 +1,6 @@
-"""The end of a match, in one transaction: log, result in the total order, and the end of its deal group.
+"""End a match in one transaction: store its log, and its result with its number in the total order of results.
 
-Ratings move when the deal group is over, see ``deal_group_closing.close_if_over``.
+The last match of a deal group also closes the group, which changes ratings: see ``deal_group_closing``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from referee.errors import StaleEpoch
 from referee.ladders import ledger, ratings
 from referee.match.log import parse_row
 from referee.matches import claims, logs
-from referee.matches.recording import MatchUpdate, write_evidence
+from referee.matches.recording import MatchUpdate, write_fault_reports
 from referee.matches.tables import Match, MatchSeat, Result
 from referee.webhooks import outbox
 from referee.workflows import deal_group_closing
@@ -25,7 +25,7 @@ from referee.workflows import deal_group_closing
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """How the match ended, each list by seat."""
+    """The result of a match; each list is by seat."""
 
     placements: Sequence[int]
     returns: Sequence[int]
@@ -33,21 +33,21 @@ class MatchResult:
     faults: Sequence[int]
 
 
-def finish(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
-    """Ends a match: ``tail`` holds the rows not recorded yet, the result row last. All of it happens or nothing.
+def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
+    """End a match and return its stored result. ``tail`` contains the rows not recorded yet, the result row last.
 
-    Raises ``StaleEpoch`` when the match is no longer ours. The result counts on a ladder when the match is rated and
-    at least two of its seats are, no two of them of one owner.
+    The result counts on a ladder if the match is rated and has at least two rated seats, each of another owner. Raise
+    ``StaleEpoch``, with nothing changed, when the claim is no longer valid.
     """
-    session.flush()  # what follows goes past the session's own bookkeeping
+    session.flush()  # the statements below bypass the session's unit of work
     match = _end_match(session, tail)
     lines = logs.recorded_lines(session, tail.match_id)
     if len(lines) != tail.start:
         raise StaleEpoch(f"match {tail.match_id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
     lines += tail.lines
-    seats = _seats(session, tail.match_id, outcome)
-    write_evidence(session, [tail])
-    ledger.take_turn(session)  # so that the numbers of results are in the order of their commits
+    seats = _store_seat_results(session, tail.match_id, outcome)
+    write_fault_reports(session, [tail])
+    ledger.lock_ledger(session)  # so that the numbers of results are in the order of their commits
     result = {
         "match_id": tail.match_id,
         "ladder_id": _ladder_id(session, match, seats),
@@ -57,22 +57,22 @@ def finish(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_
         "placements": list(outcome.placements),
         "returns": list(outcome.returns),
         "scores": list(outcome.scores),
-        "digest": logs.pack(session, tail.match_id, lines),
+        "digest": logs.pack_log(session, tail.match_id, lines),
         "engine_version": parse_row(lines[0])["engine_version"],
         "finished_at": match["finished_at"],
     }
     seq = session.connection().execute(_ADD_RESULT, result).scalar_one()
-    _tell_owners(session, match, seats, result)
+    _notify_owners(session, match, seats, result)
     last = {tail.match_id: (len(lines) - 1, lines[-1])}
     deal_group_closing.close_if_over(session, match["group_id"], master_key=master_key, last_lines=last)
     return Result(seq=seq, **result)
 
 
-def _tell_owners(
+def _notify_owners(
     session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]], result: Mapping[str, Any]
 ) -> None:
     ends = zip(seats, result["placements"], result["returns"], strict=True)
-    told = {
+    payload = {
         "match": result["match_id"],
         "game": match["game"],
         "tournament": match["tournament_id"],
@@ -87,7 +87,7 @@ def _tell_owners(
             for seat, placement, returns in ends
         ],
     }
-    outbox.emit(session, "match.finished", [seat["owner_id"] for seat in seats], told)
+    outbox.emit(session, "match.finished", [seat["owner_id"] for seat in seats], payload)
 
 
 def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
@@ -98,8 +98,8 @@ def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
     return match
 
 
-def _seats(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
-    """The seats in their order, with their owners; what came of each is written down."""
+def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
+    """Store the result of each seat; return the seats in order, with their owners."""
     seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
     session.connection().execute(
@@ -113,14 +113,14 @@ def _seats(session: Session, match_id: str, outcome: MatchResult) -> Sequence[Ro
 
 
 def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]]) -> str | None:
-    """The ladder on which the match counts; None where it does not."""
+    """Return the id of the ladder on which the match counts, None if it counts on none."""
     owners = [seat["owner_id"] for seat in seats if seat["rated"]]
     if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
         return None
-    return ratings.ladder_id_for(session, match["game"], match["options"], match["seats"])
+    return ratings.get_or_create_ladder_id(session, match["game"], match["options"], match["seats"])
 
 
-# Built once, and on the tables themselves: what the ORM adds cost more than all the rest of ending a match.
+# Built once, without the ORM: its overhead cost more than everything else that is done at the end of a match.
 _MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (Match, MatchSeat, Bot, Result))
 _END: Final = (
     update(_MATCHES)

@@ -1,4 +1,4 @@
-"""All a runner needs to begin a match or to go on with it."""
+"""Load what a runner needs to begin or resume a match."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RunnerSeat:
-    """A seat as the runner calls it: the address the match began with, and the keys of today."""
+    """A seat with what is needed to call its bot: the address stored when the match started, and the current keys."""
 
     seat: int
     bot_id: str
@@ -37,8 +37,8 @@ class RunnerSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """A match as far as it is recorded. ``header`` is for ``Match``; ``lines`` are empty before the first row."""
+class LoadedMatch:
+    """A match with all recorded rows. ``header`` is for ``Match``; ``lines`` is empty before the first row."""
 
     id: str
     epoch: int
@@ -51,18 +51,18 @@ class Loaded:
     group_state: str
     nonces: list[str] | None
     nonce_hashes: list[str] | None
-    aliases: list[str]  # by seat: what players are called towards bots in an anonymous match; empty in any other
+    aliases: list[str]  # by seat: the ids that bots see in place of players' in an anonymous match; empty in any other
     seed: bytes = field(repr=False)
 
 
-def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
-    """All that is recorded of a match; the runner replays it and asks the open question again."""
+def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedMatch:
+    """Return a match as recorded. The runner replays it and repeats the open question. Raise ``NotFound``."""
     match = matches.get_match(session, match_id)
     group = deal_groups.get_group(session, match.group_id)
     lines = logs.log_lines(session, match_id)
-    players = _players(session, match_id)
+    players = _load_match_players(session, match_id)
     sealed = select(SealedAnswer.answer).where(SealedAnswer.match_id == match_id)
-    return Loaded(
+    return LoadedMatch(
         id=match.id,
         epoch=match.epoch,
         status=match.status,
@@ -75,22 +75,22 @@ def load(session: Session, match_id: str, *, master_key: bytes) -> Loaded:
         nonces=group.nonces,
         nonce_hashes=group.nonce_hashes,
         aliases=_aliases(session, match, master_key),
-        seed=deal_groups.seed_of(group, master_key),
+        seed=deal_groups.unseal_seed_of_group(group, master_key),
     )
 
 
-def players_of(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
-    """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
+def load_players(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
+    """Return these bots, in this order, with their current addresses and keys; ``seat`` is the index in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
-    return [_player(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
+    return [_runner_seat(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
 
 
-def _players(session: Session, match_id: str) -> list[RunnerSeat]:
+def _load_match_players(session: Session, match_id: str) -> list[RunnerSeat]:
     query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
     rows, moment = session.execute(query.order_by(MatchSeat.seat)), current_time(session)
     return [
         replace(
-            _player(bot, seat.seat, moment),
+            _runner_seat(bot, seat.seat, moment),
             name=seat.bot_name,
             version=seat.version,
             url=seat.url or bot.verified_url or "",
@@ -108,12 +108,12 @@ def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
 
 
 def _is_anonymous(session: Session, match: Match) -> bool:
-    """Return whether bots are not told who their opponents are: in rated matches of a tournament that hides it."""
+    """Return whether opponents are hidden from bots: in rated matches of an anonymous tournament."""
     anonymous = select(Tournament.anonymous).where(Tournament.id == match.tournament_id)
     return match.rated and session.scalar(anonymous) is True
 
 
-def _player(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
+def _runner_seat(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
     return RunnerSeat(
         seat=seat,
         bot_id=bot.id,
@@ -131,7 +131,7 @@ def _header(match: Match, players: Sequence[RunnerSeat], group: DealGroup) -> Js
         match_id=match.id,
         game_name=match.game,
         options=match.options,
-        players=[{"bot": one.bot_id, "name": one.name, "version": one.version} for one in players],
+        players=[{"bot": player.bot_id, "name": player.name, "version": player.version} for player in players],
         group={"id": group.id, "commitment": group.commitment, "entries": group.entries},
         rated=match.rated,
         limits=Limits(match.budget_ms, match.bank_ms),

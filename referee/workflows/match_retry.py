@@ -1,28 +1,30 @@
-"""Make a stuck match due again, as its tournament allows."""
+"""Retry a stuck match, in agreement with the state of its tournament."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows
-from referee.db.leases import revoked
+from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import matches
 from referee.matches.tables import Match
 from referee.tournaments.tables import Tournament
 
 
-def retry(session: Session, match_id: str) -> Match:
-    """Makes a stuck match due again, as if it had never lost a claim; what is recorded of it stays. For the operator,
-    once he has found what cost its runners their lives; in a paused event it waits. Raises ``NotFound``, and
-    ``Conflict`` unless it is stuck and its event goes on."""
+def retry_match(session: Session, match_id: str) -> Match:
+    """Make a stuck match due again, as if it had never lost a claim; it continues from its recorded rows.
+
+    Operators call this when they have fixed what crashed its runners. In a paused tournament the match waits. Raise
+    ``NotFound``, and ``Conflict`` if the match is not stuck or its tournament has ended.
+    """
     match = matches.get_match(session, match_id)
-    event = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
-    tournament = session.scalar(event.execution_options(populate_existing=True))
+    query = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
+    tournament = session.scalar(query.execution_options(populate_existing=True))
     if tournament is not None and tournament.status not in ("running", "paused"):
-        raise Conflict(f"the event is {tournament.status}; its stuck match can become void, or be cancelled")
+        raise Conflict(f"the tournament is {tournament.status}; its stuck match can only be voided or cancelled")
     due = "waiting" if tournament is not None and tournament.status == "paused" else "due"
-    fresh = {"status": due, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
-    revived = update(Match).where(Match.id == match_id, Match.status == "stuck").values(fresh)
-    if count_changed_rows(session, revived.values(revoked(Match))) == 0:
+    reset = {"status": due, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
+    retried = update(Match).where(Match.id == match_id, Match.status == "stuck").values(reset)
+    if count_changed_rows(session, retried.values(revocation_values(Match))) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")
     return session.get_one(Match, match_id, populate_existing=True)

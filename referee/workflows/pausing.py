@@ -11,7 +11,7 @@ from referee.bots.tables import Bot
 from referee.matches.tables import OPEN, Match, MatchSeat, friendly
 from referee.workflows import voiding
 
-PAUSED: Final = "bot_paused"  # the public reason
+CANCEL_REASON: Final = "bot_paused"  # the public reason
 
 
 def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) -> Bot:
@@ -23,14 +23,14 @@ def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) 
     # arranged before the bot was locked, release all these locks and start again.
     while True:
         with session.begin_nested() as attempt:
-            if ids := _open_with(session, bot_id):
-                voiding.cancel_matches(session, ids, PAUSED, master_key=master_key)
+            if ids := _open_friendlies(session, bot_id):
+                voiding.cancel_matches(session, ids, CANCEL_REASON, master_key=master_key)
             bot = bots.pause(session, bot_id, reason)
-            if not _open_with(session, bot_id):
+            if not _open_friendlies(session, bot_id):
                 return bot
             attempt.rollback()
 
 
-def _open_with(session: Session, bot_id: str) -> Sequence[str]:
+def _open_friendlies(session: Session, bot_id: str) -> Sequence[str]:
     seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     return session.scalars(select(Match.id).where(Match.id.in_(seated), friendly(), Match.status.in_(OPEN))).all()

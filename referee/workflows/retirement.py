@@ -1,4 +1,4 @@
-"""Retire bots: end them, withdraw their entries and cancel their matches, in one transaction."""
+"""Retire bots: withdraw their entries and cancel their unstarted matches in the same transaction."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -11,17 +11,17 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 
 
 def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Ends a bot for good. Its running matches are played out, those not begun are cancelled.
+    """Retire a bot for good: withdraw it from all tournaments, cancel its unstarted matches, finish the running ones.
 
     Raise the same errors as ``bots.retire``.
     """
     bot = bots.retire(session, bot_id, revision=revision)
-    withdraw_everywhere(session, bot_id)
+    withdraw_from_all(session, bot_id)
     return bot
 
 
-def withdraw_everywhere(session: Session, bot_id: str) -> None:
-    """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
+def withdraw_from_all(session: Session, bot_id: str) -> None:
+    """Withdraw a bot from all unfinished tournaments, and cancel all of its unstarted matches."""
     moment = current_time(session)
     unfinished = select(Tournament.id).where(Tournament.status.in_(["draft", "open", "running", "paused"]))
     session.execute(
@@ -30,4 +30,4 @@ def withdraw_everywhere(session: Session, bot_id: str) -> None:
         .where(TournamentEntry.tournament_id.in_(unfinished))
         .values(withdrawn_at=moment)
     )
-    matches.cancel_unbegun(session, bot_id, None)
+    matches.cancel_unstarted(session, bot_id, None)

@@ -6,43 +6,49 @@ from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
-from referee.db.leases import revoked
+from referee.db.leases import revocation_values
 from referee.matches import logs
 from referee.matches.tables import DealGroup, Match
 from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.tables import Tournament
 from referee.workflows import deal_group_closing, voiding
 
-STOPPED: Final = ("waiting", "due", "running", "stuck")
+CANCELLABLE_STATES: Final = ("waiting", "due", "running", "stuck")
 
 
-def cancel(session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None) -> Tournament:
-    """Ends a tournament before its time; matches that are over keep their results.
+def cancel_tournament(
+    session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None
+) -> Tournament:
+    """Cancel a tournament and its open matches. Matches that have ended keep their results.
 
-    Deal groups in which nothing was played are closed by the scheduler.
+    The scheduler closes deal groups in which nothing was played. Raise ``NotFound``, and ``Conflict`` if the tournament
+    has ended.
     """
-    tournament = tournaments.locked_in_state(session, tournament_id, "draft", "open", "running", "paused")
+    tournament = tournaments.lock_in_state(session, tournament_id, "draft", "open", "running", "paused")
     moment = current_time(session)
     tournament.status, tournament.status_reason, tournament.finished_at = "cancelled", reason, moment
     tournament.preflight_until = None
-    _break_off(session, tournament, master_key)
-    lifecycle.cancel_unbegun(session, tournament, "tournament_cancelled")
+    _cancel_running_groups(session, tournament, master_key)
+    lifecycle.cancel_unstarted(session, tournament, "tournament_cancelled")
     return lifecycle.mark_changed(session, tournament)
 
 
-def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> None:
-    """What has begun ends without a result. Its deal group keeps the results it has, unless the same bots were to
-    meet the same cards again: of those all count or none."""
+def _cancel_running_groups(session: Session, tournament: Tournament, master_key: bytes) -> None:
+    """Cancel the matches that have started, and close their deal groups.
+
+    The results of such a group stay, except in a duplicate group, where the same bots meet the same cards again: its
+    results count together or not at all, so its finished matches are voided.
+    """
     of_event = Match.tournament_id == tournament.id
     half_played = select(Match.group_id).where(of_event, Match.started_at.is_not(None))
     begun = or_(Match.started_at.is_not(None), and_(DealGroup.kind == "duplicate", DealGroup.id.in_(half_played)))
     query = select(Match.id, Match.group_id, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
-    query = query.where(of_event, begun, Match.status.in_(STOPPED))
+    query = query.where(of_event, begun, Match.status.in_(CANCELLABLE_STATES))
     groups_left: dict[str, str] = {}
     for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
         groups_left[group_id] = kind
         if kind != "duplicate":
-            _stop(session, match_id)
+            _cancel_match(session, match_id)
     for group_id, kind in sorted(groups_left.items()):
         if kind == "duplicate":
             voiding.cancel_group(session, group_id, "tournament_cancelled", by=None, master_key=master_key)
@@ -50,8 +56,12 @@ def _break_off(session: Session, tournament: Tournament, master_key: bytes) -> N
             deal_group_closing.close_if_over(session, group_id, master_key=master_key)
 
 
-def _stop(session: Session, match_id: str) -> None:
-    gone = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": current_time(session)}
-    stopped = update(Match).where(Match.id == match_id, Match.status.in_(STOPPED)).values(**gone, **revoked(Match))
-    if count_changed_rows(session, stopped):  # else it ended meanwhile
-        logs.pack_what_there_is(session, match_id)
+def _cancel_match(session: Session, match_id: str) -> None:
+    cancelled = {"status": "cancelled", "reason": "tournament_cancelled", "finished_at": current_time(session)}
+    statement = (
+        update(Match)
+        .where(Match.id == match_id, Match.status.in_(CANCELLABLE_STATES))
+        .values(**cancelled, **revocation_values(Match))
+    )
+    if count_changed_rows(session, statement):  # otherwise it ended meanwhile
+        logs.pack_partial_log(session, match_id)

@@ -13,7 +13,7 @@ from referee.matches.scheduling import has_owner_twice
 from referee.matches.tables import Match, MatchSeat
 from referee.tournaments.tables import Tournament
 
-UNRATED: Final[dict[str, str]] = {  # all reasons
+UNRATED_REASONS: Final[dict[str, str]] = {  # all reasons
     "friendly": "an account arranged it as an unrated match",
     "tournament_terms": "its tournament is not rated",
     "one_owner_twice": "two bots of one owner sit at its table",
@@ -23,7 +23,7 @@ UNRATED: Final[dict[str, str]] = {  # all reasons
 
 
 def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str]:
-    """Return, by match id, the reason (one of ``UNRATED``) for each of these matches that is unrated."""
+    """Return, by match id, the reason (one of ``UNRATED_REASONS``) for each of these matches that is unrated."""
     unrated = [match for match in matches if not match.rated]
     if not unrated:
         return {}

@@ -1,12 +1,14 @@
 """Decide which rows of a match are public now, while it is played and afterwards.
 
-Of a match whose seats are hidden (rated play, see ``seats_told``) rows are told in groups: all of a round once
-the next has begun or the match is over; and what is older than ``HELD_S``, looked for only every ``STEP_S`` of the
-clock. So the moment at which a row comes tells when a round ended, or which ten seconds it belongs to, and never how
-long a seat thought. Where others still play the same cards, and could be told by who watches, rows are told when all
-have been dealt the next ones, or are over (``sharing``). Of all other matches rows are told as soon as they are
-recorded. How a row may be read is decided in ``match.log``: nobody is told more than masked events before the group
-is over.
+- ``at_once``: Rows are published as soon as they are recorded.
+- ``rounds``: If the seats are hidden (rated play, see ``filter_known_seats``), all rows of a round are published when
+  the next round begins or the match is over, and rows older than ``MAX_DELAY_S`` at multiples of ``STEP_S`` of the
+  clock. The time of publication then reveals when a round ended, or ten seconds that contain the decision, but never
+  how long a seat took to decide.
+- ``all_tables``: If other matches still play the same cards, rows are published when all of these matches have been
+  dealt the next cards or are over (see ``deal_progress``). Otherwise a spectator could pass information to their seats.
+
+``match.log`` defines how a published row is masked: before the deal group is closed, only masked events are shown.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,7 +27,7 @@ from referee.matches.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.tables import DealGroup, LogRow, Match, MatchSeat
 from referee.tournaments.tables import Tournament
 
-HELD_S: Final = 60
+MAX_DELAY_S: Final = 60
 STEP_S: Final = 10
 
 Pace = Literal["at_once", "rounds", "all_tables"]
@@ -33,43 +35,45 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 
 @dataclass(frozen=True, slots=True)
 class MatchVisibility:
-    """The visibility of a match: ``pace`` of its rows, ``open`` if the whole log is public, ``rows`` recorded."""
+    """The visibility of a match: ``pace`` of its rows, ``is_public`` if the whole log is public, ``rows`` recorded."""
 
     status: str
     reason: str | None
-    open: bool
+    is_public: bool
     pace: Pace
     rows: int
     group_id: str
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.status in deal_groups.ENDED
 
     @property
-    def held_back(self) -> bool:
+    def is_delayed(self) -> bool:
         return self.pace != "at_once"
 
 
-def seats_told(session: Session, found: Sequence[Match]) -> set[str]:
-    """The ids of those of these matches whose seats everybody may know now: a bot that knew its rivals could favour
-    a friend."""
-    hidden = [match for match in found if match.rated and match.status not in deal_groups.ENDED]
-    events = {match.tournament_id for match in hidden if match.tournament_id is not None}
-    query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.anonymous.is_(False))
-    telling = set(session.scalars(query)) if events else set()
-    kept = {match.id for match in hidden if match.tournament_id not in telling}
-    return {match.id for match in found} - kept
+def filter_known_seats(session: Session, matches: Sequence[Match]) -> set[str]:
+    """Return the ids of those of these matches whose seats are public now.
+
+    They are hidden in rated play, where a bot that knew its opponents could favour one of them.
+    """
+    hidden = [match for match in matches if match.rated and match.status not in deal_groups.ENDED]
+    tournament_ids = {match.tournament_id for match in hidden if match.tournament_id is not None}
+    query = select(Tournament.id).where(Tournament.id.in_(tournament_ids), Tournament.anonymous.is_(False))
+    not_anonymous = set(session.scalars(query)) if tournament_ids else set()
+    still_hidden = {match.id for match in hidden if match.tournament_id not in not_anonymous}
+    return {match.id for match in matches} - still_hidden
 
 
 def has_known_seats() -> ColumnElement[bool]:
-    """Return the condition for matches whose seats everybody may know: all but rated ones that are not over, unless
-    the tournament is not anonymous."""
-    told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
-    return or_(Match.rated.is_(False), Match.status.in_(deal_groups.ENDED), told)
+    """Return the condition for matches whose seats are public: all except open rated ones, unless their tournament is
+    not anonymous."""
+    not_anonymous = Match.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
+    return or_(Match.rated.is_(False), Match.status.in_(deal_groups.ENDED), not_anonymous)
 
 
-def standings(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
+def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
     """Return the visibility of those of these matches that exist."""
     other = aliased(Match)
     shared = exists().where(
@@ -97,15 +101,15 @@ def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
     return "at_once" if ended else "rounds"
 
 
-def standing(session: Session, match_id: str) -> MatchVisibility:
+def load_visibility(session: Session, match_id: str) -> MatchVisibility:
     """Return the visibility of a match. Raise ``NotFound``."""
-    found = standings(session, [match_id])
+    found = load_visibilities(session, [match_id])
     if match_id not in found:
         raise NotFound("match", match_id)
     return found[match_id]
 
 
-def placements(session: Session, match_id: str) -> list[int] | None:
+def load_placements(session: Session, match_id: str) -> list[int] | None:
     """Return the placements by seat, None if the match has no result."""
     query = select(MatchSeat.placement).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
     found = [placement for placement in session.scalars(query) if placement is not None]
@@ -113,7 +117,7 @@ def placements(session: Session, match_id: str) -> list[int] | None:
 
 
 class MatchFeed:
-    """The public rows of a match, shared by all spectators. Each ``look`` reads what was recorded since the last.
+    """The public rows of a match, shared by all spectators. ``read_new_rows`` adds those recorded since the last call.
 
     ``tables`` caches the progress of other matches with the same cards.
     """
@@ -129,14 +133,14 @@ class MatchFeed:
         self._next = DrawCounts()  # lower bound, including the first row not yet published
         self._whole = False  # no more rows will follow
 
-    def look(self, session: Session, standing: MatchVisibility) -> list[Json]:
-        """Publish rows that have become public since the last look; return their items."""
-        last = self._tables.last(session, standing.group_id) if standing.pace == "all_tables" else None
+    def read_new_rows(self, session: Session, visibility: MatchVisibility) -> list[Json]:
+        """Publish rows that have become public since the last call; return their items."""
+        last = self._tables.find_slowest(session, visibility.group_id) if visibility.pace == "all_tables" else None
         if last is not None and not self._next.is_behind(last):
             return []  # regardless of what is recorded
         if not self._whole:
-            self._read(session, standing)
-        return self._publish(self._count_public(session, standing, last))
+            self._read_recorded(session, visibility)
+        return self._publish(self._count_public(session, visibility, last))
 
     def _publish(self, count: int) -> list[Json]:
         freed = [row for row, _ in self._held[:count]]
@@ -151,22 +155,22 @@ class MatchFeed:
         self.items += items
         return items
 
-    def _read(self, session: Session, standing: MatchVisibility) -> None:
+    def _read_recorded(self, session: Session, visibility: MatchVisibility) -> None:
         start = len(self.items) + len(self._held)
-        if standing.ended:
+        if visibility.has_ended:
             rows = [parse_row(line) for line in logs.log_lines(session, self.match_id, start=start)]
             self._held += [(row, None) for row in rows if row["type"] != "reveal"]
             self._whole = True
-        elif standing.rows > start:
+        elif visibility.rows > start:
             query = select(LogRow.line, LogRow.recorded_at).where(LogRow.match_id == self.match_id, LogRow.row >= start)
             for line, recorded_at in session.execute(query.order_by(LogRow.row)):
                 self._held.append((parse_row(line), recorded_at))
 
-    def _count_public(self, session: Session, standing: MatchVisibility, last: DrawCounts | None) -> int:
+    def _count_public(self, session: Session, visibility: MatchVisibility, last: DrawCounts | None) -> int:
         """Return how many of the rows held back are public now."""
         if last is not None:
             return self._count_played_by_all(last)
-        return self._count_past_rounds(session) if standing.pace == "rounds" else len(self._held)
+        return self._count_past_rounds(session) if visibility.pace == "rounds" else len(self._held)
 
     def _count_played_by_all(self, last: DrawCounts) -> int:
         """Count rows before the first that would help a match that has drawn ``last``."""
@@ -181,7 +185,7 @@ class MatchFeed:
     def _count_past_rounds(self, session: Session) -> int:
         """Count rows up to the last that begins a round or is old enough."""
         seconds: float = current_time(session).timestamp()
-        newest = seconds // STEP_S * STEP_S - HELD_S
+        newest = seconds // STEP_S * STEP_S - MAX_DELAY_S
         header = self._header or (self._held[0][0] if self._held else {})
         for count in range(len(self._held), 0, -1):
             row, recorded_at = self._held[count - 1]

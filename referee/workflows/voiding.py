@@ -12,37 +12,37 @@ from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
-from referee.db.names import printable
+from referee.db.names import make_storable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
 from referee.match.time_limits import Limits
 from referee.matches import logs
-from referee.matches.scheduling import Deal, MatchPlan, arrange
+from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, Result
-from referee.tournaments.entrants import seats_of
+from referee.tournaments.entrants import load_entrant_seats
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.workflows import deal_group_closing
 
-MOST_REASON = 500  # characters
+MAX_REASON_LENGTH = 500  # characters
 
 
 @dataclass
-class Voided:
-    """Ids of the voided matches, of those cancelled with them, of their rematches; ledger entries of the voids."""
+class VoidReport:
+    """Ids of the voided matches, of those cancelled with them and of their rematches; numbers of the ledger entries."""
 
     matches: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     rematches: list[str] = field(default_factory=list)
-    acts: list[int] = field(default_factory=list)
+    entry_seqs: list[int] = field(default_factory=list)
 
-    def extend(self, other: "Voided") -> None:
+    def extend(self, other: "VoidReport") -> None:
         self.matches += other.matches
         self.cancelled += other.cancelled
         self.rematches += other.rematches
-        self.acts += other.acts
+        self.entry_seqs += other.entry_seqs
 
 
-def void(
+def void_match(
     session: Session,
     match_id: str,
     reason: str,
@@ -51,21 +51,21 @@ def void(
     master_key: bytes,
     rematch: bool = False,
     whole_group: bool = False,
-) -> Voided:
-    """Makes a finished or stuck match void; with ``rematch`` it is played again, with fresh cards.
+) -> VoidReport:
+    """Void a finished or stuck match; with ``rematch``, create a match with fresh cards in its place.
 
     With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
     open ones, with the same reason; both get rematches. Raise ``Conflict`` for a match in another state, for a
     duplicate group without ``whole_group``, and for a rematch that is impossible: the tournament is over, or a bot
     withdrew or cannot play. Raise ``BadOption`` for a reason that is missing or too long.
     """
-    _check(reason)
+    _check_reason(reason)
     group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
     if group_id is None:
         raise NotFound("match", match_id)
-    event = _event(session, group_id)
-    if rematch and event is not None and event.status not in ("running", "paused"):
-        raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
+    tournament = _lock_tournament(session, group_id)
+    if rematch and tournament is not None and tournament.status not in ("running", "paused"):
+        raise Conflict(f"the tournament is {tournament.status}; its matches can be voided, but not played again")
     kind, count = session.execute(
         select(DealGroup.kind, func.count()).join(Match, Match.group_id == DealGroup.id).where(DealGroup.id == group_id)
         .group_by(DealGroup.kind)
@@ -76,20 +76,20 @@ def void(
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in ("finished", "stuck"):
         raise Conflict(f"the match is {asked.status}; only finished or stuck matches can be voided")
-    done = _end(session, matches, reason, by, master_key, void_stuck=True)
+    done = _end_matches(session, matches, reason, by, master_key, void_stuck=True)
     if rematch:
         again = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-        done.rematches = _create_rematches(session, again, kind, event, master_key)
+        done.rematches = _create_rematches(session, again, kind, tournament, master_key)
     return done
 
 
-def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> Voided:
+def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> VoidReport:
     """End a whole deal group: cancel its open matches and void its finished ones."""
-    _event(session, group_id)
-    return _end(session, _lock_matches(session, group_id, None), reason, by, master_key)
+    _lock_tournament(session, group_id)
+    return _end_matches(session, _lock_matches(session, group_id, None), reason, by, master_key)
 
 
-def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> Voided:
+def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
     """Cancel every match that has begun and is not over, and play those of tournaments again with fresh cards.
 
     A match has begun when its log has rows, when it is running, or when a bot promised a nonce for its deal group. A
@@ -106,38 +106,38 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
     chosen: dict[tuple[str, str], set[str]] = {}
     for group_id, kind, match_id in rows:
         chosen.setdefault((group_id, kind), set()).add(match_id)
-    done = Voided()
+    done = VoidReport()
     for (group_id, kind), match_ids in chosen.items():
-        tournament = _event(session, group_id)
+        tournament = _lock_tournament(session, group_id)
         matches = _lock_matches(session, group_id, None)
         ended = [match for match in matches if kind == "duplicate" or match.id in match_ids]
         ended = [match for match in ended if match.status in (*OPEN, "finished")]
-        done.extend(_end(session, ended, reason, None, master_key))
+        done.extend(_end_matches(session, ended, reason, None, master_key))
         if tournament is not None and tournament.status in ("running", "paused"):
             with suppress(Conflict):  # raised before anything is written
                 done.rematches += _create_rematches(session, ended, kind, tournament, master_key)
     return done
 
 
-def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> Voided:
+def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> VoidReport:
     """Cancel those of these matches that are open. None may belong to a tournament or share its cards."""
     locked = select(Match).where(Match.id.in_(match_ids), Match.status.in_(OPEN)).order_by(Match.id).with_for_update()
     matches = session.scalars(locked.execution_options(populate_existing=True)).all()
-    return _end(session, matches, reason, None, master_key)
+    return _end_matches(session, matches, reason, None, master_key)
 
 
-def _check(reason: str) -> None:
-    if not reason.strip() or len(reason) > MOST_REASON or reason != printable(reason):
-        raise BadOption("reason", f"must be 1 to {MOST_REASON} printable characters")
+def _check_reason(reason: str) -> None:
+    if not reason.strip() or len(reason) > MAX_REASON_LENGTH or reason != make_storable(reason):
+        raise BadOption("reason", f"must be 1 to {MAX_REASON_LENGTH} printable characters")
 
 
-def _event(session: Session, group_id: str) -> Tournament | None:
+def _lock_tournament(session: Session, group_id: str) -> Tournament | None:
     """Lock the tournament of the group, always before its matches, and mark it as changed."""
     query = select(Tournament).join(DealGroup, DealGroup.tournament_id == Tournament.id).where(DealGroup.id == group_id)
-    event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
-    if event is not None:
-        event.revision += 1
-    return event
+    tournament = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
+    if tournament is not None:
+        tournament.revision += 1
+    return tournament
 
 
 def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[Match]:
@@ -149,7 +149,7 @@ def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list
     return list(session.scalars(locked))
 
 
-def _end(
+def _end_matches(
     session: Session,
     matches: Sequence[Match],
     reason: str,
@@ -157,69 +157,71 @@ def _end(
     master_key: bytes,
     *,
     void_stuck: bool = False,
-) -> Voided:
+) -> VoidReport:
     """End matches: 1. void or cancel them; 2. void their results on ladders; 3. close groups that are complete."""
-    ledger.take_turn(session)
-    done, moment = Voided(), current_time(session)
+    ledger.lock_ledger(session)
+    done, moment = VoidReport(), current_time(session)
     for match in matches:
         if match.status == "finished" or (match.status == "stuck" and void_stuck):
             done.matches.append(match.id)
-            _stop(session, match, "void", reason, moment)
+            _set_ended(session, match, "void", reason, moment)
         elif match.status in OPEN:
             done.cancelled.append(match.id)
-            _stop(session, match, "cancelled", reason, moment)
+            _set_ended(session, match, "cancelled", reason, moment)
     session.flush()
     results = select(Result).where(Result.match_id.in_(done.matches), Result.ladder_id.is_not(None))
     for result in session.scalars(results.order_by(Result.seq)).all():
         entered = ledger.RatedResult(
             str(result.ladder_id), result.match_id, result.bots, result.placements, result.rated
         )
-        done.acts.append(ledger.void(session, entered, reason, by=by))
+        done.entry_seqs.append(ledger.void_result(session, entered, reason, by=by))
     for group_id in {match.group_id for match in matches}:
         deal_group_closing.close_if_over(session, group_id, master_key=master_key)
     return done
 
 
-def _stop(session: Session, match: Match, status: str, reason: str, moment: datetime) -> None:
+def _set_ended(session: Session, match: Match, status: str, reason: str, moment: datetime) -> None:
     played = match.status == "finished"
     match.status, match.reason = status, reason
     if not played:
         match.finished_at = moment
         match.revoke_claim()
-        logs.pack_what_there_is(session, match.id)
+        logs.pack_partial_log(session, match.id)
 
 
 # -- rematches --
 
 
 def _create_rematches(
-    session: Session, matches: Sequence[Match], kind: str, event: Tournament | None, master_key: bytes
+    session: Session, matches: Sequence[Match], kind: str, tournament: Tournament | None, master_key: bytes
 ) -> list[str]:
-    """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
+    """Create rematches with fresh cards, several of them in one deal group of this kind; return their ids."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
-    made = arrange(session, [_plan(session, match, event, deal) for match in matches], master_key=master_key)
-    if event is not None:
+    made = create_matches(
+        session, [_plan_rematch(session, match, tournament, deal) for match in matches], master_key=master_key
+    )
+    if tournament is not None:
         stages = {match.tournament_round for match in matches}
         reopened = update(TournamentRound).where(
-            TournamentRound.tournament_id == event.id, TournamentRound.number.in_(stages)
+            TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(stages)
         )
         session.execute(reopened.values(ended_at=None))
-        if event.status == "paused":
+        if tournament.status == "paused":
             session.execute(update(Match).where(Match.id.in_(made)).values(status="waiting"))
     return made
 
 
-def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> MatchPlan:
+def _plan_rematch(session: Session, match: Match, tournament: Tournament | None, deal: Deal | None) -> MatchPlan:
     """Return the plan of a rematch. In a tournament, seats go to the bots that play for the entrants now."""
     query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
     seats = session.execute(query.order_by(MatchSeat.seat)).all()
     entrants = [entrant or bot for bot, entrant in seats]
     return MatchPlan(
         game=match.game,
-        bots=[bot for bot, _ in seats] if event is None else _players(session, event, entrants),
+        bots=[bot for bot, _ in seats] if tournament is None else _load_players(session, tournament, entrants),
         options=match.options,
         limits=Limits(match.budget_ms, match.bank_ms),
-        rated=match.rated if event is None else event.rated,  # substitutes may have made it unrated
+        rated=match.rated if tournament is None else tournament.rated,  # substitutes may have made it unrated
         created_by=match.created_by,
         tournament_id=match.tournament_id,
         tournament_round=match.tournament_round,
@@ -231,8 +233,10 @@ def _plan(session: Session, match: Match, event: Tournament | None, deal: Deal |
     )
 
 
-def _players(session: Session, event: Tournament, entrants: Sequence[str]) -> list[str]:
-    entered = {seat.bot_id: seat.played_by(event) for seat in seats_of(session, event, set(entrants))}
+def _load_players(session: Session, tournament: Tournament, entrants: Sequence[str]) -> list[str]:
+    entered = {
+        seat.bot_id: seat.current_player(tournament) for seat in load_entrant_seats(session, tournament, set(entrants))
+    }
     players = [entered.get(entrant, entrant) for entrant in entrants]
     if None in players:
         gone = entrants[players.index(None)]

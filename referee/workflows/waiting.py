@@ -13,21 +13,23 @@ from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots import house_bots
-from referee.bots.bots import MOST_SOUR, get_bot
+from referee.bots.bots import MAX_UNREACHABLE_STREAK, get_bot
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now
 from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
-from referee.matches.quotas import friendlies_at_once
+from referee.matches.quotas import max_concurrent_friendlies
 from referee.matches.tables import OPEN, DealGroup, Match, MatchSeat, friendly
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
 from referee.workflows.waiting_reasons import Reason
 
-MOST_SHOWN: Final = 20  # matches, and tournaments
+MAX_SHOWN: Final = 20  # matches, and tournaments
 MANY_SEATS: Final = 5_000
-QUIET: Final = timedelta(seconds=10)  # how long a match may be due with no match running before a runner is missing
-ALIVE: Final = ("draft", "open", "running", "paused")
+RUNNER_MISSING_AFTER: Final = timedelta(
+    seconds=10
+)  # how long a match may be due with no match running before a runner is missing
+UNFINISHED: Final = ("draft", "open", "running", "paused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class OpenMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenEvent:
+class WaitingTournament:
     """A tournament in which the bot is entered and has no open match."""
 
     tournament_id: str
@@ -62,21 +64,21 @@ class BotQueue:
     playing: int
     open: int
     matches: list[OpenMatch]
-    events: list[OpenEvent]
+    tournaments: list[WaitingTournament]
     reason: Reason | None
 
 
-def waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
+def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
     """Return everything a bot is waiting for now, if each runner has ``runner_slots`` slots; raise ``NotFound``."""
     bot = get_bot(session, bot_id)
-    queue = _QueueState(session, *lease_now(session), friendlies=friendlies_at_once(runner_slots))
+    queue = _QueueState(session, *lease_now(session), friendlies=max_concurrent_friendlies(runner_slots))
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == "running" and not queue.is_lost(row) for row in rows)
-    matches = [queue.describe(row, bot_id) for row in rows[:MOST_SHOWN]]
-    events = _events(session, bot, {row.tournament_id for row in rows})
+    matches = [queue.describe(row, bot_id) for row in rows[:MAX_SHOWN]]
+    events = _waiting_tournaments(session, bot, {row.tournament_id for row in rows})
     reason = None
     if not playing:
-        reasons = [match.reason for match in matches] + [_of_bot(bot)] + [event.reason for event in events]
+        reasons = [match.reason for match in matches] + [_bot_reason(bot)] + [event.reason for event in events]
         reason = next((each for each in reasons if each is not None), Reason("not_entered"))
     return BotQueue(bot_id, playing, len(rows), matches, events, reason)
 
@@ -91,14 +93,14 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
     query = (
         select(*columns)
         .join(DealGroup, DealGroup.id == Match.group_id)
-        .where(Match.status.in_(OPEN), _sits(session, bot_id))
+        .where(Match.status.in_(OPEN), _is_seated(session, bot_id))
     )
     return session.execute(
         query.order_by(Match.created_at, Match.tournament_round, Match.table_no, Match.leg, Match.id)
     ).all()
 
 
-def _sits(session: Session, bot_id: str) -> ColumnElement[bool]:
+def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
     """Return the condition for matches of the bot, by its seats or, if it has very many, by the seats of each match."""
     seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
@@ -117,7 +119,7 @@ class _QueueState:
         self._moment: datetime = current_time(session)
         self._left = match_queue.calls_left(session, boot, seconds)
         self._examined = match_queue.bots_under_examination(session, boot, seconds)
-        self._playing = match_queue.playing(session, boot, seconds)
+        self._playing = match_queue.count_playing_by_account(session, boot, seconds)
         self._wants_alone = any(
             session.execute(query.limit(1)).first() for query in match_queue.isolated_match_queries(boot, seconds)
         )
@@ -135,24 +137,24 @@ class _QueueState:
     def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
         if row.status == "running":
             if self.is_lost(row):
-                was_lost_before = row.lost_claims + (row.lease_boot == self._boot) >= match_queue.LOST_BEFORE_ALONE
+                was_lost_before = row.lost_claims + (row.lease_boot == self._boot) >= match_queue.LOST_BEFORE_ISOLATED
                 return Reason("played_alone" if was_lost_before else "runner_needed")
             return Reason("group_opening") if row.state == "new" else None
         if row.status in ("waiting", "stuck"):
             return Reason("stuck" if row.status == "stuck" else "tournament_paused")
-        if row.lost_claims >= match_queue.LOST_BEFORE_ALONE:
+        if row.lost_claims >= match_queue.LOST_BEFORE_ISOLATED:
             return Reason("played_alone")
-        if not self._left and self._moment - row.created_at > QUIET:
+        if not self._left and self._moment - row.created_at > RUNNER_MISSING_AFTER:
             return Reason("runner_needed")
         if self._wants_alone:
             return Reason("alone_first")
-        if full := self._full(row, bot_id):
+        if full := self._capacity_reason(row, bot_id):
             return full
         if row.friendly and self._playing.get(row.created_by, (0, 0))[1] >= self._friendlies:
             return Reason("friendly_share")
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
-    def _full(self, row: Any, bot_id: str) -> Reason | None:
+    def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
         """Return why its bots or its deal group keep a match from being played, None if they do not."""
         together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
@@ -182,11 +184,11 @@ class _QueueState:
         if self._due is None:
             counted = select(Match.created_by, func.count()).where(match_queue.DUE).group_by(Match.created_by)
             self._due = {row[0]: row[1] for row in self._session.execute(counted)}
-        own = self._own_ahead(row)
+        own = self._count_own_ahead(row)
         others = sum(min(count, own + 1) for creator, count in self._due.items() if creator != row.created_by)
         return own + others
 
-    def _own_ahead(self, row: Any) -> int:
+    def _count_own_ahead(self, row: Any) -> int:
         key = row.created_by, row.created_at
         if key not in self._at:
             line = select(Match.id).where(match_queue.DUE, Match.created_by == row.created_by)
@@ -198,13 +200,13 @@ class _QueueState:
         return before + same_moment.index(row.id)
 
 
-def _of_bot(bot: Bot) -> Reason | None:
+def _bot_reason(bot: Bot) -> Reason | None:
     """Return why the bot itself gets no new matches, None if it may get some."""
     match bot.status:
         case "verified" | house_bots.STATUS:
             return None
         case "paused":
-            return Reason("unhealthy" if bot.unreachable_streak >= MOST_SOUR else "paused")
+            return Reason("unhealthy" if bot.unreachable_streak >= MAX_UNREACHABLE_STREAK else "paused")
         case "retired":
             return Reason("retired")
         case _ if bot.check_state == "idle":
@@ -213,15 +215,15 @@ def _of_bot(bot: Bot) -> Reason | None:
             return Reason("not_verified")
 
 
-def _events(session: Session, bot: Bot, excluded: set[str | None]) -> list[OpenEvent]:
+def _waiting_tournaments(session: Session, bot: Bot, excluded: set[str | None]) -> list[WaitingTournament]:
     """Return the bot's tournaments in which it has no open match, with the reasons."""
     entry = TournamentEntry
     query = select(entry, Tournament).join(Tournament, Tournament.id == entry.tournament_id)
-    query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(ALIVE))
+    query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(UNFINISHED))
     query = query.where(Tournament.id.not_in([id for id in excluded if id is not None]))
-    rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MOST_SHOWN))
-    found: list[OpenEvent] = []
+    rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MAX_SHOWN))
+    found: list[WaitingTournament] = []
     for entered, event in rows.all():
-        of_bot = _of_bot(bot) if event.status == "running" else None
-        found.append(OpenEvent(event.id, of_bot or entry_reason(session, event, entered, bot)))
+        of_bot = _bot_reason(bot) if event.status == "running" else None
+        found.append(WaitingTournament(event.id, of_bot or entry_reason(session, event, entered, bot)))
     return found

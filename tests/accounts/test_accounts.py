@@ -17,11 +17,11 @@ def test_a_token_opens_its_account_until_it_is_revoked(world: World) -> None:
     with world.database.write() as session:
         token, text = accounts.create_token(session, owner, "laptop")
     with world.database.read() as session:
-        opened = accounts.account_of(session, text)
+        opened = accounts.find_account_by_token(session, text)
     with world.database.write() as session:
         accounts.revoke_token(session, owner, token.id)
     with world.database.read() as session:
-        after = accounts.account_of(session, text)
+        after = accounts.find_account_by_token(session, text)
 
     assert opened is not None
     assert (opened.id, after) == (owner, None)
@@ -43,7 +43,7 @@ def test_E6_only_the_hash_of_a_token_is_kept(world: World) -> None:
 @pytest.mark.parametrize("text", ["", "ref_", "ref_" + "0" * 49, "Bearer x", "x" * 1_000_000, "ref_é" + "0" * 48])
 def test_E6_other_texts_open_nothing(database: Database, text: str) -> None:
     with database.read() as session:
-        assert accounts.account_of(session, text) is None
+        assert accounts.find_account_by_token(session, text) is None
 
 
 def test_a_slip_of_the_hand_is_seen_by_the_checksum() -> None:
@@ -62,7 +62,7 @@ def test_a_token_of_another_account_cannot_be_revoked(world: World) -> None:
     with pytest.raises(NotFound), world.database.write() as session:
         accounts.revoke_token(session, stranger, token.id)
     with world.database.read() as session:
-        assert accounts.account_of(session, text) is not None
+        assert accounts.find_account_by_token(session, text) is not None
         assert [one.id for one in accounts.list_tokens(session, owner)] == [token.id]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from referee.bots import checks as examinations
 from referee.bots import handshakes
-from referee.bots.certificates import rules_today
+from referee.bots.certificates import current_rules_versions
 from referee.bots.checks import ClaimedCheck, ExaminationOutcome
 from referee.bots.tables import Bot, Examination
 from referee.protocol.signing import bot_secret
@@ -20,7 +20,7 @@ from tests.database.world import World, manifest_of
 
 PRIVATE = {"url", "verified_url", "status_reason", "check", "examination", "previous_secret_until", "secret"}
 GAMES = ("saint-poker", "pool-nap")
-RULES = rules_today(GAMES)
+RULES = current_rules_versions(GAMES)
 NOBODY = "bot_" + "0" * 26
 
 

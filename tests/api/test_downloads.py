@@ -47,7 +47,7 @@ def event(world: World) -> str:
     tournaments.go_on(world.database, tournament_id)
     with world.database.write() as session:
         second = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).all()[1]
-        voiding.void(session, second, "=a bug", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, second, "=a bug", by=None, master_key=MASTER_KEY)
     return tournament_id
 
 
@@ -158,7 +158,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
         for row, line in enumerate(match.lines):
             session.add(schema.LogRow(match_id=begun.match_id, row=row, line=line))
     with service.database.write() as session:
-        tournament_cancellation.cancel(session, event, master_key=MASTER_KEY)
+        tournament_cancellation.cancel_tournament(session, event, master_key=MASTER_KEY)
     last = {"after": in_order(world, event)[-1].id}
     not_yet = client.get(path_of(event), query_string=last)
     close_groups(world)
@@ -181,7 +181,7 @@ def test_a_closed_log_holds_back_those_after_it_and_one_cut_off_comes_last(servi
 def close_groups(world: World) -> None:
     """Close deal groups as the scheduler does after matches were cancelled."""
     with world.database.write() as session:
-        for group_id in deal_groups.left_open(session):
+        for group_id in deal_groups.list_unclosed_groups(session):
             deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
 
 
@@ -323,11 +323,11 @@ def test_few_downloads_at_once_and_a_cut_one_frees_its_place(service: Service, e
 
 def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
     many = 200
-    monkeypatch.setattr(bulk, "PAGE", 10)
+    monkeypatch.setattr(bulk, "PAGE_SIZE", 10)
     with world.database.write() as session:
         multiply(session, event, many)
-        place = bulk.place_after(session, event, None)
-        extent = bulk.extent(session, event, place)
+        place = bulk.cursor_after(session, event, None)
+        extent = bulk.find_scope(session, event, place)
 
     def peak(pieces: Any) -> tuple[int, int]:
         tracemalloc.reset_peak()
@@ -337,9 +337,9 @@ def test_memory_does_not_grow_with_the_event(world: World, event: str, monkeypat
 
     tracemalloc.start()
     try:
-        peak(files.results(world.database, bulk.of_event(event), 20))  # what is kept for good is there now
+        peak(files.results(world.database, bulk.is_in_tournament(event), 20))  # what is kept for good is there now
         packed, packed_peak = peak(files.packed_logs(world.database, event, place, extent))
-        table, table_peak = peak(files.results(world.database, bulk.of_event(event), extent.until))
+        table, table_peak = peak(files.results(world.database, bulk.is_in_tournament(event), extent.until))
     finally:
         tracemalloc.stop()
 

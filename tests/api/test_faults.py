@@ -13,7 +13,7 @@ from referee.match.match import Answer
 from referee.matches.recording import FaultReport, MatchUpdate, record_batch
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
-from referee.workflows.match_end import finish
+from referee.workflows.match_end import finish_match
 from tests.api.conftest import Person, Service
 from tests.database.world import World, outcome
 from tests.surroundings import MASTER_KEY
@@ -40,7 +40,7 @@ class Faulty:
     def fail(self, code: str, reply: bytes) -> None:
         while (request := next(iter(self.match.requests()))).seat != 0:
             self.match.receive(Answer(request.seat, choice=0, ms=7))
-        _, body = messages.Questions(self.match.log.rows[0], 0, ANONYMOUS).ask(request)
+        _, body = messages.Questions(self.match.log.rows[0], 0, ANONYMOUS).encode(request)
         self.asked.append(body)
         if not self.hidden:
             assert isinstance(self.match.state, SaintPoker)
@@ -53,7 +53,7 @@ class Faulty:
     def store(self, *evidence: FaultReport) -> None:
         with self.world.database.write() as session:
             lines = self.match.lines[self.recorded :]
-            record = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, lines, evidence=evidence)
+            record = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, lines, fault_reports=evidence)
             assert not record_batch(session, [record])
         self.recorded = len(self.match.lines)
 
@@ -63,7 +63,7 @@ class Faulty:
                 self.match.receive(Answer(request.seat, choice=0, ms=5))
         with self.world.database.write() as session:
             tail = MatchUpdate(self.match_id, self.claim.epoch, self.recorded, self.match.lines[self.recorded :])
-            finish(session, tail, outcome(self.match), master_key=MASTER_KEY)
+            finish_match(session, tail, outcome(self.match), master_key=MASTER_KEY)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_the_command_asks_the_same_again_signed_and_holds_no_secret(faulty: Faul
     assert "REFEREE_BOT_SECRET" in unset.stderr
     assert "/decide" in told
     assert told.partition("\nbody ")[2].encode() == faulty.asked[0]
-    assert Signer([secret]).fits(id, at, faulty.asked[0], signatures)
+    assert Signer([secret]).verify(id, at, faulty.asked[0], signatures)
 
 
 def test_faults_are_filtered_and_paged(faulty: Faulty, owner: Person) -> None:

@@ -96,7 +96,7 @@ def test_a_match_that_is_over_shows_what_each_bot_was_asked(service: Service, wo
     while match.n < n:
         match.receive(Answer(match.requests()[0].seat, choice=1))
     asked = {request.seat: request for request in match.requests()}
-    sent = Questions(loaded.header, seat, loaded.aliases).ask(asked[seat])[1]
+    sent = Questions(loaded.header, seat, loaded.aliases).encode(asked[seat])[1]
     assert shown["question"] == json.loads(sent)
     assert (shown["row"], shown["n"], shown["seat"]) == (decision["row"], n, seat)
     assert shown["decision"] == decision
@@ -118,7 +118,7 @@ def test_a_log_that_is_closed_shows_nothing_of_its_decisions_and_a_row_that_is_n
         assert client.get(f"{API}/matches/mat_{'0' * 26}/{path}").status_code == 404
     never = world.match()
     with world.database.write() as session:
-        match_cancellation.cancel(session, never, master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, never, master_key=MASTER_KEY)
     assert client.get(f"{API}/matches/{never}/verification").status_code == 404
     assert get(service, f"/matches/{never}/rows")["items"] == []
 
@@ -154,7 +154,7 @@ def seats_of(world: World, match_id: str) -> list[MatchSeat]:
 def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
     service: Service, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_replay, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(log_replay, "SLOT_TIMEOUT_S", 0.0)
     match_id = ended(world)
     log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
     path = f"/matches/{match_id}/verification"
@@ -180,7 +180,7 @@ def test_K18_the_service_says_what_a_log_cut_short_lacks(service: Service, world
     with service.database.write() as session:
         *lines, _, _ = logs.log_lines(session, match_id)
         session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
-        logs.pack(session, match_id, lines)
+        logs.pack_log(session, match_id, lines)
 
     found = get(service, f"/matches/{match_id}/verification")
 

@@ -140,8 +140,8 @@ def test_viewers_of_a_ladder_get_changes_also_after_reconnecting(server: Server)
         one.leave()
 
     with server.world.database.read() as session:
-        page = ratings.ladder_page(session, ladder)
-    lines = {line.bot_id: (line.place, line.value) for line in page.page.items}
+        page = ratings.load_page(session, ladder)
+    lines = {line.bot_id: (line.rank, line.value) for line in page.page.items}
     assert (first.data["items"], first.data["as_of_seq"], first.id) == ([], before, str(before))
     assert {one["bot"] for one in change.data["items"]} == set(seated[1:])
     assert all(lines[one["bot"]] == (one["rank"], one["rating_micro"]) for one in change.data["items"])

@@ -17,7 +17,7 @@ from referee.labels import state_label
 from referee.matches.tables import MATCH_STATES
 from referee.tournaments.tables import TOURNAMENT_STATES
 from referee.webhooks.tables import WEBHOOK_STATES
-from referee.workflows.unrated import UNRATED
+from referee.workflows.unrated import UNRATED_REASONS
 from tests.api.conftest import Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
@@ -246,5 +246,5 @@ def test_scripts_get_their_labels_from_the_page(browser: FlaskClient) -> None:
     assert {state: labels.get(state, state) for state in states} == {state: state_label(state) for state in states}
     assert labels.keys() <= states
     assert (labels["open"], labels["unverified"]) == ("open for entries", "not verified")
-    assert unrated.keys() == UNRATED.keys()
+    assert unrated.keys() == UNRATED_REASONS.keys()
     assert (unrated["friendly"], unrated["one_owner_twice"]) == ("friendly", "unrated: one owner twice")

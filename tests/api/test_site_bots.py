@@ -129,7 +129,7 @@ def test_a_long_history_is_cut_and_leads_to_the_rest(
     for _ in range(4):
         world.play(bots)
     monkeypatch.setattr(page_of_bots, "STEPS", 3)
-    monkeypatch.setattr(page_of_bots, "LARGEST_PAGE", 2)
+    monkeypatch.setattr(page_of_bots, "MAX_PAGE_SIZE", 2)
 
     page = shown(service.anonymous(), bots[0])
 
@@ -148,7 +148,7 @@ def test_the_last_matches_are_counted_by_the_order_of_their_ends(service: Servic
     results = [world.play(bots, choice=at % 2) for at in range(5)]
 
     with service.database.read() as session:
-        found = bot_stats.last_played(session, bots[0], limit=3)
+        found = bot_stats.load_last_results(session, bots[0], limit=3)
 
     assert [one.match_id for one in found] == [result.match_id for result in results[:1:-1]]
     assert [one.placement for one in found] == [result.placements[0] for result in results[:1:-1]]
@@ -172,7 +172,7 @@ def test_matches_are_added_up_by_seat_version_and_rival() -> None:
     seats = bot_stats.by_seat([other, one])
 
     assert list(rivals) == ["b", "c", "d"]
-    assert [(tally.ahead, tally.level, tally.behind) for tally in rivals.values()] == [(1, 0, 1), (0, 1, 0), (0, 0, 1)]
+    assert [(tally.ahead, tally.tied, tally.behind) for tally in rivals.values()] == [(1, 0, 1), (0, 1, 0), (0, 0, 1)]
     assert (rivals["b"].mean_placement, rivals["b"].mean_score, rivals["b"].mean_faults) == (2, 2.5, 1)
     assert list(seats) == [(3, 0), (3, 2)]
     assert list(bot_stats.by_version([other, one])) == ["2", "1"]
@@ -220,7 +220,7 @@ def test_health_is_counted_from_the_matches_that_ended_last(
             ended = START + timedelta(days=at)
             session.execute(update(Match).where(Match.id == result.match_id).values(finished_at=ended))
             session.execute(update(MatchSeat).where(MatchSeat.match_id == result.match_id).values(version=str(at)))
-    monkeypatch.setattr(response_stats, "MATCHES", 2)
+    monkeypatch.setattr(response_stats, "MAX_MATCHES", 2)
 
     health = owner.get(f"/bots/{bots[0]}/health").get_json()
 

@@ -39,7 +39,7 @@ def places(page: str) -> list[str]:
 
 def ladder_of(service: Service) -> str:
     with service.database.read() as session:
-        (ladder,) = leaderboard.ladders_by_game(session, start=0, limit=2)
+        (ladder,) = leaderboard.list_ladders_by_game(session, start=0, limit=2)
         return ladder.id
 
 
@@ -133,7 +133,7 @@ def test_pages_lead_on_and_back(service: Service, monkeypatch: pytest.MonkeyPatc
     _, ladder = played(service, 5, 7)
     client = service.anonymous()
     whole = text_of(client, f"/ladders/{ladder}")
-    monkeypatch.setattr(page_of_ladders, "LINES", 2)
+    monkeypatch.setattr(page_of_ladders, "ROWS_PER_PAGE", 2)
 
     pages = [text_of(client, f"/ladders/{ladder}?page={number}") for number in (1, 2, 3)]
 
@@ -210,17 +210,17 @@ def test_trends_tell_of_the_last_changes_and_of_matches_that_still_count(service
 
     with service.database.read() as session:
         ladder = ladder_of(service)
-        found = trends.trends(session, ladder, bots)[bots[0]]
-        short = trends.trends(session, ladder, bots, last=2)[bots[0]]
-        old = trends.trends(session, ladder, bots, up_to=2)[bots[0]]
+        found = trends.load_trends(session, ladder, bots)[bots[0]]
+        short = trends.load_trends(session, ladder, bots, last=2)[bots[0]]
+        old = trends.load_trends(session, ladder, bots, up_to=2)[bots[0]]
 
-    assert [one.match_id for one in found.placed] == [result.match_id for result in results[2::-1]]
-    assert [one.placement for one in found.placed] == [result.placements[0] for result in results[2::-1]]
+    assert [one.match_id for one in found.placements] == [result.match_id for result in results[2::-1]]
+    assert [one.placement for one in found.placements] == [result.placements[0] for result in results[2::-1]]
     assert (len(found.values), found.values[0], found.faults) == (6, 1_500_000_000, 2)
     assert found.values[5] == found.values[3]  # the void undid the fourth
     assert short.values == found.values[3:]
-    assert short.placed == []  # the last result is the void one
-    assert (old.version, old.values, len(old.placed)) == ("2", found.values[:3], 2)
+    assert short.placements == []  # the last result is the void one
+    assert (old.version, old.values, len(old.placements)) == ("2", found.values[:3], 2)
 
 
 def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Service) -> None:
@@ -230,7 +230,9 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
         world, bots = World(service.database), [service.verified_bot(service.person())["id"] for _ in range(people)]
         world.play(bots)
         with service.database.read() as session:
-            (ladder,) = [one for one in leaderboard.ladders_by_game(session, start=0, limit=9) if one.seats == people]
+            (ladder,) = [
+                one for one in leaderboard.list_ladders_by_game(session, start=0, limit=9) if one.seats == people
+            ]
         text_of(client, f"/ladders/{ladder.id}")  # the fit is kept from here on
         statements: list[str] = []
 
@@ -249,15 +251,15 @@ def test_places_are_those_of_the_whole_ladder(service: Service) -> None:
     bots, ladder = played(service, 7, 11)
 
     def shown(lines: Sequence[leaderboard.LeaderboardRow]) -> list[tuple[int, str, float]]:
-        return [(line.place, line.bot_id, points(line.value)) for line in lines]
+        return [(line.rank, line.bot_id, points(line.value)) for line in lines]
 
     with service.database.read() as session:
-        whole = shown(leaderboard.board(session, ladder, start=0, limit=50).lines)
-        tail = leaderboard.board(session, ladder, start=4, limit=2)
-        spread = leaderboard.spread(session, ladder, 10)
+        whole = shown(leaderboard.load_leaderboard(session, ladder, start=0, limit=50).rows)
+        tail = leaderboard.load_leaderboard(session, ladder, start=4, limit=2)
+        spread = leaderboard.rating_histogram(session, ladder, 10)
 
     values = [value for _, _, value in whole]
     assert [place for place, _, _ in whole] == [1 + sum(other > value for other in values) for value in values]
-    assert (shown(tail.lines), tail.found) == (whole[4:6], 7)
+    assert (shown(tail.rows), tail.total) == (whole[4:6], 7)
     assert sum(spread.values()) == len(bots)
     assert list(spread) == list(range(min(spread), max(spread) + 1, 10))

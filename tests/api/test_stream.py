@@ -17,7 +17,14 @@ import pytest
 from sqlalchemy import select
 
 from api.streams.stream import StreamViewer
-from api.streams.stream_writer import HEARTBEAT, LAST_CHUNK, MOST_BEHIND, StreamConnection, StreamConnections, chunk
+from api.streams.stream_writer import (
+    HEARTBEAT,
+    LAST_CHUNK,
+    MAX_BEHIND_BYTES,
+    StreamConnection,
+    StreamConnections,
+    chunk,
+)
 from referee.matches.tables import Match, Result
 from referee.tournaments import tournaments
 from referee.workflows import voiding
@@ -194,7 +201,7 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
     client, path = service.anonymous(), f"{API}/tournaments/{event}"
     with service.database.write() as session:
         first = client.get(f"{path}/matches").get_json()["items"][-1]["id"]
-        voiding.void(session, first, "a bug", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, first, "a bug", by=None, master_key=MASTER_KEY)
 
     answer = client.get(f"{path}/stream", headers={"Last-Event-ID": "0"})
     *told, progress, table, end = messages(iter(answer.data.splitlines()))
@@ -291,7 +298,7 @@ def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: StreamConnections) ->
 
     assert gone_first.wait(PATIENCE_S)
     for _ in range(16):
-        lines.send("it", b"x" * (MOST_BEHIND // 8))
+        lines.send("it", b"x" * (MAX_BEHIND_BYTES // 8))
     assert gone_later.wait(PATIENCE_S)
     reading_nothing.close()
 
@@ -299,7 +306,7 @@ def test_who_hangs_up_or_reads_too_slowly_is_let_go(lines: StreamConnections) ->
 def test_a_viewer_with_a_thread_is_ended_when_it_lags_too_far_behind() -> None:
     viewer = StreamViewer()
     for _ in range(9):
-        viewer.put(b"x" * (MOST_BEHIND // 8), last=False)
+        viewer.put(b"x" * (MAX_BEHIND_BYTES // 8), last=False)
 
     assert viewer.get() == (b"", True)
     assert viewer.get(0.01) == (HEARTBEAT, False)

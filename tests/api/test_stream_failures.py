@@ -133,8 +133,8 @@ def test_failures_while_reading_a_match_lose_and_repeat_no_message(
     playing = Playing(world)
     viewer = Viewer(watched, playing.id)
     playing.answer()
-    failing = Failing(visibility.placements, error)
-    monkeypatch.setattr(visibility, "placements", failing)
+    failing = Failing(visibility.load_placements, error)
+    monkeypatch.setattr(visibility, "load_placements", failing)
     playing.end()
 
     told = viewer.until(is_end)
@@ -210,10 +210,10 @@ def test_viewers_with_an_id_beyond_the_last_hold_few_threads(
 ) -> None:
     monkeypatch.setattr(MatchStream, "max_lag_s", PATIENCE_S)
     playing = Playing(world)
-    patient = [threading.Thread(target=Viewer, args=(watched, playing.id, 10**17)) for _ in range(streams.MOST_LAGGING)]
+    patient = [threading.Thread(target=Viewer, args=(watched, playing.id, 10**17)) for _ in range(streams.MAX_LAGGING)]
     for thread in patient:
         thread.start()
-    while watched.lagging != streams.MOST_LAGGING:
+    while watched.lagging != streams.MAX_LAGGING:
         time.sleep(0.01)
 
     began = time.monotonic()
@@ -231,12 +231,12 @@ def test_viewers_with_an_id_beyond_the_last_hold_few_threads(
 def test_a_long_match_is_handed_over_whole_unless_it_is_too_long(
     world: World, watched: MatchStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matches, "PAGE", 3)
+    monkeypatch.setattr(matches, "ROWS_PER_MESSAGE", 3)
     playing = Playing(world)
     playing.end()
 
     at_once = Viewer(watched, playing.id)
-    monkeypatch.setattr(matches, "MOST_HANDED_OVER", 800)
+    monkeypatch.setattr(matches, "MAX_HANDED_OVER", 800)
     in_pieces = Viewer(watched, playing.id)
 
     whole = at_once.until(is_end)

@@ -26,7 +26,7 @@ def ours(service: Service, owner: Person) -> list[str]:
 
 def house_bot(service: Service) -> str:
     with service.database.write() as session:
-        return house_bots.house_bot(session, "sound").id
+        return house_bots.get_or_create_house_bot(session, "sound").id
 
 
 def asked(person: Person, *bots: str, rated: bool) -> tuple[bool, str | None]:
@@ -93,7 +93,7 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
     assert RULE in page(service, f"/tournaments/{tournament_id}/entries")
     organiser.post(f"/tournaments/{tournament_id}/start")
     answer_checks(service.database)
-    while progression.carry_on(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
+    while progression.take_next_step(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
         pass
     stages = f"/tournaments/{tournament_id}/stages"
     (number,) = [at for at in (1, 2, 3) if other not in str(table_of(organiser, f"{stages}/{at}")["entrants"])]

@@ -24,7 +24,7 @@ def answered(service: Service, status: int = 200) -> list[DeliveryJob]:
     outcome = DeliveryOutcome(status, None if status == 200 else f"{status}, expected 2xx")
     with service.database.write() as session:
         for parcel in parcels:
-            deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, spread=0.0)
+            deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, jitter=0.0)
     return parcels
 
 

@@ -55,4 +55,4 @@ def is_signed(request: web.Request, body: bytes) -> bool:
     """Return whether the signature is valid, ignoring its age."""
     given = request.headers
     id, sent, signatures = (given.get(f"webhook-{part}", "") for part in ("id", "timestamp", "signature"))
-    return Signer([SECRET]).fits(id, sent, body, signatures)
+    return Signer([SECRET]).verify(id, sent, body, signatures)

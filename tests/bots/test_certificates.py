@@ -44,10 +44,12 @@ def test_what_was_passed_is_attested_and_opens_rated_play_in_these_games_alone(w
     with pytest.raises(NoCertificate, match=r"no certificate for pool-nap: its last check failed.*POST .*/check"):
         world.match([bot_id, rival], game="pool-nap")
     with world.database.read() as session:
-        one = certificates.present(session, session.get_one(Bot, bot_id))
+        one = certificates.current_certificate(session, session.get_one(Bot, bot_id))
         assert one is not None
         assert (one.rules, one.warnings, one.protocol) == ({GAME: BOTH[GAME]}, ["budget"], PROTOCOL)
-        assert certificates.missing(session, session.get_one(Bot, bot_id), "rummy-royal") is not None
+        assert (
+            certificates.explain_missing_certificate(session, session.get_one(Bot, bot_id), "rummy-royal") is not None
+        )
 
 
 def test_a_certificate_is_bound_to_the_version_of_the_bot_and_of_the_rules(world: World) -> None:
@@ -160,8 +162,8 @@ def test_a_ladder_matches_nobody_whose_version_failed(world: World) -> None:
     examined(world, {}, "2.0")
     assert seated[0] not in playing_in(world, tournament_id)
     with world.database.read() as session:
-        found = waiting.waiting(session, seated[0], runner_slots=100)
-    assert {event.reason.code for event in found.events} <= {"no_certificate"}
+        found = waiting.explain_waiting(session, seated[0], runner_slots=100)
+    assert {event.reason.code for event in found.tournaments} <= {"no_certificate"}
 
 
 @on_one_database
@@ -188,7 +190,12 @@ def test_events_of_before_go_on_with_bots_that_have_no_certificate(world: World)
 
 def test_house_bots_need_no_certificate(world: World) -> None:
     with world.database.write() as session:
-        assert certificates.missing(session, house_bots.house_bot(session, "sound"), GAME) is None
+        assert (
+            certificates.explain_missing_certificate(
+                session, house_bots.get_or_create_house_bot(session, "sound"), GAME
+            )
+            is None
+        )
 
 
 @on_one_database
@@ -243,9 +250,9 @@ def test_a_certificate_for_another_protocol_does_not_count_and_its_bot_keeps_its
     assert f"it was not checked with protocol {PROTOCOL}; request" in (lacking(world, seated[0]) or "")
     with world.database.read() as session:
         bot = session.get_one(Bot, seated[0])
-        assert certificates.present(session, bot) is None
+        assert certificates.current_certificate(session, bot) is None
         (held_before,) = certificates.list_certificates(session, bot.id).items
-        assert certificates.fitting_games(held_before, bot) == []
+        assert certificates.valid_games(held_before, bot) == []
     with world.database.write() as session:
         checks.catch_up(session)
     assert {row_of(world, bot_id).state for bot_id in seated} == {"due"}

@@ -31,10 +31,10 @@ def test_progress_is_told_and_holds_the_claim_on(world: World) -> None:
     row = row_of(world, bot_id)
     assert (row.state, row.questions_sent, row.questions_total, row.current_step) == ("running", 15, 60, "pool-nap")
     with world.database.read() as session:
-        assert claims.sweep(session).checks_due == 0
+        assert claims.find_due_work(session).checks_due == 0
     world.pass_seconds(LEASE_S + 1)
     with world.database.read() as session:
-        assert claims.sweep(session).checks_due == 1
+        assert claims.find_due_work(session).checks_due == 1
 
 
 def test_an_examination_that_was_claimed_anew_or_dropped_writes_nothing(world: World) -> None:
@@ -175,6 +175,6 @@ def test_nobody_is_examined_whose_last_check_failed(world: World, pauses: bool) 
         handshake_results.finish_check(session, bot_id, check.epoch, failed, None)
 
         assert examination_claims.claim_due(session, 3) == []
-        assert claims.sweep(session).checks_due == 0
+        assert claims.find_due_work(session).checks_due == 0
     called(world, bot_id)
     assert claimed(world).bot_id == bot_id

@@ -17,7 +17,7 @@ from tests.database.world import START, World
 
 def made(world: World, name: str = "sound") -> str:
     with world.database.write() as session:
-        return house_bots.house_bot(session, name).id
+        return house_bots.get_or_create_house_bot(session, name).id
 
 
 def test_a_house_bot_is_made_once_however_many_ask(world: World) -> None:
@@ -29,10 +29,14 @@ def test_a_house_bot_is_made_once_however_many_ask(world: World) -> None:
         thread.join(60)
 
     with world.database.write() as session:
-        assert [bot.name for bot in house_bots.house_bots(session)] == ["House first", "House random", "House sound"]
+        assert [bot.name for bot in house_bots.get_or_create_house_bots(session)] == [
+            "House first",
+            "House random",
+            "House sound",
+        ]
         (sound,) = [bot for bot in house_bots.list_house_bots(session) if bot.url == "house:sound"]
         with pytest.raises(NotFound):
-            house_bots.house_bot(session, "clever")
+            house_bots.get_or_create_house_bot(session, "clever")
     assert ids == [sound.id] * 4
     assert (sound.status, sound.games, sound.check_state) == ("house", sorted(catalogue()), "idle")
 

@@ -75,7 +75,7 @@ class Live:
         """Play it to the end."""
         match, tail = self._played(1_000_000)
         with self.world.database.write() as session:
-            return match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            return match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)
 
     def _played(self, decisions: int) -> tuple[Match, recording.MatchUpdate]:
         match = self.world.resumed(self.id)
@@ -88,7 +88,9 @@ class Live:
                     evidence.append(self._evidence(match, request, answer))
                 match.receive(answer)
                 decisions -= 1
-        return match, recording.MatchUpdate(self.id, self.claim.epoch, start, match.lines[start:], evidence=evidence)
+        return match, recording.MatchUpdate(
+            self.id, self.claim.epoch, start, match.lines[start:], fault_reports=evidence
+        )
 
     def _evidence(self, match: Match, request: Request, answer: Answer) -> recording.FaultReport:
         bot_id = match.header["players"][request.seat]["bot"]
@@ -206,7 +208,7 @@ def _ladders(filled: Filled) -> None:
     filled.matches["void"] = wrong.id
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
-        voiding.void(session, wrong.id, PAYLOAD, by=by, master_key=MASTER_KEY)
+        voiding.void_match(session, wrong.id, PAYLOAD, by=by, master_key=MASTER_KEY)
     with filled.database.read() as session:
         filled.ladders = {ladder.game: ladder.id for ladder in session.scalars(select(schema.Ladder))}
 
@@ -225,7 +227,7 @@ def _events(filled: Filled) -> None:
         filled.tournaments[name] = _event(filled, f"The {name} cup", status, format, entered)
     for name in ("swiss", "knockout", "running", "bracket"):
         with filled.database.write() as session:
-            starting.start(session, filled.tournaments[name], draw=DRAW)
+            starting.start(session, filled.tournaments[name], draw_key=DRAW)
         answer_checks(filled.database)
         go_on(filled.database, filled.tournaments[name])
         filled.play_due(filled.tournaments[name], most=1000 if name in ("swiss", "knockout") else 5)
@@ -239,7 +241,7 @@ def _event(filled: Filled, name: str, status: str, format: str, entered: Sequenc
     with filled.database.write() as session:
         made = tournaments.create_tournament(session, name, created_by=organiser, status=status, **terms)
         for one in entered:
-            entries.enter(session, made.id, filled.bots[one])
+            entries.enter_bot(session, made.id, filled.bots[one])
         return made.id
 
 

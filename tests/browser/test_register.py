@@ -43,7 +43,7 @@ def register(page: Page, **values: str) -> None:
 
 def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
-        house_bots.house_bots(session)
+        house_bots.get_or_create_house_bots(session)
     page = page_at("/register")
 
     register(page, account="Grace of the tests", name="x", url="http://127.0.0.1:9999")

@@ -33,8 +33,8 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
     with filled.database.write() as session:
         made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
         for one in NAMES[:count]:
-            entries.enter(session, made, filled.bots[one])
-        starting.start(session, made, draw=DRAW)
+            entries.enter_bot(session, made, filled.bots[one])
+        starting.start(session, made, draw_key=DRAW)
     answer_checks(filled.database)
     go_on(filled.database, made)
     return made
@@ -254,7 +254,7 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, fil
         made = tournaments.create_tournament(session, "Missed", created_by=filled.accounts["organiser"], **terms)
         made.starts_at = filled.database.clock.utc_now()
         session.flush()
-        starting.start_by_itself(session, made.id)
+        starting.start_if_due(session, made.id)
     page = page_at(f"/tournaments/{made.id}/organise", token=filled.tokens["organiser"])
     reason = page.locator(".tournament-head [data-reason]")
     expect(reason).to_contain_text("was missed because a table has 2 seats, but only 0 bots are entered")

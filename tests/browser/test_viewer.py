@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment, deal_key
 from referee.match.log import parse_row
-from referee.viewer import standalone
+from referee.viewer import render_standalone
 from referee.viewer.questions import questions
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.record import Filled
@@ -67,7 +67,7 @@ def from_disk(window: Page, tmp_path: Path) -> Iterator[Opened]:
     }
 
     def opened(lines: list[bytes], end: str = "", *, dark: bool = False, asked: bool = True, width: int = 1280) -> Page:
-        file.write_text(standalone(lines, questions=questions(lines) if asked else None))
+        file.write_text(render_standalone(lines, questions=questions(lines) if asked else None))
         window.set_viewport_size({"width": width, "height": 900})
         window.emulate_media(color_scheme="dark" if dark else "light")
         window.goto(file.as_uri() + end)

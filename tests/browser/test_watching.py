@@ -184,11 +184,11 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
 
     with filled.database.write() as session:
         for name in NAMES[:4]:
-            entries.enter(session, made, filled.bots[name])
+            entries.enter_bot(session, made, filled.bots[name])
     for page in pages.values():
         catches_up(page, page_at)
     with filled.database.write() as session:
-        starting.start(session, made, draw=DRAW)
+        starting.start(session, made, draw_key=DRAW)
     answer_checks(filled.database)
     go_on(filled.database, made)
     for page in pages.values():
@@ -288,7 +288,7 @@ def test_E14_what_a_stranger_wrote_does_nothing_in_a_page_brought_up_to_date(pag
     expect(page.locator("[data-live=live]")).to_be_visible()
 
     with filled.database.write() as session:
-        tournament_cancellation.cancel(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
+        tournament_cancellation.cancel_tournament(session, made, master_key=MASTER_KEY, reason=PAYLOAD)
     catches_up(page, page_at)
 
     expect(page.locator("[data-reason]")).to_contain_text("onerror")

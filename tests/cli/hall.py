@@ -15,7 +15,7 @@ from referee.cli import main
 from referee.cli.api_client import Api
 from referee.db.engine import Database
 from referee.games import catalogue
-from referee.runtime.house_servers import Houses
+from referee.runtime.house_servers import HouseServer
 from tests.cli.running import Service, comes_true, service
 from tests.database.world import certify, manifest_of
 
@@ -47,7 +47,7 @@ class Hall:
 @contextmanager
 def hall(folder: Path) -> Iterator[Hall]:
     changes = {"REFEREE_EGRESS_ALLOW": LOOPBACK}
-    with service(folder / "data", "--workers", "1", **changes) as up, Houses(list(CAST.values())) as houses:
+    with service(folder / "data", "--workers", "1", **changes) as up, HouseServer(list(CAST.values())) as houses:
         made = CliRunner().invoke(main, ["admin", "create", "Organiser"], env={"REFEREE_DATA": str(up.folder)})
         token = made.stdout.strip()
         owners: list[str] = []

@@ -27,7 +27,7 @@ def test_an_organiser_is_opened_in_the_database_of_the_service(folder: Path) -> 
     token = made.stdout.strip()
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     with database.read() as session:
-        account = accounts.account_of(session, token)
+        account = accounts.find_account_by_token(session, token)
     database.dispose()
     assert account is not None
     assert (account.name, account.role) == ("Olga", "organiser")

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from referee.cli import main
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.runtime.house_servers import Houses
+from referee.runtime.house_servers import HouseServer
 
 
 def play(*arguments: str) -> Result:
@@ -22,7 +22,7 @@ def play(*arguments: str) -> Result:
 @pytest.fixture(scope="module")
 def bots() -> Iterator[list[str]]:
     """The URLs of two real bots."""
-    with Houses(["sound", "first"]) as houses:
+    with HouseServer(["sound", "first"]) as houses:
         yield houses.urls
 
 
@@ -102,7 +102,7 @@ def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
 
 def test_bots_that_look_at_signatures_can_be_played_with_their_secret() -> None:
     secret = "whsec_" + base64.b64encode(bytes(32)).decode()
-    with Houses(["first"]) as houses:
+    with HouseServer(["first"]) as houses:
         houses.write_secret(0, secret)
         table = ("saint-poker", houses.urls[0], "house:first", "--option", "rounds=1", "--json")
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from referee.cli import main
 from referee.match.canonical import Json
 from referee.match.log import parse_row
-from referee.runtime.output_tail import KEPT_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
+from referee.runtime.output_tail import MAX_BYTES, PIECE_BYTES, TRACEBACK, OutputTail
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 from tests.cli.running import PATIENCE_S
@@ -350,7 +350,7 @@ RAISED = TRACEBACK + b'\n  File "bot.py", line 1, in choose\n    x\nKeyError: 1\
 def test_a_traceback_is_found_wherever_it_is_cut_and_whatever_follows(
     pipe: tuple[OutputTail, io.FileIO], cut: int
 ) -> None:
-    noise = b"GET / 200\n" * (KEPT_BYTES // 5)
+    noise = b"GET / 200\n" * (MAX_BYTES // 5)
 
     written = said(pipe, noise + RAISED[:cut], RAISED[cut:], noise, noise)
 
@@ -388,4 +388,4 @@ def test_half_a_traceback_or_one_that_threads_wrote_across_is_not_shown(
 def test_all_that_was_written_has_been_read_after_settling(pipe: tuple[OutputTail, io.FileIO]) -> None:
     for number in range(50):
         assert said(pipe, f"line {number}\n".encode()).lines(1) == f"line {number}"
-    assert len(said(pipe, b"x" * (PIECE_BYTES - 1)).lines(1)) == KEPT_BYTES
+    assert len(said(pipe, b"x" * (PIECE_BYTES - 1)).lines(1)) == MAX_BYTES

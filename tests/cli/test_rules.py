@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from referee.cli import main
-from referee.cli.rules import show
+from referee.cli.rules import print_rules
 from referee.games import catalogue
 from referee.rulebook import FOLDER, rules_page
 from tests.cli.running import referee
@@ -29,7 +29,7 @@ def test_a_pipe_gets_the_page_as_it_is_written(name: str) -> None:
 def test_on_a_terminal_the_page_is_laid_out(name: str) -> None:
     screen = Console(file=io.StringIO(), force_terminal=True, width=100)
 
-    show(rules_page(name), screen)
+    print_rules(rules_page(name), screen)
 
     assert isinstance(screen.file, io.StringIO)
     told = screen.file.getvalue()

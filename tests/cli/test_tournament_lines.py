@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.tournament.downloads import DownloadReport
-from referee.cli.tournament.gzip_log import BadBundle, DownloadedLog, logs_in
+from referee.cli.tournament.gzip_log import BadBundle, DownloadedLog, split_logs
 from referee.cli.tournament.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
 from tests import golden
@@ -166,7 +166,7 @@ def test_what_does_not_count_is_told_apart() -> None:
     whole = log("mat_1") + log("mat_2", remark="cancelled") + note("mat_3", "damaged") + log("mat_4")
     pieces = [whole[at : at + 7] for at in range(0, len(whole), 7)]
 
-    found = list(logs_in(pieces))
+    found = list(split_logs(pieces))
 
     assert [(one.match, len(one.lines), one.remark) for one in found] == [
         ("mat_1", 4, ""),
@@ -178,4 +178,4 @@ def test_what_does_not_count_is_told_apart() -> None:
     assert found[-1].end == len(whole)
     for other in (b"PK\x03\x04 a zip", gzip.compress(b"no row\n"), gzip.compress(b'{"row": 3}\n')):
         with pytest.raises(BadBundle):
-            list(logs_in([other]))
+            list(split_logs([other]))

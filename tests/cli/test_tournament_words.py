@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 from referee.cli import main
 from referee.cli.api_client import ApiRefusal
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import tournament
 from referee.cli.tournament.bracket import render_bracket
 from referee.cli.tournament.parameters import DateTimeParam, Pair, Seed
-from referee.cli.tournament.remote import sentence_of
+from referee.cli.tournament.remote import error_sentence
 from referee.cli.tournament.stream import StreamMessage, parse_messages
 from referee.match.canonical import Json
 
@@ -84,11 +84,11 @@ def test_a_service_that_does_not_answer_has_a_status_of_its_own() -> None:
 def test_a_refusal_names_what_was_typed() -> None:
     fields = [("format_options.stages", "at most 3"), ("time.bank_ms", "too much"), ("name", "taken")]
 
-    said = sentence_of(ApiRefusal(422, "validation_failed", "Not acceptable.", fields))
+    said = error_sentence(ApiRefusal(422, "validation_failed", "Not acceptable.", fields))
 
     assert said == "--format-option stages: at most 3; --bank-ms: too much; name: taken"
-    assert plain("a\x1b[2J\nb") == "a\N{REPLACEMENT CHARACTER}[2J\nb"
-    assert "--token-file" in sentence_of(ApiRefusal(401, "unauthenticated", "A token is needed."))
+    assert replace_control_characters("a\x1b[2J\nb") == "a\N{REPLACEMENT CHARACTER}[2J\nb"
+    assert "--token-file" in error_sentence(ApiRefusal(401, "unauthenticated", "A token is needed."))
 
 
 def test_events_are_read_as_the_standard_has_it() -> None:

@@ -32,8 +32,8 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     data_dir.path.chmod(0o755)
     data_dir.log("old").write_text("of an earlier version")
     data_dir.log("old").chmod(0o644)
-    orphan = subprocess.Popen(embedded_redis.server(data_dir, surroundings()).command, stdout=subprocess.DEVNULL)
-    assert comes_true(lambda: embedded_redis.answers(data_dir.socket()))
+    orphan = subprocess.Popen(embedded_redis.create_child(data_dir, surroundings()).command, stdout=subprocess.DEVNULL)
+    assert comes_true(lambda: embedded_redis.is_answering(data_dir.socket()))
     with Redis(unix_socket_path=str(data_dir.socket())) as client:
         client.set("kept", "yes")
     with service(data_dir.path) as up:
@@ -161,16 +161,16 @@ def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_p
 def test_a_redis_by_url_is_used_and_left_alone(tmp_path: Path) -> None:
     other = DataDir(tmp_path / "other")
     other.path.mkdir()
-    given = subprocess.Popen(embedded_redis.server(other, surroundings()).command, stdout=subprocess.DEVNULL)
+    given = subprocess.Popen(embedded_redis.create_child(other, surroundings()).command, stdout=subprocess.DEVNULL)
     try:
-        assert comes_true(lambda: embedded_redis.answers(other.socket()))
+        assert comes_true(lambda: embedded_redis.is_answering(other.socket()))
 
-        with service(tmp_path / "data", REDIS_URL=embedded_redis.url(other.socket())) as up:
+        with service(tmp_path / "data", REDIS_URL=embedded_redis.socket_url(other.socket())) as up:
             assert up.ready()
             assert not any("redis.sock" in command for command in family(up.folder).values())
             up.stop(signal.SIGTERM)
 
-        assert embedded_redis.answers(other.socket())
+        assert embedded_redis.is_answering(other.socket())
     finally:
         given.kill()
         given.wait()

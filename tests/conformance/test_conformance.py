@@ -20,12 +20,12 @@ from referee.conformance.calls import Call
 from referee.conformance.context import Pace
 from referee.conformance.positions import (
     ProbeQuestion,
-    extremes,
-    positions,
+    add_unknown_members,
+    collect_questions,
+    extreme_values,
+    remove_unknown_members,
     scenarios,
     start_match,
-    with_added,
-    without_added,
 )
 from referee.conformance.report import ConformanceReport, Finding, percentiles
 from referee.conformance.rules import RULES, table
@@ -35,7 +35,7 @@ from referee.games import catalogue
 from referee.house.server import House, serve
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
-from referee.runtime.house_servers import Houses
+from referee.runtime.house_servers import HouseServer
 from tests.botclient.habits import GAME, HABITS, does_one_thing_at_a_time, is_trusted, selects_one_card
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET
 from tests.botclient.odd import Habit, Odd, said
@@ -156,7 +156,7 @@ def test_questions_are_those_of_the_protocol_and_follow_from_the_dice(game: str)
     def drawn() -> list[ProbeQuestion]:
         dice = Random(game)
         some = scenarios(catalogue()[game], dice)
-        return [found for _ in range(4) for found in positions(next(some), Limits(), dice)]
+        return [found for _ in range(4) for found in collect_questions(next(some), Limits(), dice)]
 
     first, again = drawn(), drawn()
 
@@ -185,14 +185,14 @@ def test_extremes_are_drawn_as_far_as_they_go_together() -> None:
         drawn = [next(some) for _ in range(14)]
         for spec in rules.option_specs:
             met = [one.options[spec.name] for one in drawn]
-            unmet = [value for value in extremes(spec) if value not in met and value != 0]
+            unmet = [value for value in extreme_values(spec) if value not in met and value != 0]
             assert not unmet, (rules.name, spec.name, unmet)
 
 
 def test_members_are_added_to_every_object_but_those_whose_names_are_data() -> None:
     question = {"observation": {"board": {"Th": 3}, "river": [{"card": "2c"}]}, "legal_actions": [{"type": "pass"}]}
 
-    crowded = with_added(question)
+    crowded = add_unknown_members(question)
 
     added = {"x_unknown": {"more": [1, "two", None]}}
     assert (
@@ -203,7 +203,7 @@ def test_members_are_added_to_every_object_but_those_whose_names_are_data() -> N
         }
         | added
     )
-    assert without_added(crowded) == question
+    assert remove_unknown_members(crowded) == question
 
 
 def test_a_bot_that_wants_signatures_is_told_to_bring_the_secret() -> None:
@@ -365,7 +365,7 @@ def checked(*arguments: str) -> Result:
 
 
 def test_the_command_tells_passes_failures_and_absence_by_its_status(tmp_path: Path) -> None:
-    with Houses(["first"]) as houses:
+    with HouseServer(["first"]) as houses:
         url = houses.urls[0]
         arguments = (url, "--game", GAME, "--questions", "2", "--seed", "a")
         passed = checked(*arguments)

@@ -16,7 +16,7 @@ from referee.tournaments.tables import TournamentEntry
 from referee.workflows import examination_claims, handshake_results
 from tests.database.world import GAME, World, manifest_of
 
-BOTH = certificates.rules_today([GAME, "pool-nap"])
+BOTH = certificates.current_rules_versions([GAME, "pool-nap"])
 on_one_database = pytest.mark.parametrize("url", ["sqlite"], indirect=True)  # nothing there differs between the two
 
 
@@ -70,7 +70,7 @@ def held(world: World, bot_id: str) -> list[tuple[str, dict[str, Any], str | Non
 
 def lacking(world: World, bot_id: str, game: str = GAME) -> str | None:
     with world.database.read() as session:
-        return certificates.missing(session, session.get_one(Bot, bot_id), game)
+        return certificates.explain_missing_certificate(session, session.get_one(Bot, bot_id), game)
 
 
 def preflight_of(world: World, tournament_id: str, bot_id: str) -> tuple[str, str | None]:
@@ -85,7 +85,7 @@ def playing_in(world: World, tournament_id: str) -> set[str]:
         tournament = tournaments.get_tournament(session, tournament_id)
         entered_in = TournamentEntry.tournament_id == tournament_id
         entries = list(session.scalars(select(TournamentEntry.bot_id).where(entered_in)))
-        return {one for one, by in match_creation.players_of(session, tournament, entries).items() if by == one}
+        return {one for one, by in match_creation.find_players(session, tournament, entries).items() if by == one}
 
 
 def change(world: World, bot_id: str, **values: Any) -> None:

@@ -39,8 +39,8 @@ def steps(dying: Dying, database: Database, tournament_id: str) -> None:
     takes. They communicate only through the database."""
     while True:
         with suppress(Killed):
-            progression.carry_on(dying, tournament_id, master_key=MASTER_KEY)
-        if progression.carry_on(database, tournament_id, master_key=MASTER_KEY) is None:
+            progression.take_next_step(dying, tournament_id, master_key=MASTER_KEY)
+        if progression.take_next_step(database, tournament_id, master_key=MASTER_KEY) is None:
             return
 
 
@@ -67,7 +67,7 @@ def play(database: Database, match_id: str, script: Callable[[Sequence[str], str
         returns = (script or luck)(entrants, f"{match.tournament_round} {match.table_no} {match.leg}")
         placements = [1 + sum(other > own for other in returns) for own in returns]
         outcome = match_end.MatchResult(placements, returns, returns, [0] * len(returns))
-        match_end.finish(session, MatchUpdate(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
+        match_end.finish_match(session, MatchUpdate(match_id, match.epoch, 0, [LINE]), outcome, master_key=MASTER_KEY)
 
 
 def luck(entrants: Sequence[str], table: str) -> list[int]:

@@ -45,12 +45,12 @@ def entered(world: World, count: int, **terms: Any) -> tuple[str, list[str]]:
 def enter(world: World, tournament_id: str, *bots: str) -> None:
     with world.database.write() as session:
         for bot in bots:
-            entries.enter(session, tournament_id, bot)
+            entries.enter_bot(session, tournament_id, bot)
 
 
-def start(world: World, tournament_id: str, *, draw: bytes = DRAW) -> None:
+def start(world: World, tournament_id: str, *, draw_key: bytes = DRAW) -> None:
     with world.database.write() as session:
-        starting.start(session, tournament_id, draw=draw)
+        starting.start(session, tournament_id, draw_key=draw_key)
 
 
 def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
@@ -70,7 +70,7 @@ def answer_checks(database: Database, absent: Sequence[str] = ()) -> None:
 def go_on(database: Database, tournament_id: str) -> list[str]:
     """Take steps until the tournament must wait; return their names."""
     taken = []
-    while step := progression.carry_on(database, tournament_id, master_key=MASTER_KEY):
+    while step := progression.take_next_step(database, tournament_id, master_key=MASTER_KEY):
         taken.append(step)
         assert len(taken) < 1000, taken[-5:]
     return taken
@@ -91,4 +91,4 @@ def begin(world: World, tournament_id: str, absent: Sequence[str] = ()) -> None:
 
 def progress_of(world: World, tournament_id: str) -> progress.Progress:
     with world.database.read() as session:
-        return progress.progress(session, tournament_id)
+        return progress.load_progress(session, tournament_id)

@@ -25,9 +25,9 @@ def lost_twice(world: World, match_id: str) -> None:
 def make_stuck(world: World, match_id: str) -> None:
     lost_twice(world, match_id)
     for _ in range(CLAIMS_BEFORE_STUCK):
-        assert world.claim(alone=True, match_id=match_id)
+        assert world.claim(isolated=True, match_id=match_id)
         world.pass_seconds(16)
-    assert world.claim(alone=True) == []
+    assert world.claim(isolated=True) == []
 
 
 def full(world: World) -> tuple[str, list[str]]:
@@ -45,9 +45,9 @@ def registered(world: World) -> str:
 
 
 def steps_until(world: World, tournament_id: str, name: str) -> None:
-    start(world, tournament_id, draw=DRAW)
+    start(world, tournament_id, draw_key=DRAW)
     answer_checks(world.database)
-    while progression.carry_on(world.database, tournament_id, master_key=MASTER_KEY) != name:
+    while progression.take_next_step(world.database, tournament_id, master_key=MASTER_KEY) != name:
         pass
 
 

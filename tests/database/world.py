@@ -102,7 +102,7 @@ class World:
 
     def claim(self, limit: int = 1, **how: Any) -> list[Claim]:
         with self.database.write() as session:
-            return claims.claim(session, limit, **how)
+            return claims.claim_matches(session, limit, **how)
 
     def pass_seconds(self, seconds: float) -> None:
         """Let leases age: by the fake clock, or by shifting them where the server's clock is used."""
@@ -122,9 +122,9 @@ class World:
                 deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
                 deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
 
-    def load(self, match_id: str) -> match_loading.Loaded:
+    def load(self, match_id: str) -> match_loading.LoadedMatch:
         with self.database.read() as session:
-            return match_loading.load(session, match_id, master_key=MASTER_KEY)
+            return match_loading.load_match(session, match_id, master_key=MASTER_KEY)
 
     def resumed(self, match_id: str) -> Match:
         """Resume the match as far as it is recorded."""
@@ -148,7 +148,7 @@ class World:
     def ended(self, claim: Claim, match: Match, start: int) -> schema.Result:
         with self.database.write() as session:
             tail = MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:])
-            return match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            return match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)
 
     def play(self, seated: Sequence[str], *, choice: int = 0, **plan: Any) -> schema.Result:
         """Create, claim and play a match."""
@@ -159,7 +159,9 @@ class World:
 
 def certify(session: Session, bot_id: str, manifest: Manifest) -> None:
     """Record a check that passed in all games of this manifest, so that the next handshake causes none."""
-    certificates.issue(session, bot_id, manifest.version, certificates.rules_today(manifest.games))
+    certificates.issue_certificate(
+        session, bot_id, manifest.version, certificates.current_rules_versions(manifest.games)
+    )
 
 
 def played(match: Match, choice: int = 0) -> None:

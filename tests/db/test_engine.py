@@ -198,7 +198,7 @@ def test_K33_who_freezes_while_it_records_a_result_holds_up_the_others_no_longer
     database = Database(postgres_url, write_wait_s=30, write_idle_s=0.5)
 
     def record_a_result(session: Session) -> None:
-        ledger.take_turn(session)
+        ledger.lock_ledger(session)
 
     with another_process_in_a_write(database, record_a_result) as pid:
         os.kill(pid, signal.SIGSTOP)
@@ -222,7 +222,7 @@ def test_K33_a_writer_may_be_silent_for_seconds_and_who_says_so_for_longer(postg
         assert allowed(session) == "1min"
     with database.read(idle_s=LONG_IDLE_S) as session:
         assert allowed(session) == "10min"
-    with database.changing_schema() as connection:
+    with database.migration_connection() as connection:
         assert connection.scalar(text("SHOW idle_in_transaction_session_timeout")) == "10min"
     database.dispose()
 

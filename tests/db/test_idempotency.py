@@ -98,12 +98,12 @@ def test_E9_answers_are_kept_for_a_day(world: World) -> None:
     request(world, "key", "body", "Ann Owner")
     world.clock.moment += timedelta(hours=23)
     with world.database.write() as session:
-        assert idempotency.forget_old(session) == 0
+        assert idempotency.delete_expired(session) == 0
     world.clock.moment += timedelta(hours=2)
 
     assert request(world, "key", "other body", "Ben Owner").status == 201
     world.clock.moment += timedelta(hours=25)
     with world.database.write() as session:
-        assert idempotency.any_old(session)
-        assert idempotency.forget_old(session) == 1
-        assert not idempotency.any_old(session)
+        assert idempotency.has_expired(session)
+        assert idempotency.delete_expired(session) == 1
+        assert not idempotency.has_expired(session)

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from referee.db.ids import PATTERN, new_id
-from referee.db.names import checked_name, name_key, printable
+from referee.db.names import make_storable, name_key, validate_name
 from referee.errors import BadOption
 
 
@@ -29,7 +29,7 @@ def test_E20_other_texts_are_no_ids(text: str) -> None:
     [("Ann", "Ann"), ("R2-D2 v1.0_b", "R2-D2 v1.0_b"), ("Ａｎｎ", "Ann"), ("Жанна", "Жанна"), ("ﬁsh", "fish")],
 )
 def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: str) -> None:
-    assert checked_name(text) == name
+    assert validate_name(text) == name
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: s
 )
 def test_E14_other_names_are_refused(text: str) -> None:
     with pytest.raises(BadOption, match="name"):
-        checked_name(text)
+        validate_name(text)
 
 
 DEFAULT_IGNORABLE = (  # DerivedCoreProperties.txt of Unicode 15.1
@@ -79,7 +79,7 @@ def test_E14_what_draws_nothing_is_in_no_name(form: str) -> None:
 
     def is_allowed(name: str) -> bool:
         try:
-            return checked_name(name) != "abc"
+            return validate_name(name) != "abc"
         except BadOption:
             return False
 
@@ -145,7 +145,7 @@ def test_no_name_has_a_key_that_is_kept_for_others() -> None:
     ],
 )
 def test_E14_names_that_look_alike_share_a_key(one: str, other: str) -> None:
-    assert name_key(checked_name(one)) == name_key(checked_name(other))
+    assert name_key(validate_name(one)) == name_key(validate_name(other))
 
 
 def test_names_that_differ_have_keys_of_their_own() -> None:
@@ -155,4 +155,4 @@ def test_names_that_differ_have_keys_of_their_own() -> None:
 
 
 def test_text_of_bots_is_made_fit_to_store() -> None:
-    assert printable("a\0b\ud800c") == "a\N{REPLACEMENT CHARACTER}b?c"
+    assert make_storable("a\0b\ud800c") == "a\N{REPLACEMENT CHARACTER}b?c"

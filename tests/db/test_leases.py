@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from referee.db.engine import Database, lease_now
-from referee.db.leases import LEASE_S, NO_LEASE, Fence, Leased, Leases, revoked
+from referee.db.leases import LEASE_S, NO_LEASE, Fence, Leased, Leases, revocation_values
 from referee.errors import StaleEpoch
 from tests.database.world import FakeClock
 
@@ -72,10 +72,10 @@ class Jobs:
 @pytest.fixture
 def jobs(database: Database) -> Iterator[Jobs]:
     assert isinstance(database.clock, FakeClock)
-    with database.changing_schema() as connection:
+    with database.migration_connection() as connection:
         Base.metadata.create_all(connection)
     yield Jobs(database, database.clock)
-    with database.changing_schema() as connection:
+    with database.migration_connection() as connection:
         Base.metadata.drop_all(connection)
 
 
@@ -183,7 +183,7 @@ def test_a_superseded_claim_writes_nothing(jobs: Jobs) -> None:
     with pytest.raises(StaleEpoch):
         jobs.write(LEASES.lock, *old)
     assert jobs.write(LEASES.renew, [old]) == set()
-    assert jobs.write(LEASES.still_ours, [old]) == set()
+    assert jobs.write(LEASES.lock_valid_claims, [old]) == set()
     assert jobs.write(LEASES.release, [old], done=1) == 0
     assert jobs.write(Session.execute, update(Job).where(LEASES.fence(*old)).values(done=1)).rowcount == 0
 
@@ -201,7 +201,7 @@ def revoke(session: Session) -> None:
 
 
 def revoke_by_statement(session: Session) -> None:
-    session.execute(update(Job).values(revoked(Job)))
+    session.execute(update(Job).values(revocation_values(Job)))
 
 
 @pytest.mark.parametrize("change", [end, revoke, revoke_by_statement])
@@ -273,7 +273,7 @@ def test_rows_may_stay_due_while_they_are_claimed(jobs: Jobs) -> None:
         assert always_due.claim(session, select(Job.id)) == []
     jobs.pass_seconds(2 * LEASE_S - 1)
     with jobs.database.write() as session:
-        assert session.scalars(select(Job.id).where(always_due.leased(*lease_now(session)))).all() == ["a"]
+        assert session.scalars(select(Job.id).where(always_due.is_leased(*lease_now(session)))).all() == ["a"]
         assert always_due.release(session, [("a", 1)]) == 1
         assert [job.epoch for job in always_due.claim(session, select(Job.id))] == [2]
 
@@ -285,5 +285,5 @@ def test_a_row_without_a_lease_is_not_being_worked_on(jobs: Jobs) -> None:
     with jobs.database.write() as session:
         session.execute(update(Job).values(NO_LEASE))
         now = lease_now(session)
-        assert session.scalars(select(Job.id).where(LEASES.leased(*now))).all() == []
-        assert session.scalars(select(Job.id).where(LEASES.claimable(*now))).all() == ["a"]
+        assert session.scalars(select(Job.id).where(LEASES.is_leased(*now))).all() == []
+        assert session.scalars(select(Job.id).where(LEASES.is_claimable(*now))).all() == ["a"]

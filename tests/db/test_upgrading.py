@@ -22,7 +22,7 @@ from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.base import Base
 from referee.db.engine import Database
-from referee.db.revisions import MIGRATIONS, WrongSchema, check, newest, revision, usable_at_start
+from referee.db.revisions import MIGRATIONS, WrongSchema, check, is_usable_at_start, read_revision, required_revision
 from referee.db.upgrading import configuration, upgrade
 from referee.errors import NameTaken, Unavailable
 from referee.workflows import retirement
@@ -49,17 +49,17 @@ def empty(empty_url: str) -> Database:
 def test_the_migrations_lead_to_the_models(empty: Database) -> None:
     upgrade(empty)
 
-    with empty.changing_schema() as connection:
+    with empty.migration_connection() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
-    assert revision(empty) == newest()
+    assert read_revision(empty) == required_revision()
     empty.dispose()
 
 
 def test_indexes_and_checks_are_those_of_the_models(empty: Database) -> None:
     upgrade(empty)
 
-    with empty.changing_schema() as connection:
+    with empty.migration_connection() as connection:
         found = inspect(connection)
         for table in Base.metadata.sorted_tables:
             indexes = {index["name"] for index in found.get_indexes(table.name)}
@@ -73,7 +73,7 @@ def test_a_second_upgrade_changes_nothing(empty: Database) -> None:
     upgrade(empty)
     upgrade(empty)
 
-    assert revision(empty) == newest()
+    assert read_revision(empty) == required_revision()
     empty.dispose()
 
 
@@ -81,12 +81,12 @@ def test_there_is_no_way_back_but_a_backup(empty: Database) -> None:
     upgrade(empty)
 
     config = configuration()
-    with empty.changing_schema() as connection:
+    with empty.migration_connection() as connection:
         config.attributes["connection"] = connection
         with pytest.raises(NotImplementedError, match="restore a backup"):
             command.downgrade(config, "base")
 
-    assert revision(empty) == newest()
+    assert read_revision(empty) == required_revision()
     empty.dispose()
 
 
@@ -99,7 +99,7 @@ def with_next(tmp_path: Path, end: str) -> Path:
 
 
 def is_old_schema(database: Database) -> bool:
-    with database.changing_schema() as connection:
+    with database.migration_connection() as connection:
         found = inspect(connection)
         columns = {column["name"] for column in found.get_columns("bots")}
         return not found.has_table("extra") and "colour" not in columns
@@ -111,7 +111,7 @@ def test_K26_a_migration_that_fails_leaves_the_old_schema(empty: Database, tmp_p
     with pytest.raises(RuntimeError, match="half way"):
         upgrade(empty, migrations=with_next(tmp_path, "raise RuntimeError('half way')"))
 
-    assert (is_old_schema(empty), revision(empty)) == (True, newest())
+    assert (is_old_schema(empty), read_revision(empty)) == (True, required_revision())
     empty.dispose()
 
 
@@ -128,7 +128,7 @@ def test_K26_a_migration_that_is_killed_leaves_the_old_schema(empty: Database, t
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     assert status == -signal.SIGKILL
-    assert (is_old_schema(empty), revision(empty)) == (True, newest())
+    assert (is_old_schema(empty), read_revision(empty)) == (True, required_revision())
     empty.dispose()
 
 
@@ -137,12 +137,12 @@ def test_K26_a_migration_that_ends_well_brings_the_new_schema(empty: Database, t
 
     upgrade(empty, migrations=with_next(tmp_path, "pass"))
 
-    assert (is_old_schema(empty), revision(empty)) == (False, "9999")
+    assert (is_old_schema(empty), read_revision(empty)) == (False, "9999")
     empty.dispose()
 
 
 def test_the_schema_this_program_needs_is_the_last_of_its_migrations() -> None:
-    assert newest() == ScriptDirectory.from_config(configuration()).get_current_head()
+    assert required_revision() == ScriptDirectory.from_config(configuration()).get_current_head()
 
 
 def test_to_look_for_the_schema_of_a_database_makes_none(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_to_look_for_the_schema_of_a_database_makes_none(tmp_path: Path) -> None
     with pytest.raises(WrongSchema, match="no tables yet"):
         check(database)
 
-    assert not usable_at_start(database)
+    assert not is_usable_at_start(database)
     assert not list(tmp_path.iterdir())
 
 
@@ -160,16 +160,18 @@ def test_a_process_may_be_started_before_the_server_of_its_database() -> None:
 
     with pytest.raises(Unavailable):
         check(database)
-    assert usable_at_start(database)
+    assert is_usable_at_start(database)
 
 
 def test_another_schema_than_the_programs_is_named_with_what_to_do(empty: Database) -> None:
-    with empty.changing_schema():
+    with empty.migration_connection():
         pass  # this creates the SQLite file
-    with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {newest()}"):
+    with pytest.raises(WrongSchema, match=f"no tables yet; this version of Referee needs schema {required_revision()}"):
         check(empty)
     upgrade(empty, to="0003")
-    with pytest.raises(WrongSchema, match=f"has schema 0003; this version of Referee needs {newest()}.*admin upgrade"):
+    with pytest.raises(
+        WrongSchema, match=f"has schema 0003; this version of Referee needs {required_revision()}.*admin upgrade"
+    ):
         check(empty)
     upgrade(empty)
     check(empty)
@@ -198,7 +200,7 @@ def test_of_several_upgrades_at_once_one_does_the_work(empty_url: str) -> None:
         thread.join(60)
 
     assert failures == []
-    assert revision(databases[0]) == newest()
+    assert read_revision(databases[0]) == required_revision()
     for database in databases:
         database.dispose()
 
@@ -237,7 +239,7 @@ def bots_of_then() -> list[dict[str, Any]]:
 
 def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty: Database) -> None:
     upgrade(empty, to="0004")
-    with empty.changing_schema() as connection:
+    with empty.migration_connection() as connection:
         for table, rows in (("accounts", accounts_of_then()), ("bots", bots_of_then())):
             today = Base.metadata.tables[table].c
             columns = (sa.column(name, today[RENAMED.get(name, name)].type) for name in rows[0])

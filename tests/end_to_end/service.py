@@ -164,7 +164,7 @@ class Service:
     def sealed(self, match_id: str) -> int:
         """How many answers wait for those of other seats."""
         with self.database.read() as session:
-            return len(match_loading.load(session, match_id, master_key=MASTER_KEY).sealed)
+            return len(match_loading.load_match(session, match_id, master_key=MASTER_KEY).sealed)
 
     def results(self) -> dict[str, int]:
         """How many results each match has."""

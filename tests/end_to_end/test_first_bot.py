@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from referee.conformance.positions import extremes, positions, scenarios
+from referee.conformance.positions import collect_questions, extreme_values, scenarios
 from referee.games import game
 from referee.match.time_limits import Limits
 from tests.cli.running import PATIENCE_S, surroundings
@@ -153,11 +153,11 @@ def test_the_bot_of_the_page_decides_under_all_options_of_its_game() -> None:
     rules, dice = game("pool-nap"), Random("first bot")
     drawn = list(islice(scenarios(rules, dice), SCENARIOS))
 
-    asked = [json.loads(one.body) for scenario in drawn for one in positions(scenario, Limits(), dice)]
+    asked = [json.loads(one.body) for scenario in drawn for one in collect_questions(scenario, Limits(), dice)]
 
     for spec in rules.option_specs:
         met = [scenario.options[spec.name] for scenario in drawn]
-        assert all(value in met for value in extremes(spec)), spec.name
+        assert all(value in met for value in extreme_values(spec)), spec.name
     bids = [one for one in asked if one["observation"]["phase"] == "bid"]
     assert any(one["legal_actions"][0].get("tricks", 0) > 0 for one in bids), "some dealer has to bid"
     assert [one for one in asked if page["choose"](one) not in one["legal_actions"]] == []

@@ -9,9 +9,9 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.db.leases import LEASE_S
 from referee.matches.tables import DealGroup, Match, MatchSeat
-from referee.standings import tournament_table
+from referee.standings import compute_tournament_standings
 from referee.tournaments import outcomes, progress, starting, tournaments
-from referee.tournaments.entries import enter
+from referee.tournaments.entries import enter_bot
 from referee.tournaments.tables import Tournament, TournamentRound
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.processes import gone, send
@@ -49,16 +49,16 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
         stages = session.scalars(
             select(TournamentRound).where(TournamentRound.tournament_id == swiss).order_by(TournamentRound.number)
         ).all()
-        table = tournament_table(
+        table = compute_tournament_standings(
             "swiss",
             2,
-            [bot.id for _, bot in tournaments.entries(session, swiss)],
-            outcomes.outcomes(session, swiss),
-            outcomes.byes(session, swiss),
+            [bot.id for _, bot in tournaments.list_all_entries(session, swiss)],
+            outcomes.load_outcomes(session, swiss),
+            outcomes.load_byes(session, swiss),
         )
         counted = select(MatchSeat.rated).join(Match, Match.id == MatchSeat.match_id)
         stood_in = session.scalars(counted.where(Match.tournament_id == knockout, MatchSeat.entrant_id == away)).all()
-        done = [progress.progress(session, one) for one in (swiss, knockout)]
+        done = [progress.load_progress(session, one) for one in (swiss, knockout)]
     assert [(len(stage.tables), len(stage.byes)) for stage in stages] == [(2, 1)] * 3  # five bots: one rests
     assert [row.matches + row.byes for row in table if row.entrant != away] == [3] * 5
     assert stood_in
@@ -81,13 +81,13 @@ def _announced(service: Service, format: str, **terms: Any) -> str:
             **terms,
         )
         for bot_id in service.bot_ids:
-            enter(session, tournament.id, bot_id)
+            enter_bot(session, tournament.id, bot_id)
         return starting.start(session, tournament.id).id
 
 
 def _finished(service: Service, tournament_id: str) -> int:
     with service.database.read() as session:
-        return progress.progress(session, tournament_id).by_status.get("finished", 0)
+        return progress.load_progress(session, tournament_id).by_status.get("finished", 0)
 
 
 def _statuses(service: Service) -> set[str]:

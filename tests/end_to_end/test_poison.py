@@ -3,7 +3,7 @@
 from referee.db.leases import LEASE_S
 from referee.match.verification import verify
 from referee.matches import claims
-from referee.matches.claims import CLAIMS_BEFORE_STUCK, LOST_BEFORE_ALONE
+from referee.matches.claims import CLAIMS_BEFORE_STUCK, LOST_BEFORE_ISOLATED
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import Service
 
@@ -27,12 +27,12 @@ def test_K8_a_match_that_kills_its_horse_each_time_ends_as_stuck_and_harms_no_ot
     died = (service.folder / "deaths").read_text().split()
     match = service.match(poison)
     print(f"{len(died)} horses died; {match.reason}; {len(bots.desk.of(poison))} questions")
-    assert len(died) == LOST_BEFORE_ALONE + CLAIMS_BEFORE_STUCK
+    assert len(died) == LOST_BEFORE_ISOLATED + CLAIMS_BEFORE_STUCK
     assert [one.id for one in bots.desk.of(poison)] == list(dict.fromkeys(one.id for one in bots.desk.of(poison)))
     assert len(service.workers) == 2
     with service.database.read() as session:
-        left = claims.sweep(session)
-    assert (left.due, left.running, left.alone, left.stuck) == (0, 0, [], 1)
+        left = claims.find_due_work(session)
+    assert (left.due, left.running, left.isolated, left.stuck) == (0, 0, [], 1)
     assert service.results() == dict.fromkeys(neighbours, 1)
     assert all(verify(service.lines(match_id)).ok for match_id in neighbours)
     assert service.differences() == []
@@ -44,13 +44,13 @@ def test_K8_a_match_that_is_given_back_again_and_again_is_not_stuck(service: Ser
             service.enlist(bots.serve(name))
     match_id = service.arrange()
     with service.writing_by_hand() as record:
-        record.execute(f"UPDATE matches SET lost_claims = {LOST_BEFORE_ALONE}")
+        record.execute(f"UPDATE matches SET lost_claims = {LOST_BEFORE_ISOLATED}")
 
     for _ in range(2 * CLAIMS_BEFORE_STUCK):  # as when our own network is down, or at one stop after the other
         with service.database.write() as session:
-            taken = claims.claim(session, 1, alone=True, match_id=match_id)
+            taken = claims.claim_matches(session, 1, isolated=True, match_id=match_id)
             assert taken
-            claims.give_back(session, taken)
+            claims.release_claims(session, taken)
 
     assert service.match(match_id).status == "due"
 

@@ -66,8 +66,8 @@ def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Se
     assert isinstance(broken, IntegrityError)
     assert (first, second) == (None, None)
     with service.database.read() as session:
-        assert len(match_loading.load(session, good.match_id, master_key=MASTER_KEY).sealed) == 2
-        assert match_loading.load(session, bad.match_id, master_key=MASTER_KEY).sealed == []
+        assert len(match_loading.load_match(session, good.match_id, master_key=MASTER_KEY).sealed) == 2
+        assert match_loading.load_match(session, bad.match_id, master_key=MASTER_KEY).sealed == []
 
 
 def test_a_deal_group_that_cannot_be_closed_holds_up_neither_matches_nor_other_groups(service: Service) -> None:
@@ -188,7 +188,7 @@ def _claimed(service: Service) -> list[MatchUpdate]:
     for _ in range(2):
         service.arrange("saint-poker")
     with service.database.write() as session:
-        return [MatchUpdate(claim.match_id, claim.epoch) for claim in claims.claim(session, 2)]
+        return [MatchUpdate(claim.match_id, claim.epoch) for claim in claims.claim_matches(session, 2)]
 
 
 def _group_state(service: Service, match_id: str) -> str:

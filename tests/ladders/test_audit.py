@@ -29,7 +29,7 @@ def found(world: World) -> list[Difference]:
 
 def mend(world: World, ladder_id: str) -> repairs.RepairReport:
     with world.database.write() as session:
-        return repairs.repair(session, ladder_id)
+        return repairs.repair_ladder(session, ladder_id)
 
 
 def values(world: World) -> dict[str, tuple[int, int]]:
@@ -43,7 +43,7 @@ def ladder(world: World) -> str:
     bots = world.bots(3)
     played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(5)]
     with world.database.write() as session:
-        voiding.void(session, played[1].match_id, "wrong", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, played[1].match_id, "wrong", by=None, master_key=MASTER_KEY)
     assert found(world) == []
     return str(played[0].ladder_id)
 
@@ -85,14 +85,14 @@ def test_K27_F3_what_was_tampered_with_is_named_frozen_and_put_right(world: Worl
         with world.database.read() as session:  # logs are replayed only where they matter
             of_logs = list(audit.check_logs(session)) if named in ("result", "match", "seats") else []
             differences = [*of_logs, *check_ladder(session, ladder, lambda more: None)]
-        assert named in {one.what for one in differences}, change
+        assert named in {one.kind for one in differences}, change
         with world.database.write() as session:
-            assert repairs.freeze(session, differences) == [ladder]
+            assert repairs.freeze_ladders(session, differences) == [ladder]
         with world.database.read() as session:
             assert "an audit found" in str(ratings.get_ladder(session, ladder).frozen_reason)
 
         with world.database.write() as session:
-            repaired = repairs.repair(session, ladder, matches=repairs.doubtful_matches(differences))
+            repaired = repairs.repair_ladder(session, ladder, matches=repairs.doubtful_matches(differences))
 
         with world.database.read() as session:
             assert list(check_ladder(session, ladder, lambda more: None)) == [], change
@@ -113,9 +113,9 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 
     repaired = mend(world, ladder)
 
-    assert repaired.done == [f"rating of {bot} from {right + 1} to {right} after {values(world)[bot][1]} games"]
+    assert repaired.repairs == [f"rating of {bot} from {right + 1} to {right} after {values(world)[bot][1]} games"]
     with world.database.read() as session:
-        latest = ratings.history(session, ladder, bot, limit=1).items[0]
+        latest = ratings.list_changes(session, ladder, bot, limit=1).items[0]
     assert (latest.kind, latest.before, latest.after) == ("repair", right + 1, right)
 
     bots = sorted(values(world))
@@ -125,7 +125,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 
     late = world.play(bots[:2])
     with world.database.write() as session:
-        voiding.void(session, late.match_id, "wrong", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, late.match_id, "wrong", by=None, master_key=MASTER_KEY)
     world.play([bots[0], bots[2]], choice=1)
 
     assert values(world) == before
@@ -142,18 +142,18 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
     with world.database.write() as session:
         last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
         session.execute(delete(Result).where(Result.match_id == last))
-    assert {one.what for one in found(world)} >= {"match", "act", "change"}
+    assert {one.kind for one in found(world)} >= {"match", "act", "change"}
 
     mend(world, ladder)
 
-    assert [one.what for one in found(world)] == ["match"]  # of which no log is a result
+    assert [one.kind for one in found(world)] == ["match"]  # of which no log is a result
 
 
 def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(world: World, ladder: str) -> None:
     steps: list[int] = []
     with world.database.read() as session:
         assert list(audit.audit(session, steps.append)) == []
-        assert sum(steps) == audit.size(session) == 5 + 6
+        assert sum(steps) == audit.count_items(session) == 5 + 6
         assert session.scalar(select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder)) == 2 * 3
     with world.database.write() as session:
         one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))
@@ -161,11 +161,11 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
         deal_groups.get_group(session, session.get_one(Match, two).group_id).nonces = ["x" * 32, ""]
         session.execute(update(MatchLog).where(MatchLog.match_id == three).values(gzip_log=b"gone"))
 
-    told = [(one.what, one.id, one.ladder_id) for one in found(world)]
+    told = [(one.kind, one.id, one.ladder_id) for one in found(world)]
 
     assert told == [("reveal", one, None), ("reveal", two, None), ("log", three, None)]
     with world.database.write() as session:
-        assert repairs.freeze(session, found(world)) == []
+        assert repairs.freeze_ladders(session, found(world)) == []
 
 
 def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) -> None:
@@ -174,12 +174,12 @@ def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) 
         *lines, _, reveal = logs.log_lines(session, match_id)
         members = {name: parse_row(reveal)[name] for name in ("seed", "nonces", "nonce_hashes")}
         session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
-        logs.pack(session, match_id, lines)
+        logs.pack_log(session, match_id, lines)
         logs.append_reveal(session, match_id, dumps(link_row("reveal", members, len(lines), lines[-1])))
 
     (told,) = found(world)
 
-    assert (told.what, told.id) == ("log", match_id)
+    assert (told.kind, told.id) == ("log", match_id)
     assert told.stored.endswith("the log ends before the match is over: expected the result row here")
 
 

@@ -119,12 +119,12 @@ def enter(world: World, results: list[Result]) -> None:
         counting = [
             ledger.RatedResult(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated) for one in results
         ]
-        ledger.count(session, counting)
+        ledger.enter_results(session, counting)
 
 
 def make_void(world: World, result: Result) -> None:
     with world.database.write() as session:
-        voiding.void(session, result.match_id, "at random", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, result.match_id, "at random", by=None, master_key=MASTER_KEY)
 
 
 def table(dice: Random, bots: list[str]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def test_F11_a_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(worl
     with world.database.write() as session:
         session.execute(update(Rating).where(Rating.bot_id == bots[3]).values(value=Rating.value + 7))
     with world.database.write() as session:
-        repairs.repair(session, ladder, matches=[])
+        repairs.repair_ladder(session, ladder, matches=[])
 
     rows = rows_of(world, ladder)
 
@@ -232,7 +232,7 @@ def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World) -> None:
 
 
 def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_entries, "CHANGES", 100)
+    monkeypatch.setattr(ledger_entries, "CHANGES_PER_QUERY", 100)
     monkeypatch.setattr(bulk, "ROWS_A_PIECE", 50)
     first = world.play(world.bots(2))
     make_void(world, first)

@@ -19,7 +19,7 @@ SIZE = 120
 def test_places_and_counts_hold_through_any_moves(world: World, database: Database) -> None:
     dice = random.Random(5)
     with database.write() as session:
-        ladder_id = ratings.ladder_for(session, GAME, {}, 2).id
+        ladder_id = ratings.get_or_create_ladder(session, GAME, {}, 2).id
         bots = [f"bot_{number}" for number in range(SIZE)]
         session.add(Account(id="acc", name="x", normalized_name="x", role="owner", created_at=world.clock.utc_now()))
         session.flush()
@@ -28,18 +28,18 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
     for _ in range(3):
         with database.write() as session:
             moved = {bot: some_rating(dice) for bot in dice.sample(bots, SIZE // 2)}
-            ranks.count_moves(session, ladder_id, [held[bot] for bot in moved if bot in held], moved.values())
+            ranks.update_counts(session, ladder_id, [held[bot] for bot in moved if bot in held], moved.values())
             held |= moved
             for bot, (value, games) in moved.items():
                 session.merge(Rating(ladder_id=ladder_id, bot_id=bot, value=value, games=games, as_of_seq=0))
 
         with database.read() as session:
             stored = {(row.width, row.band): row.bots for row in session.scalars(select(RatingCount)) if row.bots}
-            assert stored == ranks.bands(held.values())
-            check(session_places={bot: ranks.place_of(session, ladder_id, bot) for bot in bots}, held=held)
-            lines = ratings.ladder_page(session, ladder_id, limit=100).page.items
-            own = {line.bot_id: ranks.place_of(session, ladder_id, line.bot_id) for line in lines}
-            assert all(place is not None and place.place == line.place for line in lines if (place := own[line.bot_id]))
+            assert stored == ranks.count_bands(held.values())
+            check(session_places={bot: ranks.find_rank(session, ladder_id, bot) for bot in bots}, held=held)
+            lines = ratings.load_page(session, ladder_id, limit=100).page.items
+            own = {line.bot_id: ranks.find_rank(session, ladder_id, line.bot_id) for line in lines}
+            assert all(place is not None and place.rank == line.rank for line in lines if (place := own[line.bot_id]))
 
 
 def check(session_places: dict[str, ranks.LadderRank | None], held: dict[str, RatingState]) -> None:
@@ -49,7 +49,7 @@ def check(session_places: dict[str, ranks.LadderRank | None], held: dict[str, Ra
             assert place is None
             continue
         assert place is not None
-        assert (place.place, place.of) == (1 + sum(value > held[bot].value for value in playing), len(playing))
+        assert (place.rank, place.total) == (1 + sum(value > held[bot].value for value in playing), len(playing))
 
 
 def some_rating(dice: random.Random) -> RatingState:
@@ -74,10 +74,10 @@ def test_a_result_brings_its_bots_to_their_places(world: World) -> None:
     result = world.play(bots[:2], choice=1)
     ladder = str(result.ladder_id)
     with world.database.read() as session:
-        found = [ranks.place_of(session, ladder, bot) for bot in bots]
-        values = ledger.standing_at(session, ladder, ratings.last_seq(session, ladder), bots)
+        found = [ranks.find_rank(session, ladder, bot) for bot in bots]
+        values = ledger.ratings_at(session, ladder, ratings.last_seq(session, ladder), bots)
 
-    assert [place and (place.place, place.of, place.games) for place in found] == [
+    assert [place and (place.rank, place.total, place.games) for place in found] == [
         *((1 + sum(values[other].value > values[bot].value for other in bots[:2]), 2, 1) for bot in bots[:2]),
         None,
     ]

@@ -67,15 +67,17 @@ def test_whatever_comes_in_whatever_order_stored_is_the_fold_of_what_counts(worl
     with world.database.read() as session:
         assert ladder is not None
         for seq, then in moments.items():
-            page = ratings.ladder_at(session, ladder, seq, limit=2)
-            rest = ratings.ladder_at(session, ladder, seq, limit=10, cursor=page.page.next) if page.page.next else None
+            page = ratings.load_page_at(session, ladder, seq, limit=2)
+            rest = (
+                ratings.load_page_at(session, ladder, seq, limit=10, cursor=page.page.next) if page.page.next else None
+            )
             lines = [*page.page.items, *(rest.page.items if rest else [])]
             assert {line.bot_id: (line.value, line.games) for line in lines} == then
-            assert [line.place for line in lines] == [
+            assert [line.rank for line in lines] == [
                 1 + sum(other.value > line.value for other in lines) for line in lines
             ]
         with pytest.raises(BadOption, match="last ledger entry"):
-            ratings.ladder_at(session, ladder, max(moments) + 10**6)
+            ratings.load_page_at(session, ladder, max(moments) + 10**6)
 
 
 def step(world: World, dice: random.Random, bots: list[str]) -> None:
@@ -94,7 +96,7 @@ def step(world: World, dice: random.Random, bots: list[str]) -> None:
             make_void(world, dice.choice(by_state["finished"]))
         case "cancel" if "due" in by_state and dice.random() < 0.3:
             with world.database.write() as session:
-                match_cancellation.cancel(
+                match_cancellation.cancel_match(
                     session, dice.choice(by_state["due"]), master_key=MASTER_KEY, whole_group=True
                 )
         case _:
@@ -109,7 +111,7 @@ def shared(world: World, tables: list[list[str]]) -> list[str]:
 
 def make_void(world: World, match_id: str) -> None:
     with world.database.write() as session:
-        voiding.void(session, match_id, "at random", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, match_id, "at random", by=None, master_key=MASTER_KEY)
 
 
 def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World) -> None:
@@ -152,7 +154,7 @@ def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World)
 def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
     one, other = world.bots(2)
     with world.database.write() as session:
-        substitute = house_bots.house_bot(session, "sound").id
+        substitute = house_bots.get_or_create_house_bot(session, "sound").id
     match_id = world.match([one, other, substitute])
     with world.database.write() as session:
         session.execute(update(Match).where(Match.id == match_id).values(rated=True))
@@ -183,9 +185,9 @@ def test_the_history_marks_a_change_of_version(world: World) -> None:
     last = played_as("3.0")
 
     with world.database.read() as session:
-        whole = ratings.history(session, str(last.ladder_id), bot).items
-        first = ratings.history(session, str(last.ladder_id), bot, limit=1)
-        second = ratings.history(session, str(last.ladder_id), bot, limit=4, cursor=first.next)
+        whole = ratings.list_changes(session, str(last.ladder_id), bot).items
+        first = ratings.list_changes(session, str(last.ladder_id), bot, limit=1)
+        second = ratings.list_changes(session, str(last.ladder_id), bot, limit=4, cursor=first.next)
     assert [(one.kind, one.version, one.version_changed) for one in whole] == [
         ("result", "3.0", True),
         ("void", None, False),
@@ -204,6 +206,6 @@ def test_a_bot_is_told_as_it_stood_at_any_act(world: World) -> None:
         ladder = str(played[0].ladder_id)
         last = ratings.last_seq(session, ladder)
         for seq in (0, last - 1, last):
-            told = ledger.standing_at(session, ladder, seq, seated)
-            lines = {line.bot_id: line.value for line in ratings.ladder_at(session, ladder, seq).page.items}
+            told = ledger.ratings_at(session, ladder, seq, seated)
+            lines = {line.bot_id: line.value for line in ratings.load_page_at(session, ladder, seq).page.items}
             assert {bot: held.value for bot, held in told.items() if held.games} == lines

@@ -49,9 +49,9 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
         ]
         assert all(result.entrants == result.bots and result.rated == [True, True] for result in results)
         ladder = acts[0].ladder_id
-        lines = ratings.ladder_page(session, ladder).page.items
-        own = [ranks.place_of(session, ladder, line.bot_id) for line in lines]
-        assert [(place and place.place, place and place.of) for place in own] == [(line.place, 3) for line in lines]
+        lines = ratings.load_page(session, ladder).page.items
+        own = [ranks.find_rank(session, ladder, line.bot_id) for line in lines]
+        assert [(place and place.rank, place and place.total) for place in own] == [(line.rank, 3) for line in lines]
         assert session.scalars(select(func.sum(RatingCount.bots))).one() == 2 * 3
         assert sum(session.scalars(select(func.max(RatingChange.games)).group_by(RatingChange.bot_id))) == 2 * 5
     with old.write() as session:
@@ -69,7 +69,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
 
 def copy_back(today: Database, old: Database) -> None:
     """Copy the rows into the first schema, in which changes and ratings had the numbers of results."""
-    with today.read() as session, old.changing_schema() as connection:
+    with today.read() as session, old.migration_connection() as connection:
         query = select(LedgerEntry.seq, Result.seq).join(Result, Result.match_id == LedgerEntry.match_id)
         numbers = dict(session.execute(query).all())
         for name in KEPT:

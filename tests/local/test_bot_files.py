@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli import main
 from referee.local import bot_files, matches
-from referee.runtime.output_tail import KEPT_BYTES
+from referee.runtime.output_tail import MAX_BYTES
 from tests.cli.running import PATIENCE_S, surroundings
 
 STARTER = Path(__file__).parents[2] / "bots" / "python" / "bot.py"
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) -> None:
-    entrants = matches.entrants([str(folder / "bot.py"), "house:first", str(folder)])
+    entrants = matches.parse_entrants([str(folder / "bot.py"), "house:first", str(folder)])
 
     with bot_files.run_bots(entrants, ()) as running:
         port = running.processes[0].port
@@ -184,14 +184,14 @@ def test_a_bot_that_writes_without_end_plays_and_takes_no_room(folder: Path) -> 
         "def decided(question):", "def decided(question):\n    print('x' * 1_000_000, end='')\n    print('the last')"
     )
     (folder / "bot.py").write_text(text)
-    entrants = matches.entrants([str(folder / "bot.py")])
+    entrants = matches.parse_entrants([str(folder / "bot.py")])
 
     played = play(str(folder), "house:first", "--json")
     with bot_files.run_bots(entrants, ()) as running:
         written = running.processes[0].output
 
     assert json.loads(played.output)["faults"] == [0, 0]
-    assert len(written.head) <= KEPT_BYTES
+    assert len(written.head) <= MAX_BYTES
 
 
 def test_a_bot_that_has_ended_is_not_looked_for_at_anothers_port(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, sa
 def test_bots_of_the_same_name_are_told_apart_and_have_ports_of_their_own(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / "mybot"
     shutil.copytree(folder, other)
-    entrants = matches.entrants([str(folder), str(other)])
+    entrants = matches.parse_entrants([str(folder), str(other)])
 
     with bot_files.run_bots(entrants, ()) as running:
         assert len({one.port for one in running.processes}) == 2

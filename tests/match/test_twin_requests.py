@@ -47,7 +47,7 @@ def dealt_now(match: Match) -> dict[int, list[str]]:
 def question(match: Match, viewer: int) -> bytes | None:
     """Return the body for this seat, if it is asked now."""
     asked = [request for request in match.requests() if request.seat == viewer]
-    return Questions(match.header, viewer).ask(asked[0])[1] if asked else None
+    return Questions(match.header, viewer).encode(asked[0])[1] if asked else None
 
 
 @pytest.mark.parametrize(("game", "seats"), tables())

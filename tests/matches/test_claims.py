@@ -18,7 +18,7 @@ def status(world: World, match_id: str) -> str:
 
 def renew(world: World, *held: Claim) -> set[str]:
     with world.database.write(durable=False) as session:
-        return claims.renew(session, held)
+        return claims.renew_claims(session, held)
 
 
 def test_K13_a_claimed_match_is_given_to_nobody_else(world: World) -> None:
@@ -55,7 +55,7 @@ def test_K12_a_claim_of_a_match_that_is_over_or_unknown_gives_nothing(world: Wor
     world.finish(claim)
 
     assert world.claim(match_id=match_id) == []
-    assert world.claim(match_id=match_id, alone=True) == []
+    assert world.claim(match_id=match_id, isolated=True) == []
     assert world.claim(match_id="mat_" + "0" * 26) == []
 
 
@@ -80,8 +80,8 @@ def test_K5_a_claim_given_back_is_free_at_once_and_not_counted_as_lost(world: Wo
     for _ in range(4):
         (claim,) = world.claim()
         with world.database.write() as session:
-            assert claims.give_back(session, [claim]) == 1
-            assert claims.give_back(session, [claim]) == 0
+            assert claims.release_claims(session, [claim]) == 1
+            assert claims.release_claims(session, [claim]) == 0
 
     assert status(world, match_id) == "due"
     assert len(world.claim()) == 1
@@ -98,8 +98,8 @@ def test_K20_a_restart_of_the_machine_frees_all_leases_and_blames_no_match(world
     assert len(world.claim()) == (1 if world.database.is_sqlite else 0)
 
 
-def lose(world: World, *, alone: bool = False) -> None:
-    assert len(world.claim(alone=alone)) == 1
+def lose(world: World, *, isolated: bool = False) -> None:
+    assert len(world.claim(isolated=isolated)) == 1
     world.pass_seconds(16)
 
 
@@ -113,16 +113,16 @@ def test_a_match_lost_twice_is_played_alone(world: World) -> None:
     assert {claim.match_id for claim in lose_both} == {poison, other}
     assert [claim.match_id for claim in world.claim(5)] == [other]
     with world.database.read() as session:
-        assert claims.sweep(session).alone == [poison]
-    (alone,) = world.claim(5, alone=True)
+        assert claims.find_due_work(session).isolated == [poison]
+    (alone,) = world.claim(5, isolated=True)
     assert (alone.match_id, alone.epoch) == (poison, again.epoch + 1)
 
 
 def test_a_match_not_lost_twice_is_not_given_to_be_played_alone(world: World) -> None:
     match_id = world.match()
-    assert world.claim(alone=True, match_id=match_id) == []
+    assert world.claim(isolated=True, match_id=match_id) == []
     lose(world)
-    assert world.claim(alone=True, match_id=match_id) == []
+    assert world.claim(isolated=True, match_id=match_id) == []
 
 
 def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) -> None:
@@ -132,13 +132,13 @@ def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) ->
         world.pass_seconds(16)
 
     for _ in range(CLAIMS_BEFORE_STUCK):
-        lose(world, alone=True)
+        lose(world, isolated=True)
 
-    assert world.claim(alone=True) == []
+    assert world.claim(isolated=True) == []
     assert (status(world, poison), status(world, other)) == ("stuck", "due")
     with world.database.read() as session:
-        swept = claims.sweep(session)
-    assert (swept.stuck, swept.alone, swept.due, swept.expired) == (1, [], 1, 0)
+        swept = claims.find_due_work(session)
+    assert (swept.stuck, swept.isolated, swept.due, swept.expired) == (1, [], 1, 0)
 
 
 def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:
@@ -146,7 +146,7 @@ def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:
     lose(world)
     lose(world)
     for _ in range(2 * CLAIMS_BEFORE_STUCK):
-        (claim,) = world.claim(alone=True)
+        (claim,) = world.claim(isolated=True)
         match = world.resumed(match_id)
         start = len(world.load(match_id).lines)
         for request in match.requests():
@@ -165,11 +165,11 @@ def test_a_stuck_match_can_be_cancelled(world: World) -> None:
     lose(world)
     lose(world)
     for _ in range(CLAIMS_BEFORE_STUCK):
-        lose(world, alone=True)
-    world.claim(alone=True)
+        lose(world, isolated=True)
+    world.claim(isolated=True)
 
     with world.database.write() as session:
-        assert match_cancellation.cancel(session, match_id, master_key=MASTER_KEY).status == "cancelled"
+        assert match_cancellation.cancel_match(session, match_id, master_key=MASTER_KEY).status == "cancelled"
 
 
 def test_no_bot_is_given_more_matches_than_it_takes_calls(world: World) -> None:
@@ -214,6 +214,6 @@ def test_a_sweep_counts_what_there_is_to_do(world: World) -> None:
     world.claim(1)
 
     with world.database.read() as session:
-        swept = claims.sweep(session)
+        swept = claims.find_due_work(session)
 
     assert (swept.due, swept.running, swept.expired, swept.waiting, swept.checks_due) == (1, 2, 1, 0, 0)

@@ -26,7 +26,7 @@ def test_D9_the_seed_is_sealed_at_rest(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.read() as session:
         group = deal_groups.get_group(session, group_id)
-        seed = deal_groups.seed_of(group, MASTER_KEY)
+        seed = deal_groups.unseal_seed_of_group(group, MASTER_KEY)
         kept = session.execute(text("SELECT * FROM deal_groups")).one()
 
     assert commitment(seed, group_id) == group.commitment
@@ -37,7 +37,7 @@ def test_D9_the_seed_is_sealed_at_rest(world: World) -> None:
 def test_D9_another_master_key_does_not_open_it(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.read() as session, pytest.raises(WrongMasterKey):
-        deal_groups.seed_of(deal_groups.get_group(session, group_id), b"x" * 32)
+        deal_groups.unseal_seed_of_group(deal_groups.get_group(session, group_id), b"x" * 32)
 
 
 def test_D9_a_seed_moved_to_another_group_does_not_open(world: World) -> None:
@@ -47,20 +47,20 @@ def test_D9_a_seed_moved_to_another_group_does_not_open(world: World) -> None:
         group.seed_sealed, group.commitment = other.seed_sealed, other.commitment
 
         with pytest.raises(WrongMasterKey, match=group_id):
-            deal_groups.seed_of(group, MASTER_KEY)
+            deal_groups.unseal_seed_of_group(group, MASTER_KEY)
 
 
 def test_a_seed_sealed_by_an_earlier_version_opens(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
         group = deal_groups.get_group(session, group_id)
-        seed = deal_groups.seed_of(group, MASTER_KEY)
+        seed = deal_groups.unseal_seed_of_group(group, MASTER_KEY)
         pad = hmac.digest(MASTER_KEY, f"deal-seed|{group_id}".encode(), "sha256")
         group.seed_sealed = bytes(a ^ b for a, b in zip(seed, pad, strict=True))
 
-        assert deal_groups.seed_of(group, MASTER_KEY) == seed
+        assert deal_groups.unseal_seed_of_group(group, MASTER_KEY) == seed
         with pytest.raises(WrongMasterKey):
-            deal_groups.seed_of(group, b"x" * 32)
+            deal_groups.unseal_seed_of_group(group, b"x" * 32)
 
 
 def test_D9_the_seed_does_not_show_in_errors_or_prints(world: World) -> None:
@@ -74,7 +74,7 @@ def test_no_two_groups_share_a_seed_or_its_sealed_form(world: World) -> None:
     seated = world.bots(2)
     with world.database.write() as session:
         made = [deal_groups.create_group(session, seated, master_key=MASTER_KEY) for _ in range(20)]
-        assert len({deal_groups.seed_of(one, MASTER_KEY) for one in made}) == 20
+        assert len({deal_groups.unseal_seed_of_group(one, MASTER_KEY) for one in made}) == 20
         assert len({one.seed_sealed for one in made}) == 20
 
 
@@ -146,14 +146,14 @@ def test_D1_logs_open_when_the_last_match_of_the_group_is_over(world: World, com
     world.finish(first)
 
     with world.database.read() as session, pytest.raises(NotReady):
-        logs.download(session, matches.get_match(session, first.match_id), gzipped=False)
+        logs.read_log_file(session, matches.get_match(session, first.match_id), gzipped=False)
     with world.database.read() as session:
-        assert deal_groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY) is None
+        assert deal_groups.load_reveal(session, group_of(world, first.match_id), MASTER_KEY) is None
     world.finish(second)
 
     for match_id in common:
         with world.database.read() as session:
-            log = logs.download(session, matches.get_match(session, match_id), gzipped=False)
+            log = logs.read_log_file(session, matches.get_match(session, match_id), gzipped=False)
         report = verify(log.splitlines())
         assert (report.ok, report.revealed) == (True, True), report
 
@@ -162,15 +162,15 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
     first, second = world.claim(2)
     world.finish(first)
     with world.database.write() as session:
-        match_cancellation.cancel(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
+        match_cancellation.cancel_match(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
-        reveal = deal_groups.reveal_of(session, group_of(world, first.match_id), MASTER_KEY)
-        log = logs.download(session, matches.get_match(session, first.match_id), gzipped=False)
+        reveal = deal_groups.load_reveal(session, group_of(world, first.match_id), MASTER_KEY)
+        log = logs.read_log_file(session, matches.get_match(session, first.match_id), gzipped=False)
         assert reveal is not None
         assert parse_row(log.splitlines()[-1])["seed"] == reveal["seed"]
         with pytest.raises(NotReady):  # it ended before its first row
-            logs.download(session, matches.get_match(session, second.match_id), gzipped=False)
+            logs.read_log_file(session, matches.get_match(session, second.match_id), gzipped=False)
 
 
 def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) -> None:
@@ -178,10 +178,10 @@ def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) 
     group_id = group_of(world, world.match([one, other]))
     with world.database.write() as session:
         retirement.retire_bot(session, one)
-        assert deal_groups.left_open(session) == [group_id]
+        assert deal_groups.list_unclosed_groups(session) == [group_id]
         assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert not deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
-        assert deal_groups.left_open(session) == []
+        assert deal_groups.list_unclosed_groups(session) == []
 
 
 def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None:

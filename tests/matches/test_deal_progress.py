@@ -50,7 +50,7 @@ class Group:
 
     def last(self, tables: DealGroupProgress) -> DrawCounts | None:
         with self.world.database.read() as session:
-            return tables.last(session, self.id)
+            return tables.find_slowest(session, self.id)
 
     def least(self) -> DrawCounts | None:
         """Return the result by counting all rows."""
@@ -69,7 +69,7 @@ def decision() -> Json:
 
 
 def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deal_progress, "PAGE", 3)
+    monkeypatch.setattr(deal_progress, "PAGE_SIZE", 3)
     random, group, tables = Random(7), Group(world), DealGroupProgress()
     found, expected = [], []
 
@@ -90,7 +90,7 @@ def test_what_all_tables_have_drawn_is_found_whatever_they_do(world: World, monk
 def test_where_there_is_much_to_read_what_is_found_is_never_too_much(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deal_progress, "MOST_READ", 1)
+    monkeypatch.setattr(deal_progress, "MAX_ROWS_READ", 1)
     group, tables = Group(world), DealGroupProgress()
     for match_id in group.rows:
         group.add(match_id, ["deck", "draw", "deck"])
@@ -109,7 +109,7 @@ def test_as_long_as_the_last_is_where_it_was_little_is_asked_for(world: World) -
     asked: list[str] = []
     with world.database.read() as session:
         event.listen(session.connection(), "before_cursor_execute", lambda *said: asked.append(said[2]))
-        again = tables.last(session, group.id)
+        again = tables.find_slowest(session, group.id)
 
     assert again == DrawCounts(0, 0)
     assert len(asked) <= 3

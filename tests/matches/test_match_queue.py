@@ -12,7 +12,7 @@ from tests.surroundings import MASTER_KEY
 
 def arranged(world: World, *plans: MatchPlan) -> list[str]:
     with world.database.write() as session:
-        return scheduling.arrange(session, plans, master_key=MASTER_KEY)
+        return scheduling.create_matches(session, plans, master_key=MASTER_KEY)
 
 
 def plan(seated: Sequence[str], created_by: str | None = None, *, together: str = "", rated: bool = True) -> MatchPlan:
@@ -26,7 +26,7 @@ def of(claimed: Sequence[Claim]) -> list[str]:
 
 def give_back(world: World, claimed: Sequence[Claim]) -> None:
     with world.database.write() as session:
-        claims.give_back(session, claimed)
+        claims.release_claims(session, claimed)
 
 
 def test_E21_many_matches_of_one_account_do_not_delay_the_one_of_another(world: World) -> None:

@@ -61,14 +61,14 @@ def test_lists_are_filtered_and_paged(world: World) -> None:
 def test_a_match_is_cancelled_once_and_never_after_its_end(world: World) -> None:
     match_id, other = world.match(), world.match()
     with world.database.write() as session:
-        match_cancellation.cancel(session, match_id, "by hand", master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, match_id, "by hand", master_key=MASTER_KEY)
     with pytest.raises(Conflict, match="cancelled"), world.database.write() as session:
-        match_cancellation.cancel(session, match_id, master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, match_id, master_key=MASTER_KEY)
 
     (claim,) = world.claim(5)
     world.finish(claim)
     assert claim.match_id == other
     with pytest.raises(Conflict, match="finished"), world.database.write() as session:
-        match_cancellation.cancel(session, other, master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, other, master_key=MASTER_KEY)
     with pytest.raises(NotFound), world.database.write() as session:
-        match_cancellation.cancel(session, "mat_" + "0" * 26, master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, "mat_" + "0" * 26, master_key=MASTER_KEY)

@@ -17,7 +17,7 @@ AT_ONCE = 6
 def test_E21_requests_at_the_same_moment_make_no_eleventh_friendly(world: World) -> None:
     account_id, seated = world.account(), world.bots(2)
     friendly = {"rated": False, "created_by": account_id}
-    for _ in range(quotas.OPEN_FRIENDLIES - 2):
+    for _ in range(quotas.MAX_OPEN_FRIENDLIES - 2):
         world.match(seated, **friendly)
     together = Barrier(AT_ONCE)
 
@@ -36,12 +36,12 @@ def test_E21_requests_at_the_same_moment_make_no_eleventh_friendly(world: World)
 
     assert sum(arranged) == 2
     with world.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(Match)) == quotas.OPEN_FRIENDLIES
+        assert session.scalar(select(func.count()).select_from(Match)) == quotas.MAX_OPEN_FRIENDLIES
 
 
 def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_counted(world: World) -> None:
     account_id, seated = world.account(), world.bots(2)
-    for _ in range(quotas.OPEN_FRIENDLIES):
+    for _ in range(quotas.MAX_OPEN_FRIENDLIES):
         world.play(seated, rated=False, created_by=account_id)
         world.match(seated, created_by=account_id)
         world.match(seated, rated=False, created_by=world.account())

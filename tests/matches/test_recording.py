@@ -5,7 +5,7 @@ import pytest
 from referee.match.match import Answer, Match
 from referee.matches import fault_reports, logs, recording
 from referee.matches.claims import Claim
-from referee.matches.recording import MAX_KEPT_BYTES, FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.recording import MAX_REPORT_BYTES, FaultReport, MatchUpdate, PendingAnswer
 from referee.workflows import match_cancellation
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -52,7 +52,7 @@ def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) ->
             0,
             [b"stale"],
             [PendingAnswer(0, 0, {"seat": 0})],
-            evidence=[FaultReport(0, 0, "b", "x")],
+            fault_reports=[FaultReport(0, 0, "b", "x")],
         ),
         MatchUpdate(other.match_id, other.epoch, 0, [b"fine"]),
     )
@@ -65,7 +65,7 @@ def test_K4_a_stale_writer_writes_nothing_and_its_neighbours_do(world: World) ->
 
 def test_a_cancelled_match_is_stale_for_its_runner(world: World, claim: Claim) -> None:
     with world.database.write() as session:
-        match_cancellation.cancel(session, claim.match_id, master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, claim.match_id, master_key=MASTER_KEY)
 
     assert record(world, MatchUpdate(claim.match_id, claim.epoch, 0, [b"a"])) == {claim.match_id}
 
@@ -136,7 +136,7 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
     world.match(seated)
     (claim,) = world.claim()
     bad = FaultReport(3, 1, seated[1], "bad_json", "broken \0 text", b"{}", b"x" * 100_000, {"connect_ms": 1})
-    record(world, MatchUpdate(claim.match_id, claim.epoch, evidence=[bad]))
+    record(world, MatchUpdate(claim.match_id, claim.epoch, fault_reports=[bad]))
     with world.database.read() as session:
         assert fault_reports.list_faults(session, bot_id=seated[1]).items == []
     world.finish(claim)
@@ -151,7 +151,7 @@ def test_evidence_is_kept_within_limits_and_shown_when_the_match_is_over(world: 
         b"{}",
         {"connect_ms": 1},
     )
-    assert fault.reply == b"x" * MAX_KEPT_BYTES
+    assert fault.reply == b"x" * MAX_REPORT_BYTES
     assert "\0" not in fault.detail
 
 

@@ -46,7 +46,7 @@ def test_every_schema_is_a_schema() -> None:
 
 
 def test_a_question_names_everybody_who_plays() -> None:
-    id, body = messages.Questions(HEADER, 1).ask(question())
+    id, body = messages.Questions(HEADER, 1).encode(question())
 
     asked = check("decide_request", body)
     assert id == asked["decision"]["id"] == ID
@@ -57,7 +57,7 @@ def test_a_question_names_everybody_who_plays() -> None:
 
 
 def test_a_question_of_an_anonymous_match_names_nobody() -> None:
-    _, body = messages.Questions(HEADER, 1, IDS).ask(question())
+    _, body = messages.Questions(HEADER, 1, IDS).encode(question())
 
     players = check("decide_request", body)["match"]["players"]
     assert players == [{"seat": 0, "id": IDS[0]}, {"seat": 1, "id": IDS[1]}]
@@ -65,7 +65,7 @@ def test_a_question_of_an_anonymous_match_names_nobody() -> None:
 
 
 def test_a_question_tells_its_number_among_those_of_the_seat_alone() -> None:
-    body = messages.Questions(HEADER, 1).ask(replace(question(), n=31, question=7))[1]
+    body = messages.Questions(HEADER, 1).encode(replace(question(), n=31, question=7))[1]
 
     assert check("decide_request", body)["decision"] == {"id": ID, "question": 7}
     assert b"31" not in body
@@ -91,9 +91,9 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
     for request, again in zip(match.requests(), twin.requests(), strict=True):
         # The twin's dictionaries may be in any order: keys are sorted on the wire.
         shuffled = json.loads(json.dumps(again.observation), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-        body = messages.Questions(header, request.seat).ask(request)[1]
+        body = messages.Questions(header, request.seat).encode(request)[1]
         check("decide_request", body)
-        assert body == messages.Questions(header, request.seat).ask(replace(again, observation=shuffled))[1]
+        assert body == messages.Questions(header, request.seat).encode(replace(again, observation=shuffled))[1]
 
 
 class InOrder(RiggedChance):
@@ -171,12 +171,12 @@ def test_two_secrets_give_two_signatures_while_rotating() -> None:
     signatures = Signer([new, old]).signature("id", 5, b"{}")
 
     assert signatures == f"{Signer([new]).signature('id', 5, b'{}')} {Signer([old]).signature('id', 5, b'{}')}"
-    assert Signer([old]).fits("id", "5", b"{}", signatures)
-    assert Signer([new]).fits("id", "5", b"{}", signatures)
-    assert not Signer([new]).fits("id", "6", b"{}", signatures)
-    assert not Signer([new]).fits("id", "5", b"{ }", signatures)
-    assert not Signer([new]).fits("id", "٥", b"{}", signatures)
-    assert not Signer([bot_secret(b"m" * 32, "bot_x", 3)]).fits("id", "5", b"{}", signatures)
+    assert Signer([old]).verify("id", "5", b"{}", signatures)
+    assert Signer([new]).verify("id", "5", b"{}", signatures)
+    assert not Signer([new]).verify("id", "6", b"{}", signatures)
+    assert not Signer([new]).verify("id", "5", b"{ }", signatures)
+    assert not Signer([new]).verify("id", "٥", b"{}", signatures)
+    assert not Signer([bot_secret(b"m" * 32, "bot_x", 3)]).verify("id", "5", b"{}", signatures)
 
 
 def test_secrets_differ_by_bot_generation_and_key() -> None:

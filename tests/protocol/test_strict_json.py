@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.protocol.strict_json import MAX_KEY, MAX_PATH, InvalidJson, JsonLimits, Kind, read
+from referee.protocol.strict_json import MAX_KEY_LENGTH, MAX_PATH_LENGTH, InvalidJson, JsonLimits, Kind, read
 
 LIMITS = JsonLimits(max_depth=3, min_integer=-10, max_integer=10)
 WIDE = JsonLimits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1)
@@ -129,8 +129,8 @@ def test_an_error_stays_short_and_printable_whatever_the_document_says() -> None
     assert kind == "number"
     assert path.isascii()
     assert path.isprintable()
-    assert len(path) <= MAX_PATH
-    assert refusal(json.dumps({key: 11}).encode())[1] == "\\u202e\\x1b[31m" + "k" * (MAX_KEY - 14)
+    assert len(path) <= MAX_PATH_LENGTH
+    assert refusal(json.dumps({key: 11}).encode())[1] == "\\u202e\\x1b[31m" + "k" * (MAX_KEY_LENGTH - 14)
 
 
 def test_the_message_says_where_what_and_what_would_be_accepted() -> None:

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from referee.errors import BadOption
-from referee.ratings.sprt import LEAST_GROUPS, Hypotheses, RunningTest, expected_score, run_test
+from referee.ratings.sprt import MIN_GROUPS, Hypotheses, RunningTest, expected_score, run_test
 
 EVENTS = 300
 
@@ -58,7 +58,7 @@ def test_the_ratio_is_as_worked_out_by_hand() -> None:
 
 
 def test_equal_scores_prove_nothing_at_once_and_h0_in_the_end() -> None:
-    assert run_test(Hypotheses(0, 60), [0.5] * LEAST_GROUPS).verdict is None
+    assert run_test(Hypotheses(0, 60), [0.5] * MIN_GROUPS).verdict is None
 
     settled = run_test(Hypotheses(0, 60), [0.5] * 1000)
 
@@ -73,7 +73,7 @@ def test_nothing_counts_after_the_verdict() -> None:
     running.add(0.0)
 
     assert (running.verdict, running.groups, running.ratio) == ("h1", groups, ratio)
-    assert groups >= LEAST_GROUPS
+    assert groups >= MIN_GROUPS
 
 
 @pytest.mark.parametrize("numbers", [(20, 20), (20, 0), (0, 2000), (0, 20, 0), (0, 20, 0.05, 0.5), (float("nan"), 1)])

@@ -12,13 +12,13 @@ from referee.runtime.data_dir import SOCKET_PATH_LIMIT, DataDir, InUse
 
 def test_a_directory_has_one_owner_until_it_is_released(tmp_path: Path) -> None:
     first, second = DataDir(tmp_path), DataDir(tmp_path)
-    first.own()
-    first.announce("http://127.0.0.1:1")
+    first.acquire()
+    first.write_owner("http://127.0.0.1:1")
 
     with pytest.raises(InUse, match=rf"process {os.getpid()}, http://127\.0\.0\.1:1"):
-        second.own()
+        second.acquire()
     first.release()
-    second.own()
+    second.acquire()
 
     second.release()
 
@@ -27,8 +27,8 @@ def test_the_owner_is_told_to_whoever_asks(tmp_path: Path) -> None:
     directory = DataDir(tmp_path)
     assert directory.owner() is None
 
-    directory.own()
-    directory.announce("http://127.0.0.1:1")
+    directory.acquire()
+    directory.write_owner("http://127.0.0.1:1")
 
     owner = DataDir(tmp_path).owner()
     assert owner is not None
@@ -49,7 +49,7 @@ def test_rights_are_taken_off_what_is_the_services_own_and_nothing_else(tmp_path
         path.chmod(0o755)
 
     directory = DataDir(data)
-    directory.own()
+    directory.acquire()
     directory.release()
 
     closed = [path for path in everything if not path.stat().st_mode & 0o077]

@@ -262,7 +262,7 @@ def test_a_served_bot_is_a_proper_bot() -> None:
     bot = Last()
     with serving(bot, secret=SECRET) as url:
         asyncio.run(asyncio.wait_for(called(url), PATIENCE_S * 3))
-        played = asyncio.run(matches.play(_plan(url), 0))
+        played = asyncio.run(matches.play_numbered_match(_plan(url), 0))
 
     assert played.result["faults"] == [0, 0]
     assert [notice.type for notice in bot.told] == ["group_end"]
@@ -271,7 +271,7 @@ def test_a_served_bot_is_a_proper_bot() -> None:
 
 def _plan(url: str) -> matches.LocalMatchPlan:
     return matches.LocalMatchPlan(
-        "prisoners", {}, matches.entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,)
+        "prisoners", {}, matches.parse_entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,)
     )
 
 

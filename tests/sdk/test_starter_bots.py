@@ -150,10 +150,10 @@ def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
 
 @pytest.mark.parametrize("game", sorted(catalogue()))
 def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, game: str) -> None:
-    entrants = matches.entrants([url, "house:random"])
+    entrants = matches.parse_entrants([url, "house:random"])
     plan = matches.LocalMatchPlan(game, {}, entrants, "starter", Limits(), secrets=(SECRET,))
 
-    played = asyncio.run(matches.play(plan, 0))
+    played = asyncio.run(matches.play_numbered_match(plan, 0))
 
     assert played.result["faults"] == [0, 0]
 

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from referee.pairing import Entrant, Leg, PlayedRound, TournamentState, formats
 from referee.pairing.history import read_history
-from referee.standings import TIE_BREAKS, MatchOutcome, RankedEntrant, ScoredBye, points, table, tournament_table
+from referee.standings import (
+    TIE_BREAKS,
+    MatchOutcome,
+    RankedEntrant,
+    ScoredBye,
+    compute_standings,
+    compute_tournament_standings,
+    points,
+)
 
 NONE, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
@@ -30,7 +38,7 @@ def column(rows: list[RankedEntrant], name: str) -> dict[Any, float | None]:
 
 
 def places(rows: list[RankedEntrant]) -> dict[Any, int]:
-    return {row.entrant: row.place for row in rows}
+    return {row.entrant: row.rank for row in rows}
 
 
 # -- points and places --
@@ -49,9 +57,11 @@ def test_points_of_a_table_add_up_to_half_its_seats() -> None:
 
 
 def test_equals_in_everything_share_a_place_and_the_next_one_is_left_out() -> None:
-    rows = table("ABCD", [MatchOutcome("AB", [1, 2], [3, -3], "g"), MatchOutcome("CD", [1, 2], [5, -5], "g")])
+    rows = compute_standings(
+        "ABCD", [MatchOutcome("AB", [1, 2], [3, -3], "g"), MatchOutcome("CD", [1, 2], [5, -5], "g")]
+    )
 
-    assert [(row.place, row.entrant, row.matches, row.points, row.wins, row.returns) for row in rows] == [
+    assert [(row.rank, row.entrant, row.matches, row.points, row.wins, row.returns) for row in rows] == [
         (1, "A", 1, ONE, 1, 3),
         (1, "C", 1, ONE, 1, 5),
         (3, "B", 1, Fraction(0), 0, -3),
@@ -60,18 +70,18 @@ def test_equals_in_everything_share_a_place_and_the_next_one_is_left_out() -> No
 
 
 def test_an_entrant_without_a_match_stands_with_nothing() -> None:
-    assert [(row.place, row.matches, row.points) for row in table("AB", [])] == [(1, 0, NONE), (1, 0, NONE)]
-    assert table("", []) == []
+    assert [(row.rank, row.matches, row.points) for row in compute_standings("AB", [])] == [(1, 0, NONE), (1, 0, NONE)]
+    assert compute_standings("", []) == []
 
 
 def test_a_first_place_that_is_shared_is_no_win() -> None:
-    rows = table("AB", [outcome("AB", [1, 1])])
+    rows = compute_standings("AB", [outcome("AB", [1, 1])])
 
     assert [row.wins for row in rows] == [0, 0]
 
 
 def test_a_bye_brings_its_points_and_is_no_match() -> None:
-    rows = table("ABC", [outcome("AB", [1, 2])], [ScoredBye("C", HALF)])
+    rows = compute_standings("ABC", [outcome("AB", [1, 2])], [ScoredBye("C", HALF)])
 
     assert [(row.entrant, row.points, row.matches, row.byes) for row in rows] == [
         ("A", 1, 1, 0),
@@ -81,7 +91,7 @@ def test_a_bye_brings_its_points_and_is_no_match() -> None:
 
 
 def test_a_seat_played_by_a_substitute_brings_its_entrant_nothing_and_the_others_their_points() -> None:
-    rows = table("ABC", [outcome("ABC", [1, 2, 3], scored=(False, True, True))])
+    rows = compute_standings("ABC", [outcome("ABC", [1, 2, 3], scored=(False, True, True))])
 
     assert [(row.entrant, row.points, row.matches) for row in rows] == [("B", HALF, 1), ("A", 0, 0), ("C", 0, 1)]
 
@@ -123,7 +133,7 @@ def played(sheet: Mapping[int, str]) -> tuple[list[MatchOutcome], list[ScoredBye
 
 
 def test_the_swiss_table_of_a_published_exercise() -> None:
-    rows = table(HELD_SWISS, *played(HELD_SWISS), tie_breaks=TIE_BREAKS["swiss"])
+    rows = compute_standings(HELD_SWISS, *played(HELD_SWISS), tie_breaks=TIE_BREAKS["swiss"])
 
     players = range(1, 17)
     assert column(rows, "points") == dict(zip(players, HELD_POINTS, strict=True))
@@ -132,11 +142,11 @@ def test_the_swiss_table_of_a_published_exercise() -> None:
     assert column(rows, "wins") == dict(zip(players, HELD_GAMES_WON, strict=True))
     # 1 and 16 are level on Buchholz and never met: Sonneborn-Berger separates them. 8 and 11 likewise.
     assert [row.entrant for row in rows] == [2, 3, 4, 1, 16, 6, 11, 8, 5, 15, 12, 14, 7, 13, 9, 10]
-    assert [row.place for row in rows] == list(players)
+    assert [row.rank for row in rows] == list(players)
 
 
 def test_the_round_robin_of_a_published_exercise() -> None:
-    rows = table(HELD_ROUND_ROBIN, *played(HELD_ROUND_ROBIN))
+    rows = compute_standings(HELD_ROUND_ROBIN, *played(HELD_ROUND_ROBIN))
 
     assert places(rows) == {1: 1, 2: 2, 3: 2, 4: 6, 5: 5, 6: 4}
     assert column(rows, "sonneborn_berger") == {1: 9.25, 2: 6.25, 3: 6.25, 4: 4.25, 5: 3.25, 6: 2.25}
@@ -149,7 +159,7 @@ def test_a_double_round_robin_that_two_lead() -> None:
         outcome(pair, [1, 2]) for pair in ("AB", "AC", "AD", "BC", "BD", "CD", "BA", "AC", "DA", "CB", "BD", "CD")
     ]
 
-    rows = table("ABCD", results)
+    rows = compute_standings("ABCD", results)
 
     assert column(rows, "points") == {"A": 4, "B": 4, "C": 3, "D": 1}
     assert column(rows, "sonneborn_berger") == {"A": 11, "B": 9, "C": 6, "D": 4}
@@ -167,7 +177,7 @@ def test_tables_of_three_divide_what_opponents_bring() -> None:
         outcome("BCE", [1, 3, 1]),  # B and E 3/4
     ]
 
-    rows = table("ABCDEF", results, tie_breaks=TIE_BREAKS["swiss"])
+    rows = compute_standings("ABCDEF", results, tie_breaks=TIE_BREAKS["swiss"])
 
     assert column(rows, "points") == {"A": 1.5, "B": 1.25, "C": 0, "D": 1.75, "E": 1.5, "F": 0}
     # A: (B + C) / 2 + (D + F) / 2 = 5/8 + 7/8. F: (D + E) / 2 + (A + D) / 2.
@@ -182,9 +192,9 @@ def test_meetings_count_again_among_those_who_are_still_tied() -> None:
     # A and B have 2 of 3, C and D 1; then A beat B, and D beat C.
     results = [outcome(pair, [1, 2]) for pair in ("AB", "AD", "CA", "BC", "BD", "DC")]
 
-    rows = table("CBDA", results, tie_breaks=["head_to_head"])
+    rows = compute_standings("CBDA", results, tie_breaks=["head_to_head"])
 
-    assert [(row.place, row.entrant, row.tie_breaks["head_to_head"]) for row in rows] == [
+    assert [(row.rank, row.entrant, row.tie_breaks["head_to_head"]) for row in rows] == [
         (1, "A", 2 * ONE),
         (2, "B", 2 * ONE),
         (3, "D", ONE),
@@ -196,7 +206,7 @@ def test_meetings_do_not_decide_unless_all_of_the_tied_met_equally_often() -> No
     # All have one point of two; A beat B, nobody else of the three met.
     results = [outcome(pair, [1, 2]) for pair in ("AB", "XA", "BX", "CX", "XC")]
 
-    rows = table("ABCX", results, tie_breaks=["points", "head_to_head"])
+    rows = compute_standings("ABCX", results, tie_breaks=["points", "head_to_head"])
 
     assert places(rows) == {"X": 1, "A": 2, "B": 2, "C": 2}
 
@@ -205,7 +215,7 @@ def test_a_withdrawal_costs_opponents_half_a_point_of_buchholz_a_match_at_most()
     # W beat A, then left; A and B have one point each from two matches.
     results = [outcome(pair, [1, 2]) for pair in ("WA", "BC", "AC")]
 
-    rows = table("ABCW", results, [ScoredBye("B", NONE)], tie_breaks=["points", "buchholz"])
+    rows = compute_standings("ABCW", results, [ScoredBye("B", NONE)], tie_breaks=["points", "buchholz"])
 
     # A met W (1 point and 1/2 for the match it missed) and C (0). B met C and had a bye: its own point again.
     assert column(rows, "buchholz") == {"A": 1.5, "B": 1, "C": 2, "W": 2}
@@ -216,14 +226,16 @@ def test_a_gauntlet_is_ranked_by_points_per_match() -> None:
     results = [outcome(("H", "A"), [1, 2]), outcome(("H", "B"), [1, 2]), outcome(("C", "H"), [1, 2])]
     results += [outcome(("D", "H"), [1, 1])]
 
-    rows = table("HABCD", results, tie_breaks=TIE_BREAKS["gauntlet"])
+    rows = compute_standings("HABCD", results, tie_breaks=TIE_BREAKS["gauntlet"])
 
-    assert [(row.place, row.entrant) for row in rows] == [(1, "C"), (2, "H"), (3, "D"), (4, "A"), (4, "B")]
+    assert [(row.rank, row.entrant) for row in rows] == [(1, "C"), (2, "H"), (3, "D"), (4, "A"), (4, "B")]
 
 
 def test_places_of_a_knockout_and_values_of_a_ladder_are_taken_as_given() -> None:
-    knockout = table("ABC", [], tie_breaks=TIE_BREAKS["knockout"], given={"bracket": {"B": 1, "A": 2}})
-    ladder = table("ABC", [], tie_breaks=TIE_BREAKS["ladder"], given={"rating": {"B": 1_600_000_000, "A": 2}})
+    knockout = compute_standings("ABC", [], tie_breaks=TIE_BREAKS["knockout"], given={"bracket": {"B": 1, "A": 2}})
+    ladder = compute_standings(
+        "ABC", [], tie_breaks=TIE_BREAKS["ladder"], given={"rating": {"B": 1_600_000_000, "A": 2}}
+    )
 
     assert places(knockout) == places(ladder) == {"B": 1, "A": 2, "C": 3}
 
@@ -236,7 +248,7 @@ def test_a_bye_of_a_swiss_stands_for_all_matches_of_its_round() -> None:
         outcome("AC", [1, 2], tournament_round=2),
     ]
 
-    rows = tournament_table("swiss", 2, "ABC", results, [(1, "C", "odd"), (2, "B", "odd")])
+    rows = compute_tournament_standings("swiss", 2, "ABC", results, [(1, "C", "odd"), (2, "B", "odd")])
 
     assert [(row.entrant, row.byes) for row in rows] == [("A", 0), ("B", 1), ("C", 1)]
     assert column(rows, "points") == {"A": 2, "B": 2, "C": 2}
@@ -260,7 +272,7 @@ def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: 
         byes += [(number, bye.entrant, bye.reason) for bye in pairing_round.byes]
         tournament = replace(tournament, played=(*tournament.played, PlayedRound(pairing_round, tuple(legs))))
 
-    rows = tournament_table("swiss", seats, [entrant.id for entrant in people], results, byes)
+    rows = compute_tournament_standings("swiss", seats, [entrant.id for entrant in people], results, byes)
 
     known = read_history(tournament)
     assert byes
@@ -270,9 +282,9 @@ def test_a_swiss_pairs_by_the_points_that_its_table_shows(seats: int, entrants: 
 
 
 def test_byes_of_other_formats_bring_nothing() -> None:
-    (row,) = tournament_table("knockout", 2, "A", [], [(1, "A", "odd")], given={"bracket": {"A": 1}})
+    (row,) = compute_tournament_standings("knockout", 2, "A", [], [(1, "A", "odd")], given={"bracket": {"A": 1}})
 
-    assert (row.place, row.points, row.byes) == (1, NONE, 0)
+    assert (row.rank, row.points, row.byes) == (1, NONE, 0)
 
 
 def test_every_format_declares_its_tie_breaks() -> None:
@@ -309,10 +321,10 @@ def tournaments(draw: st.DrawFn) -> Happened:
 def test_the_order_of_results_and_entrants_cannot_matter(tournament: Happened, dice: Any) -> None:
     results, byes = tournament
     for tie_breaks in TIE_BREAKS.values():
-        rows = {row.entrant: row for row in table(ENTRANTS, results, byes, tie_breaks=tie_breaks)}
+        rows = {row.entrant: row for row in compute_standings(ENTRANTS, results, byes, tie_breaks=tie_breaks)}
         mixed = dice.sample(results, len(results)), dice.sample(byes, len(byes))
 
-        again = table(dice.sample(ENTRANTS, len(ENTRANTS)), *mixed, tie_breaks=tie_breaks)
+        again = compute_standings(dice.sample(ENTRANTS, len(ENTRANTS)), *mixed, tie_breaks=tie_breaks)
 
         assert {row.entrant: row for row in again} == rows
 
@@ -322,25 +334,25 @@ def test_the_order_of_results_and_entrants_cannot_matter(tournament: Happened, d
 def test_points_add_up_and_equals_share_a_place(tournament: Happened) -> None:
     full = [MatchOutcome(result.entrants, result.placements, result.returns, result.group) for result in tournament[0]]
 
-    rows = table(ENTRANTS, full, tie_breaks=TIE_BREAKS["swiss"])
+    rows = compute_standings(ENTRANTS, full, tie_breaks=TIE_BREAKS["swiss"])
 
     assert sum(row.points for row in rows) == sum(Fraction(len(result.entrants), 2) for result in full)
     for above, below in pairwise(rows):
         assert above.points >= below.points
-        assert above.place <= below.place
-        if above.place == below.place:
+        assert above.rank <= below.rank
+        if above.rank == below.rank:
             assert above.tie_breaks == below.tie_breaks
 
 
 def test_sums_are_exact() -> None:
     # 1/3 and 1/6 are not binary fractions: 30 times 1/3 is 10.
-    rows = table("ABCD", [outcome("ABCD", [1, 3, 2, 4])] * 30)
+    rows = compute_standings("ABCD", [outcome("ABCD", [1, 3, 2, 4])] * 30)
 
     assert [row.points for row in rows] == [30, 20, 10, 0]
 
 
 @pytest.mark.parametrize("name", sorted(TIE_BREAKS))
 def test_a_row_has_the_value_of_every_tie_break_that_its_format_declares(name: str) -> None:
-    rows = table("AB", [outcome("AB", [1, 2])], tie_breaks=TIE_BREAKS[name])
+    rows = compute_standings("AB", [outcome("AB", [1, 2])], tie_breaks=TIE_BREAKS[name])
 
     assert [tuple(row.tie_breaks) for row in rows] == [TIE_BREAKS[name]] * 2

@@ -38,9 +38,9 @@ def reason_of(world: World, event: str) -> str | None:
         return session.get_one(Tournament, event).status_reason
 
 
-def void(world: World, match_id: str, **how: Any) -> voiding.Voided:
+def void(world: World, match_id: str, **how: Any) -> voiding.VoidReport:
     with world.database.write() as session:
-        return voiding.void(session, match_id, "it got stuck", by=None, master_key=MASTER_KEY, **how)
+        return voiding.void_match(session, match_id, "it got stuck", by=None, master_key=MASTER_KEY, **how)
 
 
 def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:
@@ -66,7 +66,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     with world.database.write() as session:
         lifecycle.pause(session, event)
     with world.database.write() as session:
-        assert match_retry.retry(session, stuck).status == "waiting"
+        assert match_retry.retry_match(session, stuck).status == "waiting"
     with world.database.write() as session:
         lifecycle.resume(session, event)
     assert go_on(world.database, event) == ["blockers reported"]
@@ -88,7 +88,7 @@ def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
     assert go_on(world.database, event)[-1] == "finished"
     make_stuck(world, last)
     with world.database.write() as session, pytest.raises(Conflict, match="finished"):
-        match_retry.retry(session, last)
+        match_retry.retry_match(session, last)
 
 
 def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(world: World) -> None:
@@ -105,7 +105,7 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
         results = {one.match_id: one.ladder_id for one in session.scalars(select(Result))}
     assert (results[match_id], results[again] is not None) == (None, True)
     with world.database.write() as session:
-        entries.withdraw(session, event, seated[0])
+        entries.withdraw_bot(session, event, seated[0])
     with pytest.raises(Conflict, match=f"nobody can play for {seated[0]}"):
         void(world, again, rematch=True)
 
@@ -116,7 +116,7 @@ def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: 
     cancelling = threading.Thread(target=lambda: cancel(world, event))
     outcome = match_end.MatchResult([1, 2], [1, -1], [1, -1], [0, 0])
     with world.database.write() as session:
-        match_end.finish(
+        match_end.finish_match(
             session, MatchUpdate(claim.match_id, claim.epoch, 0, [scripted.LINE]), outcome, master_key=MASTER_KEY
         )
         cancelling.start()
@@ -132,15 +132,17 @@ def test_nobody_sits_in_any_more_for_who_left(world: World) -> None:
     event, (left, *_) = begun(world, 2)
     with world.database.write() as session:
         seat = update(MatchSeat).where(MatchSeat.bot_id == left)
-        session.execute(seat.values(bot_id=house_bots.house_bot(session, "sound").id, entrant_id=left, rated=False))
-        entries.withdraw(session, event, left)
+        session.execute(
+            seat.values(bot_id=house_bots.get_or_create_house_bot(session, "sound").id, entrant_id=left, rated=False)
+        )
+        entries.withdraw_bot(session, event, left)
 
     assert due(world, event) == []
 
 
 def cancel(world: World, event: str) -> None:
     with world.database.write() as session:
-        tournament_cancellation.cancel(session, event, master_key=MASTER_KEY)
+        tournament_cancellation.cancel_tournament(session, event, master_key=MASTER_KEY)
 
 
 def until_it_waits(world: World) -> None:

@@ -148,7 +148,7 @@ class Campaign:
 
     def _left(self) -> bool:
         with self.database.read() as session:
-            swept = claims.sweep(session)
+            swept = claims.find_due_work(session)
         return bool(swept.due or swept.running)
 
 
@@ -178,11 +178,11 @@ class Runner:
 
     def _claimed(self) -> list[Claim]:
         with self.database.write() as session:
-            return claims.claim(session, 3) or claims.claim(session, 1, alone=True)
+            return claims.claim_matches(session, 3) or claims.claim_matches(session, 1, isolated=True)
 
     def _resumed(self, claim: Claim) -> tuple[Match, int]:
         with self.database.write() as session:
-            loaded = match_loading.load(session, claim.match_id, master_key=MASTER_KEY)
+            loaded = match_loading.load_match(session, claim.match_id, master_key=MASTER_KEY)
             opening = deal_groups.claim_opening(session, loaded.group_id)
             if opening is not None:
                 deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, ["", ""])
@@ -237,7 +237,7 @@ class Runner:
         self._step()
         tail = MatchUpdate(claim.match_id, claim.epoch, recorded, match.lines[recorded:])
         with self.database.write() as session:
-            match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)
+            match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)
             self._step(inside=True)
         self._step()
         return True

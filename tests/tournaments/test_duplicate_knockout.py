@@ -1,7 +1,7 @@
 """A knockout in duplicate deals: the matches of one set, seats rotated, are one leg."""
 
 from referee.pairing.knockout import rank_entrants
-from referee.tournaments.rounds import event_of
+from referee.tournaments.rounds import load_state
 from referee.tournaments.tables import Tournament
 from tests.database.scripted import play_due
 from tests.database.tournaments import begun, go_on
@@ -19,7 +19,7 @@ def test_a_duplicate_set_counts_as_one_leg(world: World) -> None:
 
     with world.database.read() as session:
         tournament = session.get_one(Tournament, tournament_id)
-        event = event_of(session, tournament)
+        event = load_state(session, tournament)
         assert tournament.status == "finished"
         assert len(event.played) == 1
         assert len(event.played[0].legs[0]) in (2, 3)

@@ -21,8 +21,8 @@ HOUR = timedelta(hours=1)
 def sweep(world: World) -> list[str]:
     """Do what the scheduler does with tournaments that are due; return their states."""
     with world.database.write() as session:
-        due = starting.due_by_themselves(session, world.clock.moment)
-        return [starting.start_by_itself(session, one).status for one in due]
+        due = starting.list_due_to_start(session, world.clock.moment)
+        return [starting.start_if_due(session, one).status for one in due]
 
 
 def state_of(world: World, event: str) -> tuple[str, str | None]:
@@ -127,7 +127,7 @@ def test_who_enters_after_the_time_finds_the_event_begun(world: World) -> None:
     assert state_of(world, open_for_more) == ("running", None)
     assert sweep(world) == ["running"]  # the refused entry rolled nothing back
     with world.database.read() as session:
-        assert [entering.counts(session, event).entered for event in (closed, open_for_more)] == [3, 4]
+        assert [entering.count_by_state(session, event).entered for event in (closed, open_for_more)] == [3, 4]
 
 
 def test_an_event_that_missed_its_start_is_given_a_new_time(world: World) -> None:
@@ -154,11 +154,11 @@ def test_a_start_that_was_put_off_meanwhile_does_not_come(world: World) -> None:
     put_off, by_hand = announced(world, 3), announced(world, 3)
     world.clock.moment += HOUR
     with world.database.read() as session:
-        due = starting.due_by_themselves(session, world.clock.moment)
+        due = starting.list_due_to_start(session, world.clock.moment)
     assert due == sorted([put_off, by_hand])
 
     set_start(world, put_off, starts_at=world.clock.moment + HOUR)
     set_start(world, by_hand, starts_at=None)
 
     with world.database.write() as session:
-        assert [starting.start_by_itself(session, event).status for event in due] == ["open", "open"]
+        assert [starting.start_if_due(session, event).status for event in due] == ["open", "open"]

@@ -20,7 +20,7 @@ def results(
 
 
 def table(world: World, tournament_id: str) -> list[RankedEntrant]:
-    return results(world, tournament_id).table()
+    return results(world, tournament_id).standings()
 
 
 def play_on(world: World, tournament_id: str) -> None:
@@ -48,8 +48,8 @@ def test_a_knockout_is_ranked_by_its_bracket(world: World) -> None:
     play_on(world, tournament_id)
 
     rows = table(world, tournament_id)
-    assert [row.place for row in rows[:2]] == [1, 2]
-    assert [row.tie_breaks["bracket"] for row in rows] == [row.place for row in rows]
+    assert [row.rank for row in rows[:2]] == [1, 2]
+    assert [row.tie_breaks["bracket"] for row in rows] == [row.rank for row in rows]
 
 
 def test_a_ladder_is_ranked_by_points_per_match_until_it_has_rated(world: World) -> None:
@@ -57,7 +57,7 @@ def test_a_ladder_is_ranked_by_points_per_match_until_it_has_rated(world: World)
 
     rows = table(world, tournament_id)
 
-    assert [(row.place, row.tie_breaks["rating"]) for row in rows] == [(1, None)] * 3
+    assert [(row.rank, row.tie_breaks["rating"]) for row in rows] == [(1, None)] * 3
 
 
 def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: World) -> None:
@@ -73,7 +73,7 @@ def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: 
     world.play([second, third], choice=1)
     afterwards = table(world, tournament_id)
     with world.database.write() as session:
-        voiding.void(session, claim.match_id, "a mistake", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, claim.match_id, "a mistake", by=None, master_key=MASTER_KEY)
     without = table(world, tournament_id)
 
     assert afterwards == final
@@ -115,10 +115,10 @@ def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> Non
     first = results(world, tournament_id)
 
     with world.database.write() as session:
-        voiding.void(session, claim.match_id, "a cable was cut", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, claim.match_id, "a cable was cut", by=None, master_key=MASTER_KEY)
     second = results(world, tournament_id, first, patient=True)
     with world.database.write() as session:
-        entries.withdraw(session, tournament_id, gone)
+        entries.withdraw_bot(session, tournament_id, gone)
     third = results(world, tournament_id, second, patient=True)
 
     assert (len(second.outcomes), second.as_of_seq) == (0, 0)

@@ -11,7 +11,7 @@ from referee.errors import BadOption, Conflict, NotFound
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, matches
 from referee.matches.tables import Match
-from referee.standings import table
+from referee.standings import compute_standings
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.terms import Terms
 from referee.workflows import retirement, tournament_cancellation, voiding
@@ -42,7 +42,7 @@ def test_a_round_robin_is_played_to_its_table(world: World) -> None:
     after = progress_of(world, tournament_id)
     assert (last, after.done, after.total) == (["round over", "finished"], 12, 12)
     with world.database.read() as session:
-        standings = table(seated, outcomes.outcomes(session, tournament_id))
+        standings = compute_standings(seated, outcomes.load_outcomes(session, tournament_id))
         assert tournaments.get_tournament(session, tournament_id).status == "finished"
     assert [row.matches for row in standings] == [6] * 4
     assert sum(row.points for row in standings) == 12
@@ -64,7 +64,7 @@ def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
     tournament_id, seated = begun(world, 4, deal_sharing="own")
     claimed = world.claim(2)
     with world.database.write() as session:
-        entries.withdraw(session, tournament_id, seated[0])
+        entries.withdraw_bot(session, tournament_id, seated[0])
     for claim in [*claimed, *world.claim(10)]:
         world.finish(claim)
 
@@ -72,8 +72,8 @@ def test_E22_a_withdrawal_leaves_byes(world: World) -> None:
     assert after.by_status == {"finished": 4, "cancelled": 2}
     assert after.done == after.total
     with world.database.read() as session:
-        assert len(deal_groups.left_open(session)) == 2
-        assert [entry.withdrawn_at is None for entry, _ in tournaments.entries(session, tournament_id)] == [
+        assert len(deal_groups.list_unclosed_groups(session)) == 2
+        assert [entry.withdrawn_at is None for entry, _ in tournaments.list_all_entries(session, tournament_id)] == [
             False,
             True,
             True,
@@ -89,11 +89,11 @@ def test_entries_are_for_verified_bots_once_and_before_the_start(world: World) -
 
     for bot, error in ((seated[0], "already"), (paused, "paused")):
         with pytest.raises(Conflict, match=error), world.database.write() as session:
-            entries.enter(session, tournament_id, bot)
+            entries.enter_bot(session, tournament_id, bot)
     begin(world, tournament_id)
     late = world.bot()
     with pytest.raises(Conflict, match="running"), world.database.write() as session:
-        entries.enter(session, tournament_id, late)
+        entries.enter_bot(session, tournament_id, late)
     with pytest.raises(Conflict, match="running"):
         start(world, tournament_id)
 
@@ -101,9 +101,9 @@ def test_entries_are_for_verified_bots_once_and_before_the_start(world: World) -
 def test_a_bot_that_withdrew_may_come_back_in_its_old_place(world: World) -> None:
     tournament_id, seated = entered(world, 3)
     with world.database.write() as session:
-        entries.withdraw(session, tournament_id, seated[0])
-        entries.enter(session, tournament_id, seated[0])
-        listed = tournaments.entries(session, tournament_id)
+        entries.withdraw_bot(session, tournament_id, seated[0])
+        entries.enter_bot(session, tournament_id, seated[0])
+        listed = tournaments.list_all_entries(session, tournament_id)
 
     assert [entry.bot_id for entry, _ in listed] == seated
 
@@ -124,12 +124,14 @@ def test_a_cancelled_tournament_keeps_the_results_it_has(world: World) -> None:
     world.finish(claim)
     world.claim(1)
     with world.database.write() as session:
-        tournament_cancellation.cancel(session, tournament_id, master_key=MASTER_KEY)
+        tournament_cancellation.cancel_tournament(session, tournament_id, master_key=MASTER_KEY)
 
     assert progress_of(world, tournament_id).by_status == {"finished": 1, "cancelled": 2}
     assert world.claim(5) == []
     with world.database.read() as session:
-        assert len(deal_groups.left_open(session)) == 1  # of the match that never started: left to the scheduler
+        assert (
+            len(deal_groups.list_unclosed_groups(session)) == 1
+        )  # of the match that never started: left to the scheduler
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,7 @@ def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
         match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()
-        voiding.void(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, rematch=True)
+        voiding.void_match(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, rematch=True)
 
     assert go_on(world.database, tournament_id) == []
     scripted.play_due(world.database, tournament_id)
@@ -202,6 +204,6 @@ def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
     go_on(world.database, tournament_id)
 
     with world.database.read() as session:
-        counted = outcomes.outcomes(session, tournament_id)
+        counted = outcomes.load_outcomes(session, tournament_id)
     assert [outcome.tournament_round for outcome in counted] == [1, 1, 2, 2]
     assert progress_of(world, tournament_id).by_status == {"finished": 4, "void": 1}

@@ -107,7 +107,7 @@ def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> 
     away = seated[1]
     begin(world, tournament_id, absent=[away])
     with world.database.write() as session:
-        substitute = house_bots.house_bot(session, "sound").id
+        substitute = house_bots.get_or_create_house_bot(session, "sound").id
 
     assert {(bot, entrant, counts) for _, bot, entrant, counts, _ in seats(world, tournament_id)} == {
         (seated[0], None, True),
@@ -118,7 +118,7 @@ def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> 
     scripted.play_due(world.database, tournament_id)
     go_on(world.database, tournament_id)
     with world.database.read() as session:
-        (outcome,) = outcomes.outcomes(session, tournament_id)
+        (outcome,) = outcomes.load_outcomes(session, tournament_id)
     assert outcome.scored is not None
     assert dict(zip(outcome.entrants, outcome.scored, strict=True)) == dict.fromkeys(seated, True) | {away: False}
     assert status_of(world, tournament_id)[0] == "finished"
@@ -186,7 +186,7 @@ def test_late_entries_play_from_the_next_stage_on(world: World) -> None:
     assert late not in {bot for _, bot, *_ in seats(world, tournament_id)}
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
-        entries.withdraw(session, tournament_id, seated[0])
+        entries.withdraw_bot(session, tournament_id, seated[0])
     go_on(world.database, tournament_id)
     playing = {bot for stage, bot, *_ in seats(world, tournament_id) if stage == 2}
     assert playing == {late, *seated[1:]}
@@ -197,7 +197,7 @@ def test_F8_a_frozen_version_is_that_of_the_first_answer_also_of_late_entries(wo
     tournament_id, seated = begun(world, 4, format="swiss", late_entry=True, frozen_version=True)
     late = world.bot()
     with world.database.write() as session:
-        entries.withdraw(session, tournament_id, seated[0])
+        entries.withdraw_bot(session, tournament_id, seated[0])
         session.execute(update(Bot).where(Bot.id.in_([seated[0], late])).values(version="2.0"))
         for bot_id in (seated[0], late):
             certify(session, bot_id, manifest_of("2.0", MANIFEST.games, 100))
@@ -277,7 +277,7 @@ def test_a_ladder_is_ended_by_its_organiser(world: World) -> None:
 def test_a_ladder_that_is_ended_in_a_pause_plays_out_what_a_runner_gave_back(world: World) -> None:
     tournament_id, _ = begun(world, 4, format="ladder", format_options={"at_once": 2})
     with world.database.write() as session:
-        claims.give_back(session, claims.claim(session, 1))
+        claims.release_claims(session, claims.claim_matches(session, 1))
         lifecycle.pause(session, tournament_id)
 
     with world.database.write() as session:
@@ -309,7 +309,9 @@ def test_cancelling_says_why_and_breaks_duplicate_groups_off_whole(world: World)
     tournament_id, _ = begun(world, 2, deal_sharing="duplicate", trusted=True)
     scripted.play_due(world.database, tournament_id, limit=1)
     with world.database.write() as session:
-        tournament_cancellation.cancel(session, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire")
+        tournament_cancellation.cancel_tournament(
+            session, tournament_id, master_key=MASTER_KEY, reason="the hall is on fire"
+        )
 
     assert status_of(world, tournament_id) == ("cancelled", "the hall is on fire")
     assert progress_of(world, tournament_id).by_status == {"void": 1, "cancelled": 1}
@@ -332,7 +334,7 @@ def test_whoever_comes_goes_and_comes_back_the_event_comes_to_its_end(world: Wor
         with world.database.write() as session:
             tournament = session.get_one(Tournament, tournament_id)
             if dice.random() < 0.2 and tournament.status == "running":
-                entries.withdraw(session, tournament_id, dice.choice(seated))
+                entries.withdraw_bot(session, tournament_id, dice.choice(seated))
         if format == "swiss" and dice.random() < 0.4:
             seated.append(world.bot())
             if status_of(world, tournament_id)[0] == "running":

@@ -14,10 +14,10 @@ def test_matches_are_told_in_the_order_of_their_ends_from_any_number(world: Worl
 
     with world.database.read() as session:
         newest = watching.last_seq(session)
-        told = watching.ended_since(session, [event], after=0, until=newest)
-        later = watching.ended_since(session, [event], after=seqs[0], until=newest)
-        first = watching.ended_since(session, [event], after=0, until=newest, limit=1)
-        states = watching.states(session, [event])
+        told = watching.list_ended(session, [event], after=0, until=newest)
+        later = watching.list_ended(session, [event], after=seqs[0], until=newest)
+        first = watching.list_ended(session, [event], after=0, until=newest, limit=1)
+        states = watching.load_states(session, [event])
 
     assert [one.seq for one in told] == seqs
     assert [(one.match_id, one.entrants, one.returns) for one in told] == [
@@ -35,11 +35,11 @@ def test_logs_and_seats_are_read_page_by_page(world: World) -> None:
     tournaments.go_on(world.database, event)
 
     with world.database.read() as session:
-        place = bulk.place_after(session, event, results[0].match_id)
-        extent = bulk.extent(session, event, place)
-        named = bulk.next_logs(session, event, place, extent.until, extent.ended)
-        seats = bulk.seats(session, bulk.of_event(event), after=0, until=extent.until)
-        packed = bulk.packed_log(session, results[1].match_id)
+        place = bulk.cursor_after(session, event, results[0].match_id)
+        extent = bulk.find_scope(session, event, place)
+        named = bulk.list_next_logs(session, event, place, extent.until, extent.ended)
+        seats = bulk.load_result_seats(session, bulk.is_in_tournament(event), after=0, until=extent.until)
+        packed = bulk.load_gzip_log(session, results[1].match_id)
 
     assert place == bulk.DownloadCursor(results[0].seq)
     assert (extent.logs, extent.closed, extent.ended) == (2, 0, True)

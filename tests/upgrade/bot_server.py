@@ -105,7 +105,7 @@ class BotServer:
         body, given = await request.read(), request.headers
         signed = given["webhook-id"], given["webhook-timestamp"], body, given["webhook-signature"]
         with self._noting_rejection(request):
-            if not Signer([receiver.secret]).fits(*signed):
+            if not Signer([receiver.secret]).verify(*signed):
                 raise web.HTTPUnauthorized
         if receiver.status is None:
             await self.closing.wait()

@@ -37,7 +37,7 @@ def restore_postgresql(server: postgres.Server, name: str) -> str:
 
 def replace_address(database: Database, before: str, after: str) -> None:
     """Replace an address in a restored database that has not been upgraded yet."""
-    with database.changing_schema() as connection:
+    with database.migration_connection() as connection:
         for table, column in ADDRESSES:
             replaced = f"UPDATE {table} SET {column} = replace({column}, :before, :after)"
             connection.execute(text(replaced), {"before": f"{before}/", "after": f"{after}/"})

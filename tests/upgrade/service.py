@@ -32,7 +32,7 @@ from workers.scheduler import Scheduler
 
 DOWNTIME = timedelta(hours=1)  # of the service, for the upgrade
 PATIENT = {"budget_ms": 60_000, "bank_ms": 60_000}  # so that a busy machine causes no faults
-PACE = Pace(budget_ms=60_000, bank_ms=60_000, notice_ms=60_000, idle_s=0.0, scenarios=2, within_s=60.0)
+PACE = Pace(budget_ms=60_000, bank_ms=60_000, notice_ms=60_000, idle_s=0.0, scenarios=2, time_limit_s=60.0)
 QUICK = CheckParameters(questions=5, pace=PACE)
 SWEEP_S = 0.1
 IDLE_SWEEPS = 50  # after these, nothing more is expected to happen
@@ -146,7 +146,7 @@ async def _work(service: Upgraded) -> list[RunnerCounters]:
     seen, idle = stored.left_to_do(service.database), 0
     while seen and idle < IDLE_SWEEPS:
         for match_id in await asyncio.to_thread(_alone, service.database):
-            tallies.append(await _runner(service).run(alone=match_id))
+            tallies.append(await _runner(service).run(match_id=match_id))
         tallies.append(await _runner(service).run())
         await asyncio.sleep(SWEEP_S)
         left = await asyncio.to_thread(stored.left_to_do, service.database)
@@ -163,4 +163,4 @@ def _runner(service: Upgraded) -> Runner:
 def _alone(database: Database) -> list[str]:
     """Return the matches that need a runner of their own."""
     with database.read() as session:
-        return claims.sweep(session).alone
+        return claims.find_due_work(session).isolated

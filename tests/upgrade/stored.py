@@ -116,13 +116,13 @@ def finished_matches(session: Session) -> list[str]:
 def seeds(session: Session, master_key: bytes) -> dict[str, str]:
     """Return the seed of each deal group, sealed as long as the group is not over."""
     found = session.scalars(select(schema.DealGroup).order_by(schema.DealGroup.id))
-    return {group.id: deal_groups.seed_of(group, master_key).hex() for group in found}
+    return {group.id: deal_groups.unseal_seed_of_group(group, master_key).hex() for group in found}
 
 
 def ladders(session: Session) -> dict[str, list[list[Any]]]:
     """Return the rows of each ladder: bot, rating in millionths of a point, games."""
     ids = session.scalars(select(schema.Ladder.id).order_by(schema.Ladder.id)).all()
-    pages = {ladder_id: ratings.ladder_page(session, ladder_id, limit=100).page.items for ladder_id in ids}
+    pages = {ladder_id: ratings.load_page(session, ladder_id, limit=100).page.items for ladder_id in ids}
     return {ladder_id: [[row.bot_id, row.value, row.games] for row in rows] for ladder_id, rows in pages.items()}
 
 
@@ -193,13 +193,13 @@ IN_PROGRESS: Final = """
 
 def in_progress(database: Database) -> list[str]:
     """Return the matches that have begun and are not over, of any schema."""
-    with database.looking() as connection:
+    with database.inspection_connection() as connection:
         return list(connection.scalars(text(IN_PROGRESS)))
 
 
 def contents(database: Database) -> dict[str, list[str]]:
     """Return all rows of all tables, and how the tables were created, of any schema."""
-    with database.looking() as connection:
+    with database.inspection_connection() as connection:
         tables = inspect(connection).get_table_names()
         columns = {f"columns of {name}": [str(inspect(connection).get_columns(name))] for name in tables}
         rows = {name: connection.execute(text(f"SELECT * FROM {name}")).all() for name in tables}

@@ -16,7 +16,7 @@ from referee.match.chance import RecordedChance
 from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, is_answer
 from referee.protocol.fault_advice import ADVICE
-from referee.viewer import FOLDER, advice, bundle, standalone
+from referee.viewer import FOLDER, advice, bundle, render_standalone
 from referee.viewer.questions import questions
 from tests.golden import RECORDED, path
 
@@ -58,7 +58,7 @@ def packed(page: str) -> Any:
 def test_a_page_holds_the_log_to_the_byte_with_every_question_and_the_cards_it_needs(name: str) -> None:
     lines = log(name)
 
-    held = packed(standalone(lines, questions=questions(lines)))
+    held = packed(render_standalone(lines, questions=questions(lines)))
 
     assert held["log"].encode() == b"".join(line + b"\n" for line in lines)
     assert {int(row) for row in held["questions"]} == {n for n, line in enumerate(lines) if is_answer(parse_row(line))}
@@ -84,7 +84,7 @@ def test_a_question_is_what_the_seat_was_asked() -> None:
 
 
 def test_the_policy_lets_only_what_stands_in_the_page_run_and_fetches_nothing() -> None:
-    page = standalone(log("saint-poker-2"))
+    page = render_standalone(log("saint-poker-2"))
     parts = Parts(page)
     (policy,) = [
         value
@@ -109,7 +109,7 @@ def test_names_are_text_in_the_page() -> None:
     lines = log("saint-poker-2")
     lines[0] = lines[0].replace(b'"Bot 0"', b'"<img src=x onerror=alert(1)></script>"')
 
-    page = standalone(lines)
+    page = render_standalone(lines)
 
     assert "<img" not in page
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
@@ -161,7 +161,7 @@ def test_advice_is_told_without_markdown() -> None:
 )
 def test_what_is_no_log_makes_no_page(lines: list[bytes]) -> None:
     with pytest.raises(BadLog):
-        standalone(lines)
+        render_standalone(lines)
     with pytest.raises(BadLog):
         questions(lines)
 

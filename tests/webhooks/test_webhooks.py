@@ -41,12 +41,12 @@ class Hooks:
 
     def claim(self, limit: int = 100) -> list[DeliveryJob]:
         with self.world.database.write() as session:
-            assert deliveries.any_due(session) or not deliveries.claim_due(session, limit)
+            assert deliveries.has_due(session) or not deliveries.claim_due(session, limit)
             return deliveries.claim_due(session, limit)
 
-    def finish(self, parcel: DeliveryJob, outcome: DeliveryOutcome, spread: float = 0.0) -> Delivery:
+    def finish(self, parcel: DeliveryJob, outcome: DeliveryOutcome, jitter: float = 0.0) -> Delivery:
         with self.world.database.write() as session:
-            return deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, spread=spread)
+            return deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, jitter=jitter)
 
     def fail(self, parcel: DeliveryJob, times: int) -> DeliveryJob:
         """Let this number of attempts fail, each when due; return the claim of the next."""
@@ -132,7 +132,7 @@ def test_a_delivery_is_tried_nine_times_ever_later_then_has_failed(hooks: Hooks)
     waits = []
     for _ in range(deliveries.ATTEMPTS - 1):
         before = hooks.world.clock.moment
-        delivery = hooks.finish(parcel, BADLY, spread=1.0)
+        delivery = hooks.finish(parcel, BADLY, jitter=1.0)
         assert (delivery.status, delivery.response_status, delivery.last_error) == ("due", 500, "500, expected 2xx")
         assert hooks.claim() == []  # not before its time
         waits.append(round((delivery.due_at - before).total_seconds()))
@@ -196,7 +196,7 @@ def test_a_success_ends_a_time_of_failing(hooks: Hooks) -> None:
 def test_410_disables_at_once_and_an_unproven_address_is_not_called_for_days(hooks: Hooks) -> None:
     unproven = hooks.create()
     (ping,) = hooks.claim()
-    last = hooks.fail(ping, deliveries.PROVING_ATTEMPTS - 1)
+    last = hooks.fail(ping, deliveries.VERIFICATION_ATTEMPTS - 1)
     assert hooks.finish(last, BADLY).status == "failed"
     assert hooks.webhook(unproven).status == "unverified"
     assert hooks.webhook(unproven).status_reason == "the ping failed: 500, expected 2xx"
@@ -228,10 +228,10 @@ def test_what_fells_every_sender_is_given_up_and_what_is_given_back_is_no_attemp
     hooks.emit()
     (parcel,) = hooks.claim()
     with hooks.world.database.write() as session:
-        assert deliveries.give_back(session, [parcel]) == 1
+        assert deliveries.release_claims(session, [parcel]) == 1
     assert hooks.delivery(parcel.delivery_id).attempts == 0
     (parcel,) = hooks.claim()
-    ours = hooks.finish(parcel, DeliveryOutcome(None, "uplink_down: on our side", ours=True))
+    ours = hooks.finish(parcel, DeliveryOutcome(None, "uplink_down: on our side", is_our_outage=True))
     assert (ours.status, ours.attempts, hooks.webhook(parcel.webhook_id).failing_since) == ("due", 0, None)
 
     hooks.world.clock.moment = ours.due_at
@@ -300,7 +300,7 @@ def test_a_webhook_that_takes_fewer_messages_than_there_are_is_disabled(hooks: H
     waiting = select(*columns).where(Delivery.status == "due", Delivery.attempts == 0)
     with hooks.world.database.write() as session:
         row = dict(session.execute(waiting).one()._mapping)
-        many = [{**row, "id": f"dlv_{number}"} for number in range(deliveries.LONGEST_QUEUE)]
+        many = [{**row, "id": f"dlv_{number}"} for number in range(deliveries.MAX_QUEUE_LENGTH)]
         session.execute(insert(Delivery), many)
     hooks.finish(second, WELL)
 
@@ -339,7 +339,7 @@ def test_a_rotated_secret_signs_beside_the_one_before_for_a_day(hooks: Hooks) ->
     first, second = hooks.claim()
     assert first.secret_generations == (2, 1)
     with hooks.world.database.write() as session:
-        deliveries.give_back(session, [second])
+        deliveries.release_claims(session, [second])
     hooks.world.clock.moment += timedelta(hours=25)
     (second,) = hooks.claim()
     assert second.secret_generations == (2,)
@@ -362,13 +362,13 @@ def test_a_deleted_webhook_takes_its_messages_along_and_old_ones_are_forgotten(h
         assert [delivery.event for delivery in page.items] == ["match.finished"]
         rest = deliveries.list_deliveries(session, kept, limit=1, cursor=page.next)
         assert ([delivery.event for delivery in rest.items], rest.next) == (["ping"], None)
-        assert not deliveries.any_old(session)
+        assert not deliveries.has_expired(session)
     hooks.world.clock.moment += timedelta(days=31)
     hooks.emit()
     with hooks.world.database.write() as session:
-        assert deliveries.any_old(session)
-        assert deliveries.forget_old(session) == 2
-        assert not deliveries.any_old(session)
+        assert deliveries.has_expired(session)
+        assert deliveries.delete_expired(session) == 2
+        assert not deliveries.has_expired(session)
         assert len(list(session.scalars(select(Delivery)))) == 1
 
 

@@ -71,7 +71,7 @@ def test_the_code_of_the_page_takes_what_is_signed_and_nothing_else(verify: Call
 
 
 def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
-    assert set(EXAMPLES) == set(re.findall(r"^\| `([\w.]+)` \|", PAGE, re.MULTILINE)) == set(outbox.EVENTS)
+    assert set(EXAMPLES) == set(re.findall(r"^\| `([\w.]+)` \|", PAGE, re.MULTILINE)) == set(outbox.NOTIFICATION_TYPES)
     assert all(example["type"] == event for event, example in EXAMPLES.items())
     app = Flask("page")
     app.config["SETTINGS"] = settings_for(tmp_path)
@@ -84,12 +84,12 @@ def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
     ]
     for said in (
         f"| webhooks per account | {webhooks.PER_ACCOUNT} |",
-        f"| message body | {outbox.LARGEST_BODY_BYTES // 1024} KiB |",
+        f"| message body | {outbox.MAX_BODY_BYTES // 1024} KiB |",
         f"| concurrent calls to one URL | {deliveries.PER_TARGET}, or {deliveries.PER_FAILING_TARGET} while it fails |",
-        f"| pending messages | {deliveries.LONGEST_QUEUE:,};",
+        f"| pending messages | {deliveries.MAX_QUEUE_LENGTH:,};",
         f"| concurrent calls for one account | {deliveries.PER_ACCOUNT} |",
-        f"| deliveries are listed for | {deliveries.KEPT.days} days |",
-        f"is tried {deliveries.PROVING_ATTEMPTS} times",
+        f"| deliveries are listed for | {deliveries.RETENTION.days} days |",
+        f"is tried {deliveries.VERIFICATION_ATTEMPTS} times",
     ):
         assert said in PAGE.replace("\n", " ")
 
@@ -100,7 +100,9 @@ def test_what_is_sent_has_the_form_of_the_examples(world: World) -> None:
     with world.database.write() as session:
         owners = [bots.get_bot(session, bot_id).owner_id for bot_id in (absent, present)]
         for account_id in (organiser, *owners):
-            webhooks.create(session, account_id, "https://hooks.example.org", webhooks.CHOICE).status = "active"
+            webhooks.create(
+                session, account_id, "https://hooks.example.org", webhooks.SUBSCRIBABLE_TYPES
+            ).status = "active"
 
     start(world, tournament_id)
     answer_checks(world.database, absent=[absent])

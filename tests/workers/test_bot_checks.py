@@ -17,7 +17,7 @@ from workers.runner import Runner, RunnerCounters
 VERSION = "7"
 GAMES = ["saint-poker", "pool-nap"]
 QUICK = CheckParameters(
-    questions=4, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_s=0.0, scenarios=2, within_s=60.0)
+    questions=4, told_every_s=0.01, held_every_s=0.02, pace=Pace(idle_s=0.0, scenarios=2, time_limit_s=60.0)
 )
 
 
@@ -65,7 +65,7 @@ def row_of(world: World, bot_id: str) -> Examination:
 def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
     """Return (what is certified now, how earlier certificates ended)."""
     with world.database.read() as session:
-        present = certificates.present(session, bots.get_bot(session, bot_id))
+        present = certificates.current_certificate(session, bots.get_bot(session, bot_id))
         all_of_it = certificates.list_certificates(session, bot_id).items
     return present.rules if present else None, [one.ended_reason for one in all_of_it if one.ended_reason]
 
@@ -91,7 +91,7 @@ def test_a_registered_bot_is_examined_and_gets_a_certificate_for_its_games(world
 
     (bot_id,) = world.bot_ids
     assert (tally.checked, tally.examined) == (1, 1)
-    assert certified(world, bot_id) == (certificates.rules_today(GAMES), ["replaced"])
+    assert certified(world, bot_id) == (certificates.current_rules_versions(GAMES), ["replaced"])
     report = report_of(world, bot_id)
     assert report["verdict"] == "pass"
     assert report["latency"].keys() == {"total", "resolve", "connect", "wait", "read"}
@@ -111,7 +111,7 @@ def test_a_bot_that_fails_in_one_game_is_certified_for_the_other_and_sees_why(wo
     secret = asyncio.run(story())
 
     (bot_id,) = world.bot_ids
-    assert certified(world, bot_id) == (certificates.rules_today(["pool-nap"]), ["replaced"])
+    assert certified(world, bot_id) == (certificates.current_rules_versions(["pool-nap"]), ["replaced"])
     report = report_of(world, bot_id)
     failed = [finding for finding in report["findings"] if finding["severity"] == "fail"]
     assert {finding["id"] for finding in failed} == {"decision"}
@@ -146,7 +146,7 @@ def test_how_far_it_is_shows_while_it_goes_on_and_a_stop_gives_it_back(world: Wo
 
     asyncio.run(story())
 
-    assert certified(world, world.bot_ids[0]) == (certificates.rules_today(GAMES), ["replaced"])
+    assert certified(world, world.bot_ids[0]) == (certificates.current_rules_versions(GAMES), ["replaced"])
 
 
 def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World) -> None:
@@ -155,7 +155,7 @@ def test_a_bot_that_is_too_slow_is_told_so_and_not_called_for_ever(world: World)
     async def story() -> None:
         async with world.houses(Modest(holding), version=VERSION):
             await asyncio.to_thread(ask, world, world.bot_ids[0])
-            await examined(world, replace(QUICK, pace=replace(QUICK.pace, within_s=0.2, budget_ms=60_000)))
+            await examined(world, replace(QUICK, pace=replace(QUICK.pace, time_limit_s=0.2, budget_ms=60_000)))
             holding.released.set()
 
     asyncio.run(story())

@@ -11,7 +11,7 @@ from referee.house.server import House
 from referee.house.strategies import players
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import seats_of, until
-from workers.connectivity import LONGEST_S, WINDOW_S, Connectivity, is_unconnected
+from workers.connectivity import MAX_TOTAL_S, WINDOW_S, Connectivity, is_unconnected
 from workers.runner import Runner
 
 
@@ -24,7 +24,7 @@ class Clock:
 
 def failing(uplink: Connectivity, *owners: str) -> float:
     for owner in owners:
-        uplink.calling(owner)
+        uplink.record_call(owner)
         failed_at = uplink.record_failure(owner)
     return failed_at
 
@@ -35,12 +35,12 @@ def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers(
 
     failed_at = failing(uplink, "a", "b")
     assert uplink.verdict(failed_at) == "fault"  # two owners: too few to decide
-    uplink.calling("c")
+    uplink.record_call("c")
     assert uplink.verdict(failed_at) == "unclear"
     uplink.record_failure("c")
     assert uplink.verdict(failed_at) == "down"
 
-    clock.now += LONGEST_S - 10
+    clock.now += MAX_TOTAL_S - 10
     in_the_outage = failing(uplink, "a", "b", "c")
     assert uplink.verdict(in_the_outage) == "down"
     clock.now += 1
@@ -62,14 +62,14 @@ def test_K22_the_line_is_down_when_bots_of_three_owners_fail_and_nobody_answers(
 def test_one_dead_bot_among_others_that_say_nothing_is_at_fault_after_a_while() -> None:
     clock = Clock()
     uplink = Connectivity(clock)
-    uplink.calling("b")
-    uplink.calling("c")
+    uplink.record_call("b")
+    uplink.record_call("c")
     failed_at = failing(uplink, "a")
     assert uplink.verdict(failed_at) == "unclear"
 
     clock.now += WINDOW_S
-    uplink.calling("b")
-    uplink.calling("c")
+    uplink.record_call("b")
+    uplink.record_call("c")
 
     assert uplink.verdict(failed_at) == "fault"
 
@@ -125,7 +125,7 @@ def test_K22_matches_wait_without_a_fault_until_the_bots_can_be_reached_again(wo
         async with world.houses(*(Scripted(line) for _ in range(6))) as houses:
             ids = [world.arrange("pool-nap", world.bot_ids[at : at + 2]) for at in (0, 2, 4)]
             uplink = Connectivity(probe_s=0.05)
-            running = asyncio.create_task(Runner(world.settings, world.database, uplink=uplink).run())
+            running = asyncio.create_task(Runner(world.settings, world.database, connectivity=uplink).run())
             await until(lambda: all(house.decisions > 3 for house in houses))
             line.is_up = False
             await until(lambda: line.under_way == 3)
@@ -174,7 +174,9 @@ def test_bots_of_three_owners_that_read_a_question_and_hang_up_are_let_off_once(
         sly = [Sly(), Sly(), Sly()]
         async with world.houses(*sly):
             match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 4})
-            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Connectivity(probe_s=0.1)).run(), 60)
+            await asyncio.wait_for(
+                Runner(world.settings, world.database, connectivity=Connectivity(probe_s=0.1)).run(), 60
+            )
             return match_id, [house.hung_up for house in sly]
 
     match_id, hung_up = asyncio.run(story())
@@ -190,7 +192,9 @@ def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world:
         async with world.houses(*(Scripted(line) for _ in range(3))):
             match_id = world.arrange("saint-poker", world.bot_ids, options={"rounds": 1})
             line.is_up = False  # each question is read, then the connection is dropped; a new one is always taken
-            await asyncio.wait_for(Runner(world.settings, world.database, uplink=Connectivity(probe_s=0.05)).run(), 60)
+            await asyncio.wait_for(
+                Runner(world.settings, world.database, connectivity=Connectivity(probe_s=0.05)).run(), 60
+            )
         return match_id
 
     match_id = asyncio.run(story())

@@ -16,14 +16,14 @@ from referee.tournaments.tables import Tournament
 from tests.protocol.schemas import check
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
-from workers.house_seat import dice_of_match
+from workers.house_seat import match_random
 
 
 def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> None:
     async def story() -> str:
         async with world.houses("first"):
             with world.database.write() as session:
-                seated = [bot.id for bot in house_bots.house_bots(session)]
+                seated = [bot.id for bot in house_bots.get_or_create_house_bots(session)]
             match_id = world.arrange("prince-albert", [*world.bot_ids, *seated])
             tally = await world.run()
             assert (tally.finished, tally.failed) == (1, 0)
@@ -45,7 +45,7 @@ def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() ->
 
     def answer(n: int, match_id: str = "mat_1") -> object:
         request = Request(0, n, n, {"phase": "pickup"}, [], legal, legal[0], {})
-        seat = HouseSeat("random", "saint-poker", dice_of_match(match_id, MASTER_KEY))
+        seat = HouseSeat("random", "saint-poker", match_random(match_id, MASTER_KEY))
         return asyncio.run(seat.ask(request)).action
 
     assert [answer(n) for n in range(20)] == [answer(n) for n in range(20)]

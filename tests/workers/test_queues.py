@@ -21,10 +21,10 @@ from workers import queues
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the URL of a real server."""
     data_dir = DataDir(tmp_path_factory.mktemp("redis"))
-    command = embedded_redis.server(data_dir, surroundings()).command
+    command = embedded_redis.create_child(data_dir, surroundings()).command
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    assert comes_true(lambda: embedded_redis.answers(data_dir.socket()))
-    yield embedded_redis.url(data_dir.socket())
+    assert comes_true(lambda: embedded_redis.is_answering(data_dir.socket()))
+    yield embedded_redis.socket_url(data_dir.socket())
     process.kill()
     process.wait()
 
@@ -82,7 +82,7 @@ def test_a_job_carries_no_pickle(redis: Redis) -> None:
 
 
 def test_without_redis_nobody_is_woken_and_nobody_is_hurt(tmp_path: Path) -> None:
-    with queues.connect(embedded_redis.url(tmp_path / "nobody.sock")) as nobody:
+    with queues.connect(embedded_redis.socket_url(tmp_path / "nobody.sock")) as nobody:
         assert not queues.wake(nobody)
         assert not queues.wake_alone(nobody, "mat_1")
 
@@ -96,21 +96,21 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
     announcer = change_notifier.ChangeNotifier(redis)
 
     def said() -> bool:  # repeatedly, since the listener may not have started
-        announcer.say()
+        announcer.notify()
         return heard.wait(0.05)
 
     assert comes_true(said)
     heard.clear()
     assert comes_true(said)
-    for _ in range(change_notifier.KEPT * 3):
-        redis.xadd(change_notifier.STREAM, {"at": "0"}, maxlen=change_notifier.KEPT, approximate=True)
-    assert redis.xlen(change_notifier.STREAM) <= change_notifier.KEPT * 2
+    for _ in range(change_notifier.MAX_STREAM_LENGTH * 3):
+        redis.xadd(change_notifier.STREAM, {"at": "0"}, maxlen=change_notifier.MAX_STREAM_LENGTH, approximate=True)
+    assert redis.xlen(change_notifier.STREAM) <= change_notifier.MAX_STREAM_LENGTH * 2
     stopped.set()
-    announcer.say()
+    announcer.notify()
     listening.join(10)
     assert not listening.is_alive()
 
 
 def test_without_redis_nothing_is_said_and_nobody_waits(tmp_path: Path) -> None:
-    change_notifier.ChangeNotifier(None).say()
-    change_notifier.ChangeNotifier(queues.connect(embedded_redis.url(tmp_path / "nobody"))).say()
+    change_notifier.ChangeNotifier(None).notify()
+    change_notifier.ChangeNotifier(queues.connect(embedded_redis.socket_url(tmp_path / "nobody"))).notify()

@@ -238,7 +238,7 @@ def test_F1_a_runner_whose_claim_was_taken_over_writes_nothing_more(world: World
             await running
             assert len(world.lines(match_id)) <= rows + 2
             with world.database.write() as session:
-                claims.give_back(session, [claims.Claim(match_id, 2)])
+                claims.release_claims(session, [claims.Claim(match_id, 2)])
             await world.run()
             return match_id
 

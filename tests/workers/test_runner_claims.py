@@ -14,7 +14,7 @@ from referee.workflows import pausing
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until
-from workers.runner import MOST_REST_S, Runner, RunnerCounters
+from workers.runner import MAX_REST_S, Runner, RunnerCounters
 
 
 def test_E21_tarpits_in_the_friendlies_of_one_account_hold_a_quarter_of_the_slots(world: World) -> None:
@@ -81,10 +81,10 @@ def test_matches_that_end_while_a_runner_rests_are_made_up_for_together(world: W
             await until(lambda: all(holding.asked for holding in pairs))
             for ended, holding in enumerate(pairs[:-1], 1):
                 holding.released.set()
-                await until(partial(lambda ended: runner.tally.finished >= ended, ended))
+                await until(partial(lambda ended: runner.counters.finished >= ended, ended))
                 await until(partial(lambda looks: clock.looks > looks + 10, clock.looks))
-            clock.now_s += MOST_REST_S
-            await until(lambda: runner.tally.finished == 6)
+            clock.now_s += MAX_REST_S
+            await until(lambda: runner.counters.finished == 6)
             last.released.set()
             return await running
 
@@ -106,9 +106,9 @@ def test_a_due_match_of_free_bots_is_claimed_within_a_sweep_though_others_wait_f
                 world.arrange("saint-poker", full, options=SHORT, limits=PATIENT)
             runner = Runner(world.settings, world.database, seconds=clock)
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked and runner.tally.claims == 2)  # the second finds none
+            await until(lambda: holding.asked and runner.counters.claims == 2)  # the second finds none
             wanted = world.arrange("saint-poker", free, options=SHORT)
-            clock.now_s += MOST_REST_S
+            clock.now_s += MAX_REST_S
             await until(lambda: world.match(wanted).status != "due")
             runner.stop()
             await running

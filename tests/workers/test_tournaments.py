@@ -22,7 +22,7 @@ from tests.database import scripted
 from tests.database.tournaments import answer_checks, create, enter, entered, start
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
-from workers.tournaments import TROUBLED_S, TournamentAdvancer
+from workers.tournaments import ERROR_PAUSE_S, TournamentAdvancer
 
 
 @dataclass
@@ -56,13 +56,13 @@ def test_an_event_is_carried_from_its_hour_to_its_end_and_all_are_told(world: Wo
         listen(world, account)
     events = TournamentAdvancer(world.database, MASTER_KEY, Seconds())
 
-    assert not events.carry_on()
+    assert not events.advance_all()
     assert status_of(world, tournament_id) == "open"
     world.clock.moment = hour
-    assert not events.carry_on()  # started, and the preflight is in progress
+    assert not events.advance_all()  # started, and the preflight is in progress
     answer_checks(world.database)
     while status_of(world, tournament_id) == "running":
-        assert events.carry_on()
+        assert events.advance_all()
         scripted.play_due(world.database, tournament_id)
 
     with world.database.read() as session:
@@ -94,10 +94,10 @@ def test_an_event_that_another_starts_at_its_hour_goes_on_at_once(
     overtaken.meanwhile = lambda: start(world, tournament_id)
     events = TournamentAdvancer(overtaken, MASTER_KEY, Seconds())
 
-    events.carry_on()
+    events.advance_all()
     answer_checks(world.database)
 
-    assert events.carry_on()
+    assert events.advance_all()
     assert not [one for one in caplog.records if one.levelname == "ERROR"]
     overtaken.dispose()
 
@@ -114,11 +114,11 @@ def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
     seconds = Seconds()
     events = TournamentAdvancer(world.database, MASTER_KEY, seconds)
 
-    events.carry_on()
-    events.carry_on()
+    events.advance_all()
+    events.advance_all()
     complaints = [one for one in caplog.records if one.levelname == "ERROR"]
-    seconds.now += TROUBLED_S
-    events.carry_on()
+    seconds.now += ERROR_PAUSE_S
+    events.advance_all()
 
     with world.database.read() as session:
         arranged = set(session.scalars(select(Match.tournament_id)))

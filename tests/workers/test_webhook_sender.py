@@ -86,7 +86,7 @@ class World:
             made = webhooks.create(session, self.account_id, url, ["match.finished"])
             if active:
                 (ping,) = deliveries.claim_due(session, 1)
-                deliveries.finish(session, ping.delivery_id, ping.epoch, deliveries.DeliveryOutcome(200), spread=0.0)
+                deliveries.finish(session, ping.delivery_id, ping.epoch, deliveries.DeliveryOutcome(200), jitter=0.0)
             return made.id
 
     def emit(self) -> None:
@@ -99,7 +99,7 @@ class World:
     async def deliver(self, **options: Any) -> int:
         """Send what is due now; return how many deliveries succeeded."""
         courier = self.courier(**options)
-        await courier.collect()
+        await courier.send_due()
         await courier.wait()
         return courier.delivered
 
@@ -215,13 +215,13 @@ def test_a_claim_that_had_to_look_long_is_followed_by_a_rest(world: World) -> No
         async with receivers([], []) as (one, other):
             world.webhook(one.url, active=False)
             courier = world.courier(seconds=lambda: next(times))
-            await courier.collect()
+            await courier.send_due()
             await courier.wait()
             world.webhook(other.url, active=False)
 
-            await courier.collect()
+            await courier.send_due()
             assert not courier.is_busy
-            await courier.collect()
+            await courier.send_due()
             await courier.wait()
             assert len(one.got) == len(other.got) == 1
 
@@ -239,7 +239,7 @@ def test_a_message_whose_sender_is_lost_is_sent_again_with_the_same_id(world: Wo
             world.clock.seconds += deliveries.LEASE_S + 1
 
             courier = world.courier()
-            await courier.collect()
+            await courier.send_due()
             await receiver.asked.wait()
             await courier.stop(grace_s=0.01)  # after sending, before the answer
             assert await world.deliver(deadline_ms=SHORT_MS) == 0  # released, so due immediately; no answer again

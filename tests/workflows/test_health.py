@@ -15,7 +15,7 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_
     sick, well = world.bots(2)
     match_id = world.match([sick, well])
     with world.database.write() as session:
-        sound = house_bots.house_bot(session, "sound").id
+        sound = house_bots.get_or_create_house_bot(session, "sound").id
         owner_id = bots.get_bot(session, sick).owner_id
         hook = {"url": "https://a.example.org", "status": "active", "secret_generation": 1, "revision": 1}
         wanted = ["bot.unhealthy"]
@@ -23,7 +23,7 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_
         session.flush()
 
         def sour(*soured: str) -> list[str]:
-            return health.note(session, match_id, sour=soured, sat=[sick, well, sound])
+            return health.update_unreachable_streaks(session, match_id, unreachable=soured, seated=[sick, well, sound])
 
         assert [sour(sick), sour(sick, sound), sour(), sour(sick, sound), sour(sick, sound)] == [[]] * 5
         assert bots.get_bot(session, sick).status == "verified"  # with a good match in between
@@ -32,12 +32,12 @@ def test_A7_three_unreachable_streak_in_a_row_pause_a_bot_and_a_check_brings_it_
 
     with world.database.write() as session:
         bot = bots.get_bot(session, sick)
-        assert (bot.status, bot.status_reason, bot.unreachable_streak) == ("paused", health.PAUSED, 4)
+        assert (bot.status, bot.status_reason, bot.unreachable_streak) == ("paused", health.PAUSE_REASON, 4)
         assert (bots.get_bot(session, sound).status, bots.get_bot(session, sound).unreachable_streak) == ("house", 0)
         assert bots.get_bot(session, well).unreachable_streak == 0
         (delivery,) = session.scalars(select(Delivery))
         assert parse_row(delivery.body)["data"] == {
-            "bot": sick, "name": bot.name, "tournament": None, "reason": health.PAUSED
+            "bot": sick, "name": bot.name, "tournament": None, "reason": health.PAUSE_REASON
         }  # fmt: skip
 
         assert bots.resume(session, sick).status == "unverified"
@@ -54,12 +54,12 @@ def test_bots_that_are_sour_each_in_another_match_of_the_same_moment_lock_nobody
     match_id = world.match(pair)
     for bot_id in pair:
         with world.database.write() as session:
-            health.note(session, match_id, sour=[bot_id], sat=[bot_id])
+            health.update_unreachable_streaks(session, match_id, unreachable=[bot_id], seated=[bot_id])
 
     def ends(sick: str) -> None:
         for _ in range(50):
             with world.database.write() as session:
-                health.note(session, match_id, sour=[sick], sat=pair)
+                health.update_unreachable_streaks(session, match_id, unreachable=[sick], seated=pair)
 
     with ThreadPoolExecutor() as threads:
         list(threads.map(ends, pair))  # a deadlock would raise ``Unavailable``

@@ -36,7 +36,7 @@ def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) 
     with world.database.read() as session:
         match = matches.get_match(session, result.match_id)
         seats = matches.seats_of(session, [match.id])[match.id]
-        changes = {row.bot_id: row for row in ratings.changes_of(session, result.seq)}
+        changes = {row.bot_id: row for row in ratings.list_entry_changes(session, result.seq)}
     assert (match.status, result.bots) == ("finished", seated)
     assert [seat.placement for seat in seats] == result.placements
     expected = elo_changes([START] * 3, [0] * 3, result.placements)
@@ -103,7 +103,7 @@ def test_the_end_happens_whole_or_not_at_all(world: World) -> None:
 
 def end_and_die(world: World, tail: MatchUpdate, match: object, error: type[Exception]) -> None:
     with world.database.write() as session:
-        match_end.finish(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
+        match_end.finish_match(session, tail, outcome(match), master_key=MASTER_KEY)  # type: ignore[arg-type]
         raise error
 
 
@@ -146,7 +146,7 @@ def test_K18_a_flipped_byte_in_a_stored_log_is_found(world: World) -> None:
 
     assert [one.split()[0] for one in found(world)] == ["log"]
     with world.database.read() as session, pytest.raises(BadLog):
-        logs.download(session, matches.get_match(session, result.match_id), gzipped=True)
+        logs.read_log_file(session, matches.get_match(session, result.match_id), gzipped=True)
 
 
 def test_F3_a_log_whose_lines_were_rewritten_is_found(world: World) -> None:
@@ -155,7 +155,7 @@ def test_F3_a_log_whose_lines_were_rewritten_is_found(world: World) -> None:
         log = session.get_one(MatchLog, result.match_id)
         lines = gzip.decompress(log.gzip_log).splitlines()
         session.execute(delete(MatchLog))
-        logs.pack(session, result.match_id, [*lines[:-2], lines[-2].replace(b'"ms":0', b'"ms":1'), lines[-1]])
+        logs.pack_log(session, result.match_id, [*lines[:-2], lines[-2].replace(b'"ms":0', b'"ms":1'), lines[-1]])
 
     assert any("log" in one for one in found(world))
 
@@ -196,7 +196,7 @@ def test_each_game_options_and_seats_have_a_ladder(world: World) -> None:
     with world.database.read() as session:
         assert len(ratings.list_ladders(session).items) == 3
         assert len(ratings.list_ladders(session, game="pool-nap").items) == 1
-        assert len(ratings.ratings_of(session, seated[1])) == 3
+        assert len(ratings.load_ratings(session, seated[1])) == 3
 
 
 def test_F12_pages_of_a_ladder_say_as_of_which_result(world: World) -> None:
@@ -210,16 +210,16 @@ def test_F12_pages_of_a_ladder_say_as_of_which_result(world: World) -> None:
     lines, cursor = [], None
     with world.database.read() as session:
         for _ in range(3):
-            page = ratings.ladder_page(session, last.ladder_id, limit=2, cursor=cursor)
+            page = ratings.load_page(session, last.ladder_id, limit=2, cursor=cursor)
             lines += page.page.items
             cursor = page.page.next
             assert page.as_of_seq == last.seq
-        whole = ratings.ladder_page(session, last.ladder_id).page.items
+        whole = ratings.load_page(session, last.ladder_id).page.items
 
     assert cursor is None
     assert lines == whole
     assert [line.value for line in whole] == sorted((line.value for line in whole), reverse=True)
-    assert all(line.place == 1 + sum(other.value > line.value for other in whole) for line in whole)
+    assert all(line.rank == 1 + sum(other.value > line.value for other in whole) for line in whole)
     assert sum(line.value for line in whole) == 5 * START
 
 
@@ -230,8 +230,8 @@ def test_the_history_of_a_rating_is_a_chain(world: World) -> None:
     assert ladder is not None
 
     with world.database.read() as session:
-        newest = ratings.history(session, ladder, seated[0], limit=3)
-        rest = ratings.history(session, ladder, seated[0], limit=3, cursor=newest.next)
+        newest = ratings.list_changes(session, ladder, seated[0], limit=3)
+        rest = ratings.list_changes(session, ladder, seated[0], limit=3, cursor=newest.next)
     moves = [*newest.items, *rest.items][::-1]
 
     assert [move.seq for move in moves] == [result.seq for result in played_results]
@@ -243,8 +243,8 @@ def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
     result = world.play(world.bots(2))
     with world.database.read() as session:
         match = matches.get_match(session, result.match_id)
-        plain = logs.download(session, match, gzipped=False)
-        packed = logs.download(session, match, gzipped=True)
+        plain = logs.read_log_file(session, match, gzipped=False)
+        packed = logs.read_log_file(session, match, gzipped=True)
         lines = logs.log_lines(session, match.id)
         some = logs.log_lines(session, match.id, start=2, limit=3)
 
@@ -258,6 +258,6 @@ def test_a_match_being_played_has_no_log_to_download_and_no_result(world: World)
 
     with world.database.read() as session:
         with pytest.raises(NotReady):
-            logs.download(session, matches.get_match(session, match_id), gzipped=False)
+            logs.read_log_file(session, matches.get_match(session, match_id), gzipped=False)
         with pytest.raises(NotFound):
-            results.result_of(session, match_id)
+            results.get_result(session, match_id)

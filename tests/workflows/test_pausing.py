@@ -79,7 +79,7 @@ def test_E21_a_pause_that_waits_for_a_match_holds_up_nobody_who_ends_one(postgre
             begun.set()
             while not session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
                 sleep(0.01)
-            ledger.take_turn(session)
+            ledger.lock_ledger(session)
             session.execute(select(Bot.id).where(Bot.id == bot_id).with_for_update())
 
     def before_it_is_locked(*said: Any) -> None:

@@ -55,7 +55,7 @@ class Playing:
     def told(self) -> list[int]:
         """Look, and return the numbers of all rows published so far."""
         with self.world.database.read() as session:
-            self.telling.look(session, visibility.standing(session, self.id))
+            self.telling.read_new_rows(session, visibility.load_visibility(session, self.id))
         return [item["row"] for item in self.telling.items]
 
     def answer_until_deal(self, count: int) -> int:
@@ -69,7 +69,7 @@ class Playing:
 
     def pace(self) -> str:
         with self.world.database.read() as session:
-            return visibility.standing(session, self.id).pace
+            return visibility.load_visibility(session, self.id).pace
 
     def end(self) -> None:
         start = self.recorded
@@ -168,7 +168,7 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
         playing.end()
     else:
         with world.database.write() as session:
-            match_cancellation.cancel(session, playing.id, master_key=MASTER_KEY)
+            match_cancellation.cancel_match(session, playing.id, master_key=MASTER_KEY)
 
     assert len(held) < playing.recorded
     assert playing.told() == list(range(len(playing.match.lines) if end == "finish" else playing.recorded))

@@ -15,9 +15,9 @@ from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
 
-def void(world: World, match_id: str, reason: str = "a rule was misread", **how: bool) -> voiding.Voided:
+def void(world: World, match_id: str, reason: str = "a rule was misread", **how: bool) -> voiding.VoidReport:
     with world.database.write() as session:
-        return voiding.void(session, match_id, reason, by=None, master_key=MASTER_KEY, **how)
+        return voiding.void_match(session, match_id, reason, by=None, master_key=MASTER_KEY, **how)
 
 
 def holds(world: World) -> bool:
@@ -60,17 +60,17 @@ def test_F10_a_void_leaves_the_ladder_as_if_the_match_had_not_been_and_both_stay
     with world.database.read() as session:
         ladder = str(first.ladder_id)
         (act,) = session.scalars(select(LedgerEntry).where(LedgerEntry.kind == "void"))
-        assert (act.seq, act.match_id, act.reason) == (done.acts[0], wrong.match_id, "a rule was misread")
-        now, then = ratings.ladder_page(session, ladder), ratings.ladder_at(session, ladder, act.seq - 1)
+        assert (act.seq, act.match_id, act.reason) == (done.entry_seqs[0], wrong.match_id, "a rule was misread")
+        now, then = ratings.load_page(session, ladder), ratings.load_page_at(session, ladder, act.seq - 1)
         assert {line.bot_id: (line.value, line.games) for line in now.page.items} == alone
         assert {line.bot_id: (line.value, line.games) for line in then.page.items} == before
         assert (now.as_of_seq, then.as_of_seq) == (act.seq, act.seq - 1)
-        latest, result, *_ = ratings.history(session, ladder, other).items
+        latest, result, *_ = ratings.list_changes(session, ladder, other).items
         assert (latest.kind, latest.match_id, latest.reason) == ("void", wrong.match_id, "a rule was misread")
         assert (result.kind, result.after, latest.before) == ("result", before[other][0], before[other][0])
         match = matches.get_match(session, wrong.match_id)
         assert (match.status, match.reason) == ("void", "a rule was misread")
-        assert logs.download(session, match, gzipped=False).splitlines()
+        assert logs.read_log_file(session, match, gzipped=False).splitlines()
     assert holds(world)
 
 
@@ -115,7 +115,7 @@ def test_a_stuck_match_becomes_void_and_ends_its_group(world: World) -> None:
 
     done = void(world, stuck)
 
-    assert (done.matches, done.acts) == ([stuck], [])
+    assert (done.matches, done.entry_seqs) == ([stuck], [])
     assert len(standing(world)) == 2  # the other one counts now
     assert holds(world)
 
@@ -127,7 +127,7 @@ def test_a_match_void_before_its_group_is_over_never_counts(world: World) -> Non
     done = void(world, one)
     play_all(world, [other])
 
-    assert len(done.acts) == 1
+    assert len(done.entry_seqs) == 1
     assert len(standing(world)) == 2
     assert holds(world)
 
@@ -168,9 +168,9 @@ def test_cancelling_one_of_a_group_needs_the_wish_and_takes_all(world: World) ->
     play_all(world, [one])
 
     with world.database.write() as session, pytest.raises(Conflict, match="whole_group"):
-        match_cancellation.cancel(session, two, master_key=MASTER_KEY)
+        match_cancellation.cancel_match(session, two, master_key=MASTER_KEY)
     with world.database.write() as session:
-        match_cancellation.cancel(session, two, "the wrong options", master_key=MASTER_KEY, whole_group=True)
+        match_cancellation.cancel_match(session, two, "the wrong options", master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
         states = {id: (match.status, match.reason) for id in (one, two, three) if (match := session.get(Match, id))}
@@ -216,9 +216,9 @@ def test_the_fold_begins_where_stored_changes_still_tell_how_things_stood(world:
         void(world, played[number].match_id)
     with world.database.read() as session:
         last = ratings.last_seq(session, str(played[0].ladder_id))
-        whole = ledger.fold_from(session, str(played[0].ladder_id), 0, last)
+        whole = ledger.replay_ratings(session, str(played[0].ladder_id), 0, last)
 
-    assert standing(world) == {bot: tuple(held) for bot, held in whole.held.items()}
+    assert standing(world) == {bot: tuple(held) for bot, held in whole.ratings.items()}
     assert holds(world)
 
 

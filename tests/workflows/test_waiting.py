@@ -15,7 +15,7 @@ from tests.matches.test_match_queue import arranged, plan
 
 def asked(world: World, bot_id: str) -> BotQueue:
     with world.database.read() as session:
-        return waiting.waiting(session, bot_id, runner_slots=100)
+        return waiting.explain_waiting(session, bot_id, runner_slots=100)
 
 
 def reason(world: World, bot_id: str) -> Reason | None:
@@ -62,12 +62,12 @@ def test_every_match_says_what_keeps_it(world: World) -> None:
     assert asked(world, busy).matches[0].reason == Reason("runner_needed")
 
     with world.database.write() as session:
-        claims.give_back(session, [claim])
+        claims.release_claims(session, [claim])
         session.execute(update(Match).where(Match.id == first).values(lost_claims=2))
         session.execute(update(Match).where(Match.id == second).values(status="stuck"))
     assert [one.reason for one in asked(world, busy).matches] == [Reason("played_alone"), Reason("stuck")]
     with world.database.write() as session:
-        match_retry.retry(session, second)
+        match_retry.retry_match(session, second)
         session.execute(update(Match).values(status="waiting"))
     assert reason(world, busy) == Reason("tournament_paused")
 
@@ -77,7 +77,7 @@ def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
     arranged(world, *[plan(pair, together="a")] * 2)
     claimed = world.claim(2)
     with world.database.write() as session:
-        claims.give_back(session, claimed[:1])
+        claims.release_claims(session, claimed[:1])
 
     told = {one.match_id: one.reason for one in asked(world, pair[0]).matches}
 
@@ -87,7 +87,7 @@ def test_a_duplicate_group_says_that_it_goes_out_whole(world: World) -> None:
 def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> None:
     tournament_id, (bot_id, *_) = begun(world, 4, format="round_robin", cycles=30)
     with world.database.write() as session:
-        matches.cancel_unbegun(session, bot_id, tournament_id)
+        matches.cancel_unstarted(session, bot_id, tournament_id)
     statements: list[str] = []
 
     with world.database.read() as session:
@@ -95,7 +95,7 @@ def test_the_stages_of_an_event_are_not_asked_about_one_by_one(world: World) -> 
             select(func.count()).select_from(TournamentRound).where(TournamentRound.ended_at.is_(None))
         ).one()
         event.listen(session.connection(), "before_cursor_execute", lambda *said: statements.append(said[2]))
-        (found,) = waiting.waiting(session, bot_id, runner_slots=100).events
+        (found,) = waiting.explain_waiting(session, bot_id, runner_slots=100).tournaments
 
     assert found.tournament_id == tournament_id
     assert len(statements) <= 20 < stages

@@ -38,9 +38,11 @@ def test_the_reason_is_the_true_one(world: World, code: str) -> None:
     bot_id, where, expected = CASES[code](world)
 
     with world.database.read() as session:
-        found = waiting.waiting(session, bot_id, runner_slots=4)
+        found = waiting.explain_waiting(session, bot_id, runner_slots=4)
 
-    told = {one.match_id: one.reason for one in found.matches} | {one.tournament_id: one.reason for one in found.events}
+    told = {one.match_id: one.reason for one in found.matches} | {
+        one.tournament_id: one.reason for one in found.tournaments
+    }
     reason = found.reason if where is None else told[where]
     assert reason == expected
     assert expected.code == code
@@ -50,7 +52,7 @@ def test_the_reason_is_the_true_one(world: World, code: str) -> None:
 @on_one_database
 def test_an_unknown_bot_is_not_found(world: World) -> None:
     with world.database.read() as session, pytest.raises(NotFound):
-        waiting.waiting(session, "bot_0", runner_slots=4)
+        waiting.explain_waiting(session, "bot_0", runner_slots=4)
 
 
 def test_the_page_on_tournaments_lists_every_reason_in_its_words() -> None:
@@ -156,7 +158,7 @@ def group_playing(world: World) -> tuple[str, str | None, Reason]:
     arranged(world, *[plan(pair, together="a")] * 2)
     claimed = world.claim(2)
     with world.database.write() as session:
-        claims.give_back(session, claimed[:1])
+        claims.release_claims(session, claimed[:1])
     return pair[0], claimed[0].match_id, Reason("group_playing")
 
 
@@ -197,8 +199,8 @@ def paused(world: World) -> tuple[str, str | None, Reason]:
 def unhealthy(world: World) -> tuple[str, str | None, Reason]:
     bot_id, match_id = world.bot(), world.match()
     with world.database.write() as session:
-        for _ in range(bots.MOST_SOUR):
-            health.note(session, match_id, sour=[bot_id], sat=[bot_id])
+        for _ in range(bots.MAX_UNREACHABLE_STREAK):
+            health.update_unreachable_streaks(session, match_id, unreachable=[bot_id], seated=[bot_id])
     return bot_id, None, Reason("unhealthy")
 
 
@@ -229,7 +231,7 @@ def start_missed(world: World) -> tuple[str, str | None, Reason]:
     tournament_id, (bot_id,) = entered(world, 1, starts_at=world.clock.utc_now() + timedelta(minutes=1))
     world.clock.moment += timedelta(minutes=2)
     with world.database.write() as session:
-        starting.start_by_itself(session, tournament_id)
+        starting.start_if_due(session, tournament_id)
     return bot_id, None, Reason("start_missed")
 
 
@@ -302,7 +304,7 @@ def table_empty(world: World) -> tuple[str, str | None, Reason]:
     steps_until(world, tournament_id, "paired")
     with world.database.write() as session:
         left, bot_id = session.get_one(TournamentRound, (tournament_id, 1)).tables[0]["entrants"]
-        entries.withdraw(session, tournament_id, left)
+        entries.withdraw_bot(session, tournament_id, left)
     go_on(world.database, tournament_id)
     return bot_id, tournament_id, Reason("table_empty", stage=1)
 

@@ -13,7 +13,7 @@ BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 112, 18, 4
 WIDTH, HEIGHT = 640, 230
 LEFT, RIGHT, TOP, BOTTOM = 66, 34, 14, 46
 GAP = 2
-MOST_NAMES = 8  # along an axis
+MAX_NAMES = 8  # along an axis
 STACK_WIDTH, STACK_HEIGHT = 240, 14
 
 
@@ -87,6 +87,6 @@ def _bars(bins: Sequence[Bin], x: Scale, y: Scale) -> Iterator[Markup]:
 
 
 def _names(names: Sequence[str], x: Scale) -> Iterator[Markup]:
-    apart = -(-len(names) // MOST_NAMES)
+    apart = -(-len(names) // MAX_NAMES)
     for at in range(0, len(names), apart):
         yield tag("text", names[at], x=x(at), y=HEIGHT - 8, text_anchor="middle")

@@ -12,7 +12,7 @@ from api.pages.formatting import count, decimal
 
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 66, 22, 18, 46  # margins, with room for large type on phones
-LEAST_POINTS: Final = 40.0  # the least range, so that small changes are not drawn large
+MIN_POINTS: Final = 40.0  # the least range, so that small changes are not drawn large
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
 SHAPES: Final = {"void": "M-4,-4L4,4M-4,4L4,-4", "repair": "M0,-6L6,0L0,6L-6,0Z", "version": "M-5,0L5,0L0,8Z"}
 
@@ -34,7 +34,7 @@ def rating_history(steps: Sequence[RatingStep], title: str) -> Markup:
     ``steps`` are ordered from oldest to newest; at least one.
     """
     values = [steps[0].before, *(step.after for step in steps)]
-    low, high = round_outwards(min(values), max(values), least=LEAST_POINTS)
+    low, high = round_outwards(min(values), max(values), least=MIN_POINTS)
     x = Scale(0, len(steps), LEFT, WIDTH - RIGHT)
     y = Scale(low, high, HEIGHT - BOTTOM, TOP)
     parts = [*_levels(low, high, y), *_numbers(len(steps), x), tag("path", class_="line", d=_step_path(values, x, y))]

@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 Value = str | float
-LARGEST: Final = 1e9
+MAX_COORDINATE: Final = 1e9
 
 
 def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
@@ -29,7 +29,7 @@ def drawing(
 
 def number(value: float) -> str:
     """Return a coordinate, rounded to a tenth of a unit, without unnecessary digits."""
-    assert abs(value) < LARGEST, "the coordinate is outside of any drawing"
+    assert abs(value) < MAX_COORDINATE, "the coordinate is outside of any drawing"
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 

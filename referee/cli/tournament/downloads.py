@@ -14,11 +14,11 @@ from typing import IO
 import click
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_files import judge
+from referee.cli.log_files import verify_stored_log
 from referee.cli.progress import UpdateBar, progress_bar
 from referee.cli.tables import Table
-from referee.cli.tournament.gzip_log import DownloadedLog, logs_in
-from referee.cli.tournament.remote import Refused, Remote, asks_service, is_transient, tournament_argument
+from referee.cli.tournament.gzip_log import DownloadedLog, split_logs
+from referee.cli.tournament.remote import Remote, RequestRefused, is_transient, service_command, tournament_argument
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
@@ -47,8 +47,8 @@ class DownloadReport:
         self.logs, self.last, self.end = self.logs + 1, log.match, log.end
         if not self.verifies:
             return
-        found = judge(log.lines, log.remark)
-        if not found.holds:
+        found = verify_stored_log(log.lines, log.remark)
+        if not found.is_valid:
             self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
         elif found.is_cut_short:
             self.broken_off += 1
@@ -69,7 +69,7 @@ class DownloadReport:
 )
 @click.option("--zip", "zipped", is_flag=True, help="Write a zip with one file per match; it cannot be resumed.")
 @click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
-@asks_service
+@service_command
 def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
     """Download the logs of a tournament.
 
@@ -94,7 +94,7 @@ def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, ver
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the results to FILE as CSV."
 )
-@asks_service
+@service_command
 def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) -> None:
     """Show all results.
 
@@ -149,7 +149,7 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
 
 def _complete_logs(file: IO[bytes]) -> Iterator[DownloadedLog]:
     """Yield the logs that are certainly complete: all but the last one."""
-    return (log for log, _ in pairwise(logs_in(_chunks(file))))
+    return (log for log, _ in pairwise(split_logs(_chunks(file))))
 
 
 def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:
@@ -160,7 +160,7 @@ def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes
     with api.stream(f"/api/v1/tournaments/{tournament_id}/logs{after}") as response:
         total = report.logs + int(response.headers.get("Referee-Logs", 0))
         report.left_out = int(response.headers.get("Referee-Left-Out", 0))
-        for log in logs_in(_chunks(response), report.end):
+        for log in split_logs(_chunks(response), report.end):
             file.write(log.packed)
             file.flush()
             report.add(log)
@@ -215,4 +215,4 @@ def _show_report(remote: Remote, report: DownloadReport) -> None:
         lines.append(f"FAILED  {failure['match']}: row {failure['row']}: {failure['reason']}")
     remote.show(document, "\n".join(lines))
     if report.failed:
-        raise Refused(f"{len(report.failed)} of {report.logs} logs failed verification")
+        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification")

@@ -7,7 +7,7 @@ import click
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.parameters import DateTimeParam, Pair, as_object
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, service_command, tournament_argument
 from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.pairing import formats
@@ -67,7 +67,7 @@ ORDERS = ("cyclic", "all")
     help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget. [default: 10000]",
 )
 @click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
-@asks_service
+@service_command
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     """Draft a tournament; bots can enter once it is open.
 
@@ -88,7 +88,7 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 @tournament_argument
 @click.option("--starts-at", type=DateTimeParam(), help="New start time, in the format of `referee tournament create`.")
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
-@asks_service
+@service_command
 def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool) -> None:
     """Change the start time of a draft or an open tournament.
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from referee.match.canonical import Json
 
-OVER = ("finished", "cancelled")
+ENDED_STATES = ("finished", "cancelled")
 
 
 def clock(moment: str | None) -> str:

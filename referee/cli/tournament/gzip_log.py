@@ -12,7 +12,7 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 
-LONGEST_LOG = 256 << 20  # bytes, unpacked; far more than the longest match of any game
+MAX_LOG_BYTES = 256 << 20  # bytes, unpacked; far more than the longest match of any game
 
 
 class BadBundle(RefereeError):
@@ -38,7 +38,7 @@ class DownloadedLog:
         return self.start + len(self.packed)
 
 
-def logs_in(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
+def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[DownloadedLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
     Raise ``BadBundle`` for anything that is not a packed log, and any error of ``chunks``; the log before is then not
@@ -79,11 +79,11 @@ def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     for chunk in chunks:
         while chunk:
             try:
-                text += unpacker.decompress(chunk, LONGEST_LOG - len(text) + 1)
+                text += unpacker.decompress(chunk, MAX_LOG_BYTES - len(text) + 1)
             except zlib.error as error:
                 raise BadBundle(f"this is not a gzip file of logs: {error}") from error
-            if len(text) > LONGEST_LOG:
-                raise BadBundle(f"a log is longer than {LONGEST_LOG >> 20} MiB; no match is that long")
+            if len(text) > MAX_LOG_BYTES:
+                raise BadBundle(f"a log is longer than {MAX_LOG_BYTES >> 20} MiB; no match is that long")
             rest = unpacker.unused_data
             packed += chunk[: len(chunk) - len(rest)]
             chunk = rest

@@ -3,17 +3,24 @@
 import click
 
 from referee.cli.api_client import ApiRefusal
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import lookup
 from referee.cli.tournament.parameters import Seed
-from referee.cli.tournament.remote import Refused, Remote, asks_service, problem_of, sentence_of, tournament_argument
+from referee.cli.tournament.remote import (
+    Remote,
+    RequestRefused,
+    error_sentence,
+    error_to_json,
+    service_command,
+    tournament_argument,
+)
 from referee.cli.tournament.watching import watch_tournament
 from referee.match.canonical import Json
 
 
 @click.command("open")
 @tournament_argument
-@asks_service
+@service_command
 def open_(remote: Remote, tournament_id: str) -> None:
     """Open a draft for entries.
 
@@ -33,7 +40,7 @@ def open_(remote: Remote, tournament_id: str) -> None:
     metavar="N",
     help="Seed of the first bot, 1 for the strongest; the following bots get the following seeds.",
 )
-@asks_service
+@service_command
 def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None) -> None:
     """Enter bots.
 
@@ -51,7 +58,7 @@ def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int |
 @click.command()
 @tournament_argument
 @click.argument("bots", metavar="BOT...", nargs=-1, required=True)
-@asks_service
+@service_command
 def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
     """Withdraw bots.
 
@@ -67,7 +74,7 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
 @click.command()
 @tournament_argument
 @click.argument("pairs", metavar="BOT=NUMBER...", type=Seed(), nargs=-1, required=True)
-@asks_service
+@service_command
 def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None], ...]) -> None:
     """Seed entries by hand, before the start.
 
@@ -86,7 +93,7 @@ def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None
 @click.command()
 @tournament_argument
 @click.option("--watch", "watches", is_flag=True, help="Show the tournament until it is over.")
-@asks_service
+@service_command
 def start(remote: Remote, tournament_id: str, watches: bool) -> None:
     """Close the entries, call every bot, and play.
 
@@ -103,7 +110,7 @@ def start(remote: Remote, tournament_id: str, watches: bool) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def pause(remote: Remote, tournament_id: str) -> None:
     """Start no further matches.
 
@@ -118,7 +125,7 @@ def pause(remote: Remote, tournament_id: str) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def resume(remote: Remote, tournament_id: str) -> None:
     """Resume a paused tournament.
 
@@ -132,7 +139,7 @@ def resume(remote: Remote, tournament_id: str) -> None:
 @click.command()
 @tournament_argument
 @click.option("--reason", metavar="TEXT", help="Reason that is shown with the tournament.")
-@asks_service
+@service_command
 def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
     """End a tournament early.
 
@@ -147,7 +154,7 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def finish(remote: Remote, tournament_id: str) -> None:
     """End a continuous ladder.
 
@@ -178,9 +185,9 @@ def _apply_to_bots(
             if not remote.as_json:
                 click.echo(f"{bot}: {word}")
         except (ApiRefusal, lookup.NotFoundByName) as error:
-            refused.append({"bot": bot, "error": problem_of(error)})
-            click.echo(plain(f"{bot}: {sentence_of(error)}"), err=True)
+            refused.append({"bot": bot, "error": error_to_json(error)})
+            click.echo(replace_control_characters(f"{bot}: {error_sentence(error)}"), err=True)
     if remote.as_json:
         remote.show({"tournament": tournament_id, word: done, "refused": refused}, "")
     if refused:
-        raise Refused(f"{len(refused)} of {len(bots)} bots were not {word}")
+        raise RequestRefused(f"{len(refused)} of {len(bots)} bots were not {word}")

@@ -6,12 +6,12 @@ import click
 
 from referee.cli.tables import Table, number
 from referee.cli.tournament import formatting
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, service_command, tournament_argument
 from referee.match.canonical import Json
 
 STATES = ("draft", "open", "running", "paused", "finished", "cancelled")
-LISTED = 50
-SHOWN = 100  # entries
+DEFAULT_LIMIT = 50
+MAX_ENTRIES_SHOWN = 100  # entries
 
 
 @click.command("list")
@@ -21,11 +21,11 @@ SHOWN = 100  # entries
     "--limit",
     type=click.IntRange(1),
     metavar="N",
-    default=LISTED,
+    default=DEFAULT_LIMIT,
     show_default=True,
     help="Largest number of tournaments to list.",
 )
-@asks_service
+@service_command
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
     """List tournaments, the newest first.
 
@@ -49,7 +49,7 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def show(remote: Remote, tournament_id: str) -> None:
     """Show a tournament.
 
@@ -62,7 +62,7 @@ def show(remote: Remote, tournament_id: str) -> None:
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]
     listed = remote.api.items(f"/tournaments/{tournament_id}/entries?limit=100")
-    entries = list(listed if remote.as_json else islice(listed, SHOWN))
+    entries = list(listed if remote.as_json else islice(listed, MAX_ENTRIES_SHOWN))
     parts = [
         f"{tournament['name']} ({tournament['id']})",
         formatting.lines([*formatting.terms(tournament), ("progress", _progress(tournament))]),

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from referee.cli.live_view import LiveView
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import standings
 from referee.cli.tournament import formatting
 from referee.cli.tournament.stream import StreamMessage
@@ -81,7 +81,7 @@ class LiveTournament(Display):
         head = (
             f"{formatting.title(tournament)}: {tournament['status']}{reason}, {tournament['progress']['done']} matches"
         )
-        click.echo(plain(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
+        click.echo(replace_control_characters(f"\n{standings(head, rows, error_bars=True).plain() if rows else head}"))
 
     def _update(self) -> None:
         so_far = self._tournament["progress"]

@@ -19,7 +19,7 @@ from referee.cli.options import game_options, secret_option, time_options, usage
 from referee.cli.tables import Table
 from referee.local import bot_files, tournament_standings
 from referee.local.matches import make_plan
-from referee.local.tournament_plan import LocalPlan, hypotheses
+from referee.local.tournament_plan import LocalPlan, parse_hypotheses
 from referee.local.tournament_runner import LocalTournament, fetch_manifests
 from referee.local.tournament_standings import LocalStandingsRow, elo
 from referee.local.tournament_store import open_store, stored_seed
@@ -111,18 +111,18 @@ def local(
     limits, signing, seats = Limits(budget_ms, bank_ms), (secret,) if secret else (), seats or len(players)
     with usage_errors():
         playing = make_plan(game_name, players, seed, given, limits, seats=seats, secrets=signing)
-        plan = LocalPlan(playing, seats, deals, orders, hypotheses(sprt) if sprt else None)
+        plan = LocalPlan(playing, seats, deals, orders, parse_hypotheses(sprt) if sprt else None)
         plan.check()
     sys.exit(_run(plan, out, concurrency, as_json))
 
 
 def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
     """Start the bots that are files and play; return the exit status."""
-    playing = plan.playing
+    playing = plan.match_plan
     try:
         with bot_files.run_bots(playing.entrants, playing.secrets) as running:
             playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
-            return _play_and_report(replace(plan, playing=playing), running, out, concurrency, as_json)
+            return _play_and_report(replace(plan, match_plan=playing), running, out, concurrency, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
         return INTERRUPTED
 
@@ -132,10 +132,10 @@ def _play_and_report(
 ) -> int:
     """Play the tournament and show the result; return the exit status."""
     console = Console(quiet=as_json, highlight=False)
-    playing = plan.playing
+    playing = plan.match_plan
     with asyncio.Runner() as runner:
         entrants = runner.run(fetch_manifests(playing.entrants, playing.game, playing.secrets))
-        plan = replace(plan, playing=replace(playing, entrants=entrants))
+        plan = replace(plan, match_plan=replace(playing, entrants=entrants))
         with open_store(out, plan) as store:
             title = f"{playing.game}, {plan.deals} deals, seed {playing.seed}"
             interrupted = False
@@ -150,7 +150,7 @@ def _play_and_report(
                     interrupted = True
     report = problem_report.report(running, tournament.problems)
     if as_json:
-        outcome = tournament_standings.as_json(plan, tournament.counting_matches(), tournament.running)
+        outcome = tournament_standings.standings_to_json(plan, tournament.counting_matches(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
         click.echo(json.dumps({**outcome, "directory": str(out), "interrupted": interrupted}))
         report.show()
@@ -181,7 +181,7 @@ class _ThrottledView:
         title = self._title
         if tournament.running:
             title += "\n" + verdict(tournament.plan, tournament.running)
-        total = tournament.plan.deals * tournament.plan.matches_of_a_deal
+        total = tournament.plan.deals * tournament.plan.matches_per_deal
         progress = f"{self._title}: {tournament.matches} of {total} matches"
         self._view.show(standings_table(title, rows), progress, tournament.matches, total)
 
@@ -196,7 +196,7 @@ def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> Table
     heads = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
     rows = [
         (
-            *(str(row.place), row.player, str(row.matches), f"{row.points:.1f}", str(row.wins)),
+            *(str(row.rank), row.player, str(row.matches), f"{row.points:.1f}", str(row.wins)),
             f"{row.points_per_match:.3f}",
             _interval(row.points_low, row.points_high, ".3f"),
             _elo(row.points_per_match),
@@ -211,7 +211,7 @@ def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> Table
 def verdict(plan: LocalPlan, running: RunningTest) -> str:
     """Return the state of the sequential test as a sentence."""
     test = running.test
-    first, other = (entrant.name for entrant in plan.playing.entrants)
+    first, other = (entrant.name for entrant in plan.match_plan.entrants)
     ratio = f"log-likelihood ratio {running.ratio:.2f} of {test.lower:.2f} … {test.upper:.2f}, {running.groups} deals"
     claims = {
         "h0": f"H0, {first} is {test.elo0:g} Elo above {other}",

@@ -9,7 +9,7 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 
 ID = re.compile(r"(trn|bot|mat)_[0-9a-z]{26}", re.ASCII)
-SHOWN = 8
+MAX_MATCHES_SHOWN = 8
 
 
 class NotFoundByName(RefereeError):
@@ -62,5 +62,5 @@ def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Call
 
 
 def _join_names(names: Iterable[str]) -> str:
-    first = list(islice(names, SHOWN + 1))
-    return ", ".join(first[:SHOWN]) + (" …" if len(first) > SHOWN else "")
+    first = list(islice(names, MAX_MATCHES_SHOWN + 1))
+    return ", ".join(first[:MAX_MATCHES_SHOWN]) + (" …" if len(first) > MAX_MATCHES_SHOWN else "")

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.plain_text import plain
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import lookup
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -45,20 +45,20 @@ class Remote:
 
     def show(self, document: Json | list[Any], text: str) -> None:
         """Print the result of a command: the JSON document, or the text."""
-        click.echo(json.dumps(document) if self.as_json else plain(text))
+        click.echo(json.dumps(document) if self.as_json else replace_control_characters(text))
 
 
-class Refused(click.ClickException):
+class RequestRefused(click.ClickException):
     """Print a sentence on standard error and exit with status 1."""
 
 
-class Away(click.ClickException):
+class ServiceUnreachable(click.ClickException):
     """Print a sentence on standard error and exit with status 3: the service cannot be reached."""
 
     exit_code = 3  # click uses 2 for wrong usage
 
 
-def asks_service(command: Callable[..., Any]) -> Callable[..., Any]:
+def service_command(command: Callable[..., Any]) -> Callable[..., Any]:
     """Pass a command its ``Remote`` as the first argument, and add the options that choose the service.
 
     A command with ``tournament_argument`` receives ``tournament_id``, whether the user gave an id or a name.
@@ -119,28 +119,28 @@ def errors_as_sentences(as_json: bool) -> Iterator[None]:
         yield
     except RefereeError as error:
         if as_json:
-            click.echo(json.dumps({"error": problem_of(error)}))
-        failure = Away if is_away(error) else Refused
-        raise failure(plain(sentence_of(error))) from error
+            click.echo(json.dumps({"error": error_to_json(error)}))
+        failure = ServiceUnreachable if is_service_unreachable(error) else RequestRefused
+        raise failure(replace_control_characters(error_sentence(error))) from error
     except BrokenPipeError:
         raise  # the reader of our output has closed it; click exits silently
     except OSError as error:  # for example a full disk
-        raise Refused(f"{error.filename or 'output'}: {error.strerror or error}") from error
+        raise RequestRefused(f"{error.filename or 'output'}: {error.strerror or error}") from error
     except KeyboardInterrupt:
         sys.exit(130)
 
 
-def is_away(error: RefereeError) -> bool:
+def is_service_unreachable(error: RefereeError) -> bool:
     """Return whether the service did not answer, or answered with an error of its own (5xx)."""
     return isinstance(error, ApiUnreachable) or (isinstance(error, ApiRefusal) and error.status >= 500)
 
 
 def is_transient(error: RefereeError) -> bool:
     """Return whether the same request may succeed in a moment."""
-    return is_away(error) or (isinstance(error, ApiRefusal) and error.status == BUSY)
+    return is_service_unreachable(error) or (isinstance(error, ApiRefusal) and error.status == BUSY)
 
 
-def problem_of(error: RefereeError) -> Json:
+def error_to_json(error: RefereeError) -> Json:
     """Return an error as JSON, in the form that the service uses."""
     if not isinstance(error, ApiRefusal):
         return {"code": "unreachable" if isinstance(error, ApiUnreachable) else "refused", "detail": str(error)}
@@ -148,18 +148,18 @@ def problem_of(error: RefereeError) -> Json:
     return {"status": error.status, "code": error.code, "detail": error.detail, "errors": fields}
 
 
-def sentence_of(error: RefereeError) -> str:
+def error_sentence(error: RefereeError) -> str:
     if isinstance(error, ApiUnreachable):
         return f"{error}; is it running, and is --url (or REFEREE_URL) right?"
     if not isinstance(error, ApiRefusal):
         return str(error)
-    sentence = "; ".join(f"{flag_of(field)}: {message}" for field, message in error.fields)
-    sentence = (sentence or _in_flags(error.detail) or f"the service answered {error.status}").rstrip(".")
+    sentence = "; ".join(f"{option_of_field(field)}: {message}" for field, message in error.fields)
+    sentence = (sentence or _replace_field_names(error.detail) or f"the service answered {error.status}").rstrip(".")
     advice = ADVICE.get(error.code)
     return f"{sentence}; {advice}" if advice else sentence
 
 
-def flag_of(field: str) -> str:
+def option_of_field(field: str) -> str:
     """Return the command-line option for a field of the API, or the field itself if there is no option."""
     for prefix in ("format_options", "options"):
         if field.startswith(prefix + "."):
@@ -167,7 +167,7 @@ def flag_of(field: str) -> str:
     return FLAGS.get(field) or _flags().get(field, field)
 
 
-def _in_flags(text: str) -> str:
+def _replace_field_names(text: str) -> str:
     """Return a sentence of the service with the names of fields replaced by those of options."""
     for field, flag in _flags().items():
         text = text.replace(field, flag) if "_" in field else text

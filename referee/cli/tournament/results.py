@@ -9,7 +9,7 @@ from referee.cli.tables import Table, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.bracket import render_bracket
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, service_command, tournament_argument
 from referee.match.canonical import Json
 
 SQUARE = 20  # bots that a crosstable can show side by side
@@ -19,7 +19,7 @@ SQUARE = 20  # bots that a crosstable can show side by side
 @tournament_argument
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Largest number of rows to show. [default: all]")
 @click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
-@asks_service
+@service_command
 def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
     """Show the standings.
 
@@ -44,7 +44,7 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def crosstable(remote: Remote, tournament_id: str) -> None:
     """Show the score of every bot against every other.
 
@@ -62,7 +62,7 @@ def crosstable(remote: Remote, tournament_id: str) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def bracket(remote: Remote, tournament_id: str) -> None:
     """Draw the bracket of a knockout.
 
@@ -78,7 +78,7 @@ def bracket(remote: Remote, tournament_id: str) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def strengths(remote: Remote, tournament_id: str) -> None:
     """Show the estimated strength of the bots.
 
@@ -95,7 +95,7 @@ def strengths(remote: Remote, tournament_id: str) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def opponents(remote: Remote, tournament_id: str) -> None:
     """Show the seats and opponents of every bot.
 
@@ -121,7 +121,7 @@ def opponents(remote: Remote, tournament_id: str) -> None:
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def luck(remote: Remote, tournament_id: str) -> None:
     """Show luck-adjusted scores.
 

@@ -12,14 +12,14 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.tournament.formatting import OVER
+from referee.cli.tournament.formatting import ENDED_STATES
 from referee.cli.tournament.remote import is_transient
 from referee.match.canonical import Json
 
 SILENCE_S = 60.0  # the service sends at least a comment more often
-LONGEST_LINE = 16 << 20
-POLLED_S = 2.0
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
+MAX_LINE_LENGTH = 16 << 20
+POLL_S = 2.0
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
 NO_STREAM = (404, 406)  # older services have no stream
 ROWS = 50  # of the standings
 
@@ -60,11 +60,11 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
                     yield message
                 if message.name == "end":
                     return
-            pause_s = POLLED_S
+            pause_s = POLL_S
         except ApiUnreachable as error:
             note(str(error))
         time.sleep(pause_s)
-        pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+        pause_s = min(MAX_PAUSE_S, pause_s * 2)
 
 
 def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
@@ -86,7 +86,7 @@ def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
 def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[StreamMessage]:
     """Yield the messages in a stream by the HTML standard (9.2.6), dropping an unfinished one at the end."""
     name, content = "", list[str]()
-    while line := lines.readline(LONGEST_LINE):
+    while line := lines.readline(MAX_LINE_LENGTH):
         text = line.decode().rstrip("\r\n")
         if not text:
             if content:
@@ -110,7 +110,7 @@ def state(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
     status = {"status": tournament["status"], "reason": tournament["status_reason"]}
     yield StreamMessage("", "progress", status | tournament["progress"])
     yield StreamMessage("", "standings", table)
-    if tournament["status"] in OVER:
+    if tournament["status"] in ENDED_STATES:
         yield StreamMessage("", "end", status)
 
 
@@ -131,4 +131,4 @@ def retry_until_answered(ask: Callable[[], Answer], note: Note) -> Answer:
                 raise
             note(str(error))
         time.sleep(pause_s)
-        pause_s = min(LONGEST_PAUSE_S, pause_s * 2)
+        pause_s = min(MAX_PAUSE_S, pause_s * 2)

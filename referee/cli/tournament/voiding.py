@@ -4,7 +4,7 @@ import click
 
 from referee.cli.tables import Table, number
 from referee.cli.tournament import lookup
-from referee.cli.tournament.remote import Remote, asks_service
+from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
 
 
@@ -15,7 +15,7 @@ from referee.match.canonical import Json
 @click.option(
     "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
 )
-@asks_service
+@service_command
 def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bool) -> None:
     """Void a finished match, so that it does not count.
 
@@ -37,7 +37,7 @@ def _outcome(document: Json) -> list[str]:
 
 @click.command()
 @click.argument("bot", metavar="BOT")
-@asks_service
+@service_command
 def waiting(remote: Remote, bot: str) -> None:
     """Show why a bot is not playing.
 

@@ -3,13 +3,13 @@
 import click
 
 from referee.cli.tournament.live import display
-from referee.cli.tournament.remote import Remote, asks_service, tournament_argument
+from referee.cli.tournament.remote import Remote, service_command, tournament_argument
 from referee.cli.tournament.stream import fetch_snapshot, follow_tournament, retry_until_answered
 
 
 @click.command()
 @tournament_argument
-@asks_service
+@service_command
 def watch(remote: Remote, tournament_id: str) -> None:
     """Show a tournament until it is over.
 
