@@ -54,7 +54,7 @@ class LeaseRenewer:
                 tasks = dict(self._tasks)
             try:
                 with self._database.write(durable=False) as session:
-                    ours = claims.renew_claims(session, tasks)
+                    still_valid = claims.renew_claims(session, tasks)
             except Unavailable as error:
                 log.warning("lease_renewal_failed", extra={"reason": str(error)})
                 continue
@@ -62,7 +62,7 @@ class LeaseRenewer:
                 log.exception("lease_renewal_failed")
                 continue
             for claim, task in tasks.items():
-                if claim.match_id not in ours:
+                if claim.match_id not in still_valid:
                     self._loop.call_soon_threadsafe(self._cancel_lost, claim, task)
 
     def _cancel_lost(self, claim: Claim, task: asyncio.Task[None]) -> None:

@@ -231,9 +231,9 @@ class _MatchSession:
 
     def _replay(self) -> None:
         """Raise ``BadLog`` unless a replay yields the same log: a result must follow from the recorded rows alone."""
-        again = Match.resume(self._loaded.header, self._chance, self.match.lines)
-        if again.lines != self.match.lines:
-            raise BadLog(len(again.lines), f"match {self._loaded.id} does not replay")
+        replayed = Match.resume(self._loaded.header, self._chance, self.match.lines)
+        if replayed.lines != self.match.lines:
+            raise BadLog(len(replayed.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
         """Return the seat's answer. During an outage of our network, repeat the question without charging the bot.

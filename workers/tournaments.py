@@ -49,7 +49,7 @@ class TournamentAdvancer:
 
     def _without_paused(self, tournament_ids: list[str]) -> list[str]:
         moment = self._seconds()
-        return [each for each in tournament_ids if self._paused_until.get(each, moment) <= moment]
+        return [id for id in tournament_ids if self._paused_until.get(id, moment) <= moment]
 
     def _start(self, tournament_id: str) -> bool:
         try:
@@ -60,9 +60,9 @@ class TournamentAdvancer:
 
     def _advance(self, tournament_id: str) -> bool:
         """Take steps until the tournament must wait or its turn is over. Return whether any was taken."""
-        begun = self._seconds()
+        started = self._seconds()
         any_step = False
-        while self._seconds() < begun + MAX_TURN_S:
+        while self._seconds() < started + MAX_TURN_S:
             looked = self._seconds()
             step = progression.take_next_step(self._database, tournament_id, master_key=self._master_key)
             if step is None:

@@ -106,7 +106,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
         wish["reason"],
         master_key=master_key(),
         whole_group=wish["whole_group"],
-        by=asker().id,
+        created_by=asker().id,
     )
     return attach_group(cancelled)
 
@@ -130,7 +130,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
         record(),
         match_id,
         wish["reason"],
-        by=asker().id,
+        created_by=asker().id,
         master_key=master_key(),
         rematch=wish["rematch"],
         whole_group=wish["whole_group"],

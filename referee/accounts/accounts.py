@@ -31,9 +31,9 @@ def create_account(session: Session, name: str, role: str = "owner") -> Account:
     name = validate_name(name)
     key = name_key(name)
     take_advisory_lock(session, "account names")
-    spared = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
-    taken = select(Account.id).where(or_(Account.normalized_name == key, spared)).limit(1)
-    if key in reserved_names() or session.scalar(taken):
+    holds_spare_key = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
+    same_name = select(Account.id).where(or_(Account.normalized_name == key, holds_spare_key)).limit(1)
+    if key in reserved_names() or session.scalar(same_name):
         raise NameTaken(f"an account has the name {name!r} or one that looks like it")
     account = Account(id=new_id("account"), name=name, normalized_name=key, role=role, created_at=current_time(session))
     session.add(account)

@@ -163,8 +163,8 @@ def vet(address: Address, port: int, policy: Policy) -> None:
         public = inside and not any(address in block for block in _NOT_PUBLIC_V6)
     if not public:
         # In production, the address would reveal our internal network.
-        shown = f"{address} port {port}" if policy.allow else "this"
-        raise UrlRefused("egress_denied", f"{shown} is not a public address that may be called")
+        described = f"{address} port {port}" if policy.allow else "this"
+        raise UrlRefused("egress_denied", f"{described} is not a public address that may be called")
 
 
 async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = None) -> list[Address]:

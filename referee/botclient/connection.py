@@ -26,11 +26,11 @@ _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM
 class ExchangeFailed(Exception):
     """The exchange failed. ``is_retryable``: no byte of a response had arrived, so a retry is safe."""
 
-    def __init__(self, fault: str, detail: str, *, again: bool = False) -> None:
+    def __init__(self, fault: str, detail: str, *, is_retryable: bool = False) -> None:
         super().__init__(detail)
         self.fault = fault
         self.detail = detail
-        self.is_retryable = again
+        self.is_retryable = is_retryable
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -118,7 +118,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._answered is None or self._answered.done():
             return
         if not self.response.begun:
-            self._fail(ExchangeFailed("unreachable", error, again=True))
+            self._fail(ExchangeFailed("unreachable", error, is_retryable=True))
             return
         try:
             self.response.end()
@@ -131,7 +131,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._answered is not None and not self._answered.done():
             # A wrong status says more than an error in its body.
             fault, detail = self.response.fault or failed.fault, self.response.detail or failed.detail
-            self._answered.set_exception(ExchangeFailed(fault, detail, again=failed.is_retryable))
+            self._answered.set_exception(ExchangeFailed(fault, detail, is_retryable=failed.is_retryable))
 
 
 async def dial(
@@ -173,7 +173,9 @@ async def _dial(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.S
     except OSError as error:
         if error.errno in _OUR_ERRORS:
             raise ExchangeFailed("uplink_down", f"on our side: {error}") from error
-        raise ExchangeFailed("unreachable", f"no connection to port {endpoint.port}: {error}", again=True) from error
+        raise ExchangeFailed(
+            "unreachable", f"no connection to port {endpoint.port}: {error}", is_retryable=True
+        ) from error
     return connection
 
 
@@ -206,5 +208,5 @@ def system_tls() -> ssl.SSLContext:
     return context
 
 
-def _to_exchange_failed(response: Response, bad: BadResponse) -> ExchangeFailed:
-    return ExchangeFailed(response.fault or bad.fault, response.detail or bad.detail)
+def _to_exchange_failed(response: Response, error: BadResponse) -> ExchangeFailed:
+    return ExchangeFailed(response.fault or error.fault, response.detail or error.detail)

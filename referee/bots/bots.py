@@ -129,7 +129,7 @@ def edit(
     bot = _lock_at_revision(session, bot_id, revision)
     if name is not None and (name := validate_name(name)) != bot.name:
         take_advisory_lock(session, "bot names and quotas")
-        bot.normalized_name = _claim_name_key(session, name, besides=bot.id)
+        bot.normalized_name = _claim_name_key(session, name, own_id=bot.id)
         bot.name = name
     if url is not None and url != bot.url:
         host = _host(url)
@@ -201,8 +201,8 @@ def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
     The next one signs so that matches started before a rotation are signed validly after it; the previous one signs
     for a day after a rotation.
     """
-    before = bot.previous_secret_until is not None and bot.previous_secret_until > moment
-    return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if before else []))
+    previous_signs = bot.previous_secret_until is not None and bot.previous_secret_until > moment
+    return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if previous_signs else []))
 
 
 def request_check(session: Session, bot_id: str, *, thorough: bool = False) -> Bot:
@@ -236,11 +236,13 @@ def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bo
     return bot
 
 
-def _claim_name_key(session: Session, name: str, besides: str = "") -> str:
+def _claim_name_key(session: Session, name: str, own_id: str = "") -> str:
     key = name_key(name)
-    spared = and_(Bot.normalized_name.startswith(spare_key_prefix(key), autoescape=True), Bot.status != "retired")
-    taken = select(Bot.id).where(or_(Bot.normalized_name == key, spared), Bot.id != besides).limit(1)
-    if key in reserved_names() or session.scalar(taken):
+    holds_spare_key = and_(
+        Bot.normalized_name.startswith(spare_key_prefix(key), autoescape=True), Bot.status != "retired"
+    )
+    same_name = select(Bot.id).where(or_(Bot.normalized_name == key, holds_spare_key), Bot.id != own_id).limit(1)
+    if key in reserved_names() or session.scalar(same_name):
         raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
     return key
 
@@ -255,8 +257,8 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
 
 
 def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
-    there = select(func.count()).where(Bot.host == host, Bot.status != "retired")
-    if session.scalars(there).one() >= quotas.per_host:
+    on_host = select(func.count()).where(Bot.host == host, Bot.status != "retired")
+    if session.scalars(on_host).one() >= quotas.per_host:
         raise QuotaExceeded(f"at most {quotas.per_host} bots may have addresses on one host")
 
 

@@ -64,8 +64,8 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
 
 def finish(session: Session, account_id: str, key: str, status: int, body: bytes) -> None:
     """Store the response for repetitions of the request."""
-    ours = (Idempotency.account_id == account_id, Idempotency.key == key)
-    session.execute(update(Idempotency).where(*ours).values(status=status, body=body))
+    is_this_request = (Idempotency.account_id == account_id, Idempotency.key == key)
+    session.execute(update(Idempotency).where(*is_this_request).values(status=status, body=body))
 
 
 def has_expired(session: Session) -> bool:

@@ -27,12 +27,12 @@ def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Dif
 
 def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) -> Iterator[Difference]:
     yield from check_entries(session, ladder_id)
-    refold = LadderReplay(session, ladder_id)
-    for act, stored, expected in walk_entries(refold, step):
-        yield from _compare_entries("change", ladder_id, stored, expected, act.seq)
-    yield from _compare_entries("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(refold))
+    replay = LadderReplay(session, ladder_id)
+    for entry, stored, expected in walk_entries(replay, step):
+        yield from _compare_entries("change", ladder_id, stored, expected, entry.seq)
+    yield from _compare_entries("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(replay))
     yield from _compare_entries(
-        "count", ladder_id, stored_counts(session, ladder_id), ranks.count_bands(refold.ratings.ratings.values())
+        "count", ladder_id, stored_counts(session, ladder_id), ranks.count_bands(replay.rating_replay.ratings.values())
     )
 
 
@@ -45,19 +45,20 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
 def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
     """Yield each entry with its stored and its derived changes. The ratings before a repair cannot be derived."""
     for page in replay.pages():
-        kept = _stored_changes(replay.session, [act.seq for act in page])
-        for act in page:
-            stored = kept.get(act.seq, {})
-            moves = replay.apply_entry(act)
-            if act.kind == "repair":
-                replay.apply_repair(act.seq, list(stored))
-            yield act, stored, _expected_changes(replay, act, moves, stored)
+        stored_by_entry = _stored_changes(replay.session, [entry.seq for entry in page])
+        for entry in page:
+            stored = stored_by_entry.get(entry.seq, {})
+            moves = replay.apply_entry(entry)
+            if entry.kind == "repair":
+                replay.apply_repair(entry.seq, list(stored))
+            yield entry, stored, _expected_changes(replay, entry, moves, stored)
         step(len(page))
 
 
 def expected_ratings(replay: LadderReplay) -> dict[str, tuple[int, int, int]]:
     """Return rating, games and last entry that changed it, by bot."""
-    return {bot: (*held, replay.as_of[bot]) for bot, held in replay.ratings.ratings.items() if bot in replay.as_of}
+    ratings = replay.rating_replay.ratings
+    return {bot: (*ratings[bot], entry_seq) for bot, entry_seq in replay.as_of.items() if bot in ratings}
 
 
 def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int, int]]:
@@ -68,18 +69,18 @@ def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int
 def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
     """Yield results and voids without a ledger entry, and entries without a cause."""
     for match_id, seq in session.execute(missing_entries(ladder_id)):
-        yield Difference("act", match_id, "none", f"an act for result {seq}", ladder_id)
+        yield Difference("entry", match_id, "none", f"an entry for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
-        yield Difference("act", match_id, "no void", "an act that makes it void", ladder_id)
-    for act, of, kind in session.execute(invalid_entries(ladder_id)):
-        yield Difference("act", f"{act} of {of}", kind, "no act: of no match that could count", ladder_id)
-    for act, of, kind, home in session.execute(misplaced_entries(ladder_id)):
+        yield Difference("entry", match_id, "no void", "an entry that voids it", ladder_id)
+    for entry_seq, of, kind in session.execute(invalid_entries(ladder_id)):
+        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: the match cannot count", ladder_id)
+    for entry_seq, of, kind, home in session.execute(misplaced_entries(ladder_id)):
         for concerned in (ladder_id, home):
-            yield Difference("act", f"{act} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
-    for act, of in session.execute(entries_without_result(ladder_id)):
-        yield Difference("act", f"{act} of {of}", "result", "a result of the match on this ladder", ladder_id)
-    for act, of, status in session.execute(voids_without_cause(ladder_id)):
-        yield Difference("act", f"{act} of {of}", f"void, the match is {status}", "a void match", ladder_id)
+            yield Difference("entry", f"{entry_seq} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
+    for entry_seq, of in session.execute(entries_without_result(ladder_id)):
+        yield Difference("entry", f"{entry_seq} of {of}", "result", "a result of the match on this ladder", ladder_id)
+    for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)):
+        yield Difference("entry", f"{entry_seq} of {of}", f"void, the match is {status}", "a void match", ladder_id)
 
 
 def missing_entries(ladder_id: str) -> Select[str, int]:
@@ -142,8 +143,8 @@ def _join_matches(query: _Entries, ladder_id: str) -> _Entries:
 
 
 def _has_entry(match_id: Any, kind: str) -> Any:
-    act = aliased(LedgerEntry)
-    return select(act.seq).where(and_(act.match_id == match_id, act.kind == kind)).exists()
+    entry = aliased(LedgerEntry)
+    return select(entry.seq).where(and_(entry.match_id == match_id, entry.kind == kind)).exists()
 
 
 def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
@@ -157,8 +158,8 @@ def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
 
 def _expected_changes(replay: LadderReplay, entry: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
     if entry.kind == "repair":
-        held = replay.ratings.ratings
-        return {bot: (replay.ladder_id, before, *held[bot]) for bot, (_, before, _, _) in stored.items()}
+        ratings = replay.rating_replay.ratings
+        return {bot: (replay.ladder_id, before, *ratings[bot]) for bot, (_, before, _, _) in stored.items()}
     return {move.bot_id: (replay.ladder_id, move.before, move.after, move.games) for move in moves}
 
 

@@ -21,7 +21,7 @@ class LadderReplay:
 
     session: Session
     ladder_id: str
-    ratings: RatingReplay = field(default_factory=RatingReplay)
+    rating_replay: RatingReplay = field(default_factory=RatingReplay)
     as_of: dict[str, int] = field(default_factory=dict)
     _before: dict[int, dict[str, RatingState]] = field(
         default_factory=dict
@@ -38,7 +38,7 @@ class LadderReplay:
             moves = self._undo_result(entry)
         elif entry.counts_at(entry.seq):
             self._copy_ratings_before(entry)
-            moves = self.ratings.apply_result(entry.bots, entry.placements, entry.rated)
+            moves = self.rating_replay.apply_result(entry.bots, entry.placements, entry.rated)
         self.as_of |= dict.fromkeys((move.bot_id for move in moves), entry.seq)
         return moves
 
@@ -49,25 +49,25 @@ class LadderReplay:
 
     def _copy_ratings_before(self, entry: ReplayEntry) -> None:
         if entry.void_seq is not None and entry.void_seq > entry.seq and len(self._before) < MAX_COPIES:
-            self._before[entry.seq] = dict(self.ratings.ratings)
+            self._before[entry.seq] = dict(self.rating_replay.ratings)
 
     def _undo_result(self, void: ReplayEntry) -> list[RatingMove]:
         """Replay without the voided result; return the differences between both replays."""
         entered = void.result_seq or 0
-        old = self.ratings
+        old = self.rating_replay
         self._before = {seq: held for seq, held in self._before.items() if seq <= entered}
         start = max(self._before, default=0)
-        self.ratings = RatingReplay(dict(self._before.get(start, {})))
+        self.rating_replay = RatingReplay(dict(self._before.get(start, {})))
         for page in read_entries(self.session, self.ladder_id, after=max(start - 1, 0), until=void.seq):
-            for act in page:
-                if act.counts_at(void.seq):
-                    self._copy_ratings_before(act)
-                    self.ratings.apply_result(act.bots, act.placements, act.rated)
-        moves = old.moves_towards(self.ratings)
+            for entry in page:
+                if entry.counts_at(void.seq):
+                    self._copy_ratings_before(entry)
+                    self.rating_replay.apply_result(entry.bots, entry.placements, entry.rated)
+        moves = old.moves_towards(self.rating_replay)
         self._add_missing(old.ratings)
         return moves
 
     def _add_missing(self, bots: Iterable[str]) -> None:
         """Keep bots that were ever rated, with a starting rating if they have no result left."""
         for bot_id in bots:
-            self.ratings.ratings.setdefault(bot_id, RatingState())
+            self.rating_replay.ratings.setdefault(bot_id, RatingState())

@@ -76,8 +76,8 @@ def load_leaderboard(
     else:
         found = count_bots(session, ladder_id)
     rows = session.execute(query.order_by(*_sort_columns(order, backwards)).limit(limit).offset(start)).all()
-    places = _ranks(session, ladder_id, {bot.id: value for bot, value, _ in rows})
-    return LeaderboardPage([_row(places[bot.id], bot, value, games) for bot, value, games in rows], found)
+    rank_of = _ranks(session, ladder_id, {bot.id: value for bot, value, _ in rows})
+    return LeaderboardPage([_row(rank_of[bot.id], bot, value, games) for bot, value, games in rows], found)
 
 
 def list_ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
@@ -124,8 +124,8 @@ def count_results(session: Session, ladder_id: str) -> int:
 
 def find_entry_time(session: Session, ladder_id: str, seq: int) -> datetime | None:
     """Return the time of the ladder's last entry up to ``seq``, None before the first."""
-    act = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
-    return session.scalar(act.order_by(LedgerEntry.seq.desc()).limit(1))
+    query = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
+    return session.scalar(query.order_by(LedgerEntry.seq.desc()).limit(1))
 
 
 def _top_rows(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
@@ -135,13 +135,15 @@ def _top_rows(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str
         best = select(Rating.ladder_id, Rating.bot_id, Rating.value, Rating.games)
         best = best.where(Rating.ladder_id == ladder_id, Rating.games > 0)
         heads.append(select(best.order_by(Rating.value.desc(), Rating.bot_id).limit(top).subquery()))
-    seen = union_all(*heads).subquery()
-    query = select(seen.c.ladder_id, Bot, seen.c.value, seen.c.games).join(seen, seen.c.bot_id == Bot.id)
+    best_rows = union_all(*heads).subquery()
+    query = select(best_rows.c.ladder_id, Bot, best_rows.c.value, best_rows.c.games).join(
+        best_rows, best_rows.c.bot_id == Bot.id
+    )
     found: defaultdict[str, list[LeaderboardRow]] = defaultdict(list)
-    for ladder_id, bot, value, games in session.execute(query.order_by(seen.c.value.desc(), Bot.id)):
-        lines = found[ladder_id]
-        level = bool(lines) and lines[-1].value == value
-        lines.append(_row(lines[-1].rank if level else len(lines) + 1, bot, value, games))
+    for ladder_id, bot, value, games in session.execute(query.order_by(best_rows.c.value.desc(), Bot.id)):
+        ladder_rows = found[ladder_id]
+        is_tied = bool(ladder_rows) and ladder_rows[-1].value == value
+        ladder_rows.append(_row(ladder_rows[-1].rank if is_tied else len(ladder_rows) + 1, bot, value, games))
     return found
 
 

@@ -64,31 +64,31 @@ def lock_ledger(session: Session) -> None:
 
 def enter_results(session: Session, results: Sequence[RatedResult]) -> None:
     """Enter the results of a closed deal group into the ledger, in this order. The caller holds the lock."""
-    for ladder_id, together in groupby(results, key=lambda result: result.ladder_id):
-        mine = list(together)
-        acts = [append_entry(session, ladder_id, "result", result.match_id) for result in mine]
-        known = _load_ratings(session, ladder_id, {bot for result in mine for bot in result.bots})
+    for ladder_id, same_ladder in groupby(results, key=lambda result: result.ladder_id):
+        ladder_results = list(same_ladder)
+        entries = [append_entry(session, ladder_id, "result", result.match_id) for result in ladder_results]
+        known = _load_ratings(session, ladder_id, {bot for result in ladder_results for bot in result.bots})
         if known is None:
             continue
-        fold = RatingReplay(dict(known))
-        moves = [fold.apply_result(result.bots, result.placements, result.rated) for result in mine]
-        store_changes(session, ladder_id, list(zip(acts, moves, strict=True)), known)
+        replay = RatingReplay(dict(known))
+        moves = [replay.apply_result(result.bots, result.placements, result.rated) for result in ladder_results]
+        store_changes(session, ladder_id, list(zip(entries, moves, strict=True)), known)
 
 
-def void_result(session: Session, counting: RatedResult, reason: str, *, by: str | None) -> int:
+def void_result(session: Session, result: RatedResult, reason: str, *, created_by: str | None) -> int:
     """Append an entry that voids a result; return its number. The caller holds the lock.
 
     All rating changes that follow, also of bots that were not in the match, are stored as changes of this entry.
     """
     entered = session.scalar(
-        select(LedgerEntry.seq).where(LedgerEntry.match_id == counting.match_id, LedgerEntry.kind == "result")
+        select(LedgerEntry.seq).where(LedgerEntry.match_id == result.match_id, LedgerEntry.kind == "result")
     )
-    seq = append_entry(session, counting.ladder_id, "void", counting.match_id, reason, by)
-    frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == counting.ladder_id)).one()
+    seq = append_entry(session, result.ladder_id, "void", result.match_id, reason, created_by)
+    frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == result.ladder_id)).one()
     if entered is not None and frozen is None:
-        replayed = replay_ratings(session, counting.ladder_id, entered - 1, seq)
-        known = _load_ratings(session, counting.ladder_id, replayed.ratings) or {}
-        store_changes(session, counting.ladder_id, [(seq, RatingReplay(dict(known)).moves_towards(replayed))], known)
+        replayed = replay_ratings(session, result.ladder_id, entered - 1, seq)
+        known = _load_ratings(session, result.ladder_id, replayed.ratings) or {}
+        store_changes(session, result.ladder_id, [(seq, RatingReplay(dict(known)).moves_towards(replayed))], known)
     return seq
 
 
@@ -98,11 +98,11 @@ def append_entry(
     kind: str,
     match_id: str | None,
     reason: str | None = None,
-    by: str | None = None,
+    created_by: str | None = None,
 ) -> int:
     """Append an entry without changing ratings; return its number."""
-    act = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": by}
-    return int(session.connection().execute(_APPEND, {**act, "created_at": current_time(session)}).scalar_one())
+    entry = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": created_by}
+    return int(session.connection().execute(_APPEND, {**entry, "created_at": current_time(session)}).scalar_one())
 
 
 def store_changes(
@@ -112,8 +112,8 @@ def store_changes(
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
         | {"before": move.before, "after": move.after, "games": move.games}
-        for seq, made in moves
-        for move in made
+        for seq, moves_of_entry in moves
+        for move in moves_of_entry
     ]
     ratings: dict[str, dict[str, Any]] = {
         row["bot_id"]: {"ladder_id": ladder_id, "bot_id": row["bot_id"], "value": row["after"]}
@@ -160,14 +160,14 @@ def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> 
     The replay starts at the last entry at which stored changes can be trusted.
     """
     start = _last_settled_seq(session, ladder_id, after, until)
-    fold = RatingReplay()
+    replay = RatingReplay()
     for page in read_entries(session, ladder_id, after=start, until=until):
-        seen = {bot for act in page if act.kind == "result" for bot in act.bots}
-        fold.ratings |= ratings_at(session, ladder_id, start, seen - fold.ratings.keys())
-        for act in page:
-            if act.counts_at(until):
-                fold.apply_result(act.bots, act.placements, act.rated)
-    return fold
+        occurring = {bot for entry in page if entry.kind == "result" for bot in entry.bots}
+        replay.ratings |= ratings_at(session, ladder_id, start, occurring - replay.ratings.keys())
+        for entry in page:
+            if entry.counts_at(until):
+                replay.apply_result(entry.bots, entry.placements, entry.rated)
+    return replay
 
 
 def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
@@ -175,15 +175,15 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
     wanted = sorted(bots)
     found = {bot_id: RatingState() for bot_id in wanted}
     for start in range(0, len(wanted) if seq else 0, PAGE_SIZE):
-        some = wanted[start : start + PAGE_SIZE]
+        page_of_bots = wanted[start : start + PAGE_SIZE]
         latest = (
             select(RatingChange.bot_id, func.max(RatingChange.seq).label("seq"))
-            .where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(some), RatingChange.seq <= seq)
+            .where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(page_of_bots), RatingChange.seq <= seq)
             .group_by(RatingChange.bot_id)
             .subquery()
         )
-        there = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
-        query = select(RatingChange.bot_id, RatingChange.after, RatingChange.games).join(latest, there)
+        is_latest = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
+        query = select(RatingChange.bot_id, RatingChange.after, RatingChange.games).join(latest, is_latest)
         found |= {bot_id: RatingState(value, games) for bot_id, value, games in session.execute(query)}
     return found
 

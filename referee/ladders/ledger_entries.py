@@ -77,10 +77,12 @@ def _entries(database: Database, ladder_id: str, after: int, until: int) -> list
         .limit(ENTRIES_PER_QUERY)
     )
     with database.read() as session:
-        page = [(act, result, match) for act, result, match in session.execute(query)]
-        played = [(result, match) for act, result, match in page if act.kind == "result" and result is not None]
+        page = [(entry, result, match) for entry, result, match in session.execute(query)]
+        played = [(result, match) for entry, result, match in page if entry.kind == "result" and result is not None]
         by_match = {id: list(seats) for id, seats in groupby(seats_of(session, played), key=lambda seat: seat.match_id)}
-    return [_Entry(act, by_match.get(str(act.match_id), []) if act.kind == "result" else []) for act, _, _ in page]
+    return [
+        _Entry(entry, by_match.get(str(entry.match_id), []) if entry.kind == "result" else []) for entry, _, _ in page
+    ]
 
 
 def _changes(database: Database, seqs: Sequence[int]) -> Iterator[RatingChange]:

@@ -15,16 +15,16 @@ MAX_ENTRIES_READ: Final = 200  # entries
 
 def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int) -> list[RankedBot]:
     """Return the rows of bots whose rating changed by entries above ``after``, latest first, at most ``limit``."""
-    acts = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
-    acts = acts.order_by(LedgerEntry.seq.desc()).limit(MAX_ENTRIES_READ)
+    recent_entries = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
+    recent_entries = recent_entries.order_by(LedgerEntry.seq.desc()).limit(MAX_ENTRIES_READ)
     latest = func.max(RatingChange.seq)
-    query = select(RatingChange.bot_id).where(RatingChange.seq.in_(list(session.scalars(acts))))
+    query = select(RatingChange.bot_id).where(RatingChange.seq.in_(list(session.scalars(recent_entries))))
     query = query.group_by(RatingChange.bot_id).order_by(latest.desc(), RatingChange.bot_id).limit(limit)
     bot_ids = list(session.scalars(query))
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
     found = [(bots[bot_id], ranks.find_rank(session, ladder_id, bot_id)) for bot_id in bot_ids]
     return [
-        RankedBot(place.rank, bot.id, bot.name, bot.owner_id, bot.status, place.value, place.games)
-        for bot, place in found
-        if place is not None
+        RankedBot(rank.rank, bot.id, bot.name, bot.owner_id, bot.status, rank.value, rank.games)
+        for bot, rank in found
+        if rank is not None
     ]

@@ -180,16 +180,16 @@ def _page_of_ratings(
 
 def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
     """Return rows with their ranks; the cursor carries the last rank."""
-    last, _, seen, place = _ladder_position(cursor)
-    lines: list[RankedBot] = []
+    last, _, seen, rank = _ladder_position(cursor)
+    ranked: list[RankedBot] = []
     for value, games, bot in rows:
         seen += 1
-        place = place if value == last else seen
+        rank = rank if value == last else seen
         last = value
-        lines.append(RankedBot(place, bot.id, bot.name, bot.owner_id, bot.status, value, games))
-    more = len(lines) > limit
-    lines = lines[:limit]
-    return Page(lines, [lines[-1].value, lines[-1].bot_id, seen - 1, lines[-1].rank] if more else None)
+        ranked.append(RankedBot(rank, bot.id, bot.name, bot.owner_id, bot.status, value, games))
+    more = len(ranked) > limit
+    ranked = ranked[:limit]
+    return Page(ranked, [ranked[-1].value, ranked[-1].bot_id, seen - 1, ranked[-1].rank] if more else None)
 
 
 def last_seq(session: Session, ladder_id: str) -> int:
@@ -235,11 +235,11 @@ def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedCh
     """Return these changes of one bot, latest first, each compared with the version in the result before it."""
     described: list[DescribedChange] = []
     earlier = _version_before(session, rows[-1][0]) if rows else _NO_VERSION
-    for change, act, version in reversed(rows):
-        is_result = act.kind == "result"
+    for change, entry, version in reversed(rows):
+        is_result = entry.kind == "result"
         changed = is_result and earlier is not _NO_VERSION and version != earlier
         earlier = version if is_result else earlier
-        of_act = (change.seq, change.bot_id, act.kind, act.match_id, act.reason, act.created_at)
+        of_act = (change.seq, change.bot_id, entry.kind, entry.match_id, entry.reason, entry.created_at)
         described.append(DescribedChange(*of_act, change.before, change.after, change.games, version, changed))
     return described[::-1]
 

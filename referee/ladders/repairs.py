@@ -76,7 +76,7 @@ def doubtful_matches(found: Iterable[Difference]) -> set[str]:
 
 
 def repair_ladder(
-    session: Session, ladder_id: str, *, by: str | None = None, matches: Collection[str] | None = None
+    session: Session, ladder_id: str, *, created_by: str | None = None, matches: Collection[str] | None = None
 ) -> RepairReport:
     """Repair the numbers of a ladder and unfreeze it, in one transaction.
 
@@ -92,13 +92,13 @@ def repair_ladder(
     repaired = RepairReport(ladder_id)
     _repair_results(session, repaired, matches)
     _repair_entries(session, repaired)
-    _append_entries(session, repaired, by)
-    refold = LadderReplay(session, ladder_id)
-    _rewrite_changes(session, repaired, refold)
-    if stored_counts(session, ladder_id) != ranks.count_bands(refold.ratings.ratings.values()):
+    _append_entries(session, repaired, created_by)
+    replay = LadderReplay(session, ladder_id)
+    _rewrite_changes(session, repaired, replay)
+    if stored_counts(session, ladder_id) != ranks.count_bands(replay.rating_replay.ratings.values()):
         repaired.repairs.append("counts of ratings")
-    _rewrite_ratings(session, repaired, refold, by)
-    ranks.replace_counts(session, ladder_id, refold.ratings.ratings.values())
+    _rewrite_ratings(session, repaired, replay, created_by)
+    ranks.replace_counts(session, ladder_id, replay.rating_replay.ratings.values())
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
     session.expire_all()
     return repaired
@@ -108,8 +108,8 @@ def _repair_results(session: Session, repaired: RepairReport, matches: Collectio
     """Repair results whose logs can be verified; leave the others as they are."""
     if matches is None:
         counted = select(LedgerEntry.match_id).where(LedgerEntry.ladder_id == repaired.ladder_id)
-        here = or_(Result.ladder_id == repaired.ladder_id, Result.match_id.in_(counted))
-        matches = session.scalars(select(Result.match_id).where(here)).all()
+        on_this_ladder = or_(Result.ladder_id == repaired.ladder_id, Result.match_id.in_(counted))
+        matches = session.scalars(select(Result.match_id).where(on_this_ladder)).all()
     kept = select(Match, MatchLog, Result).join(MatchLog, MatchLog.match_id == Match.id)
     kept = kept.join(Result, Result.match_id == Match.id)
     for match_id in sorted(matches):
@@ -137,78 +137,80 @@ def _repair_result(session: Session, repaired: RepairReport, match: Match, log: 
 
 def _repair_entries(session: Session, repaired: RepairReport) -> None:
     """Delete entries that cannot be right; move entries of another ladder there."""
-    for act, of, kind in session.execute(invalid_entries(repaired.ladder_id)).all():
-        session.execute(delete(RatingChange).where(RatingChange.seq == act))
-        session.execute(delete(LedgerEntry).where(LedgerEntry.seq == act))
-        repaired.repairs.append(f"act {act}, a {kind} of {of}, taken out")
-    for act, of, _, home in session.execute(misplaced_entries(repaired.ladder_id)).all():
-        session.execute(update(LedgerEntry).where(LedgerEntry.seq == act).values(ladder_id=home))
-        repaired.repairs.append(f"act {act} of {of} to {home}")
+    for entry_seq, match_id, kind in session.execute(invalid_entries(repaired.ladder_id)).all():
+        session.execute(delete(RatingChange).where(RatingChange.seq == entry_seq))
+        session.execute(delete(LedgerEntry).where(LedgerEntry.seq == entry_seq))
+        repaired.repairs.append(f"entry {entry_seq}, a {kind} of {match_id}, removed")
+    for entry_seq, match_id, _, home in session.execute(misplaced_entries(repaired.ladder_id)).all():
+        session.execute(update(LedgerEntry).where(LedgerEntry.seq == entry_seq).values(ladder_id=home))
+        repaired.repairs.append(f"entry {entry_seq} of {match_id} moved to {home}")
 
 
-def _append_entries(session: Session, repaired: RepairReport, by: str | None) -> None:
+def _append_entries(session: Session, repaired: RepairReport, created_by: str | None) -> None:
     ladder_id = repaired.ladder_id
     for match_id, seq in session.execute(missing_entries(ladder_id)).all():
-        ledger.append_entry(session, ladder_id, "result", match_id, f"found missing for result {seq}", by)
-        repaired.repairs.append(f"act for result {seq} of {match_id}")
+        ledger.append_entry(session, ladder_id, "result", match_id, f"found missing for result {seq}", created_by)
+        repaired.repairs.append(f"entry for result {seq} of {match_id}")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(Match.reason).where(Match.id == match_id))
-        ledger.append_entry(session, ladder_id, "void", match_id, reason or "found missing", by)
+        ledger.append_entry(session, ladder_id, "void", match_id, reason or "found missing", created_by)
         repaired.repairs.append(f"void of {match_id}")
-    for act, of in session.execute(entries_without_result(ladder_id)).all():
-        reason = f"act {act} has no result"
-        ledger.append_entry(session, ladder_id, "void", of, reason, by)
+    for entry_seq, of in session.execute(entries_without_result(ladder_id)).all():
+        reason = f"entry {entry_seq} has no result"
+        ledger.append_entry(session, ladder_id, "void", of, reason, created_by)
         session.execute(update(Match).where(Match.id == of).values(status="void", reason=reason))
-        repaired.repairs.append(f"void of act {act} of {of}, which has no result")
-    for act, of, status in session.execute(voids_without_cause(ladder_id)).all():
+        repaired.repairs.append(f"void of entry {entry_seq} of {of}, which has no result")
+    for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)).all():
         session.execute(update(Match).where(Match.id == of).values(status="void"))
-        repaired.repairs.append(f"match {of} from {status} to void, by act {act}")
+        repaired.repairs.append(f"match {of} from {status} to void, by entry {entry_seq}")
 
 
 def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderReplay) -> None:
-    for act, stored, expected in walk_entries(replay, lambda more: None):
+    for entry, stored, expected in walk_entries(replay, lambda more: None):
         if stored == expected:
             continue
-        session.execute(delete(RatingChange).where(RatingChange.seq == act.seq))
+        session.execute(delete(RatingChange).where(RatingChange.seq == entry.seq))
         rows = [
-            {"seq": act.seq, "bot_id": bot_id, "ladder_id": repaired.ladder_id}
+            {"seq": entry.seq, "bot_id": bot_id, "ladder_id": repaired.ladder_id}
             | {"before": before, "after": after, "games": games}
             for bot_id, (_, before, after, games) in expected.items()
         ]
         if rows:
             session.execute(insert(RatingChange), rows)
         wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-        repaired.repairs += [f"change {act.seq} of {bot}" for bot in wrong]
+        repaired.repairs += [f"change {entry.seq} of {bot}" for bot in wrong]
 
 
-def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderReplay, by: str | None) -> None:
+def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderReplay, created_by: str | None) -> None:
     """Append the entry of the repair and change wrong ratings by it, from the stored to the derived values."""
     ladder_id = repaired.ladder_id
     stored, expected = stored_ratings(session, ladder_id), expected_ratings(replay)
     wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-    held = {bot: replay.ratings.ratings.get(bot, RatingState()) for bot in wrong}
+    replayed = {bot: replay.rating_replay.ratings.get(bot, RatingState()) for bot in wrong}
     for bot in wrong:
         before = stored[bot][0] if bot in stored else None
-        repaired.repairs.append(f"rating of {bot} from {before} to {held[bot].value} after {held[bot].games} games")
-    repaired.seq = ledger.append_entry(session, ladder_id, "repair", None, repaired.reason, by)
+        repaired.repairs.append(
+            f"rating of {bot} from {before} to {replayed[bot].value} after {replayed[bot].games} games"
+        )
+    repaired.seq = ledger.append_entry(session, ladder_id, "repair", None, repaired.reason, created_by)
     changes = [
-        {"seq": repaired.seq, "bot_id": bot, "ladder_id": ladder_id, "games": held[bot].games}
-        | {"before": stored[bot][0] if bot in stored else RatingState().value, "after": held[bot].value}
+        {"seq": repaired.seq, "bot_id": bot, "ladder_id": ladder_id, "games": replayed[bot].games}
+        | {"before": stored[bot][0] if bot in stored else RatingState().value, "after": replayed[bot].value}
         for bot in wrong
     ]
     ratings = [
-        {"ladder_id": ladder_id, "bot_id": bot, "value": held[bot].value, "games": held[bot].games}
+        {"ladder_id": ladder_id, "bot_id": bot, "value": replayed[bot].value, "games": replayed[bot].games}
         | {"as_of_seq": repaired.seq}
         for bot in wrong
     ]
-    for some in _portions(wrong):
-        session.execute(delete(Rating).where(Rating.ladder_id == ladder_id, Rating.bot_id.in_(some)))
+    for portion in _portions(wrong):
+        session.execute(delete(Rating).where(Rating.ladder_id == ladder_id, Rating.bot_id.in_(portion)))
     if wrong:
         session.execute(insert(RatingChange), changes)
         session.execute(insert(Rating), ratings)
 
 
 def _portions(bots: Sequence[str]) -> Iterable[list[str]]:
-    rest = iter(bots)
-    while some := list(islice(rest, _PER_STATEMENT)):
-        yield some
+    remaining = iter(bots)
+    while portion := list(islice(remaining, _PER_STATEMENT)):
+        yield portion

@@ -29,10 +29,10 @@ def load_results(
     seq = ratings.last_seq(session, ladder_id)
     if before is not None and (patient or before.as_of_seq == seq):
         return before
-    act, void = LedgerEntry, aliased(LedgerEntry)
-    voided = select(void.seq).where(void.match_id == act.match_id, void.kind == "void").exists()
-    query = select(Result.bots, Result.placements, Result.rated).join(act, act.match_id == Result.match_id)
-    query = query.where(act.ladder_id == ladder_id, act.kind == "result", ~voided)
-    rows = session.execute(query.order_by(act.seq.desc()).limit(limit)).all()
+    entry, void = LedgerEntry, aliased(LedgerEntry)
+    voided = select(void.seq).where(void.match_id == entry.match_id, void.kind == "void").exists()
+    query = select(Result.bots, Result.placements, Result.rated).join(entry, entry.match_id == Result.match_id)
+    query = query.where(entry.ladder_id == ladder_id, entry.kind == "result", ~voided)
+    rows = session.execute(query.order_by(entry.seq.desc()).limit(limit)).all()
     counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
     return LadderResults(seq, [(bots, placements, rated) for bots, placements, rated in rows], counting - len(rows))

@@ -136,8 +136,9 @@ def _store_addresses(session: Session, match_ids: Sequence[str]) -> None:
     """Store the addresses, names and versions that these matches start with."""
     if not match_ids:
         return
-    kept = {"bot_name": _BOTS.c.name, "version": _BOTS.c.version, "url": _BOTS.c.verified_url}
+    bot_columns = {"bot_name": _BOTS.c.name, "version": _BOTS.c.version, "url": _BOTS.c.verified_url}
     values = {
-        name: select(column).where(_BOTS.c.id == _SEATS.c.bot_id).scalar_subquery() for name, column in kept.items()
+        name: select(column).where(_BOTS.c.id == _SEATS.c.bot_id).scalar_subquery()
+        for name, column in bot_columns.items()
     }
     session.connection().execute(update(_SEATS).where(_SEATS.c.match_id.in_(match_ids)).values(values))

@@ -115,16 +115,16 @@ class _GroupProgress:
 
         The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
         """
-        left = MAX_ROWS_READ
+        rows_left = MAX_ROWS_READ
         heap = [
             (getattr(drawn, counter), rows[match_id] > read, match_id) for match_id, (read, drawn) in self._read.items()
         ]
         heapify(heap)
-        while heap and left > 0:
+        while heap and rows_left > 0:
             _, unread, match_id = heappop(heap)
             if not unread:
                 return match_id
-            left -= self._read_new_rows(session, match_id)
+            rows_left -= self._read_new_rows(session, match_id)
             heappush(heap, (getattr(self._read[match_id][1], counter), False, match_id))
         return None
 
@@ -145,7 +145,7 @@ class _GroupProgress:
 
     def _least_of(self, match_ids: Mapping[str, int] | set[str]) -> DrawCounts:
         drawn = [self._read[match_id][1] for match_id in match_ids]
-        return DrawCounts(min(each.decks for each in drawn), min(each.draws for each in drawn))
+        return DrawCounts(min(counts.decks for counts in drawn), min(counts.draws for counts in drawn))
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
         """Return the number of recorded rows of those matches that have not ended."""

@@ -161,8 +161,8 @@ def isolated_match_queries(boot: str, seconds: float) -> list[Select[Any]]:
     There is one for due matches and one for matches whose lease expired, so that each can use an index.
     """
     columns = select(_M.id, _M.created_at)
-    gone = columns.where(has_lost_claim(boot, seconds), _count_lost_claims(boot, seconds) >= LOST_BEFORE_ISOLATED)
-    return [columns.where(DUE, LOST_TWICE), gone]
+    lost = columns.where(has_lost_claim(boot, seconds), _count_lost_claims(boot, seconds) >= LOST_BEFORE_ISOLATED)
+    return [columns.where(DUE, LOST_TWICE), lost]
 
 
 def _has_lost_one_claim(boot: str, seconds: float) -> ColumnElement[bool]:
@@ -235,10 +235,10 @@ class _Queue:
         """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
-        together = self._due_by_group([row.group_id for row in rows if row.kind == "duplicate"])
+        due_by_group = self._due_by_group([row.group_id for row in rows if row.kind == "duplicate"])
         units = []
         for row in rows:
-            match_ids = together[row.group_id] if row.kind == "duplicate" else (row.id,)
+            match_ids = due_by_group[row.group_id] if row.kind == "duplicate" else (row.id,)
             if match_ids:
                 units.append(ClaimUnit(match_ids, row.created_at, creator if row.friendly else None))
             else:
@@ -339,8 +339,8 @@ def bots_under_examination(session: Session, boot: str, seconds: float) -> set[s
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
     """Return the free concurrent calls of each bot that plays or is being checked; a seat needs one."""
     left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
-    for bot_id, most in session.execute(_EXAMINED, {"boot": boot, "seconds": seconds}):
-        left[bot_id] = left.get(bot_id, most) - EXAMINED_AT_ONCE
+    for bot_id, declared in session.execute(_EXAMINED, {"boot": boot, "seconds": seconds}):
+        left[bot_id] = left.get(bot_id, declared) - EXAMINED_AT_ONCE
     return left
 
 

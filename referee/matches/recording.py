@@ -74,10 +74,10 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
         }
         for record in ordered
     ]
-    together = len(moves) > MAX_WITHOUT_SAVEPOINT and _advance_all(session, moves)
-    good = ordered if together else _advance_one_by_one(session, ordered, moves)
-    _write(session, good)
-    return {record.match_id for record in ordered if record not in good}
+    all_advanced = len(moves) > MAX_WITHOUT_SAVEPOINT and _advance_all(session, moves)
+    valid = ordered if all_advanced else _advance_one_by_one(session, ordered, moves)
+    _write(session, valid)
+    return {record.match_id for record in ordered if record not in valid}
 
 
 def _advance_all(session: Session, moves: Sequence[dict[str, Any]]) -> bool:

@@ -70,14 +70,14 @@ def create_matches(
     draft = _Draft(session, plans)
     draft.check()
     moment = current_time(session)
-    made = {} if group else draft.groups(moment, master_key)
-    group_ids = [group.id if group else made[key]["id"] for key in draft.deals]
+    new_groups = {} if group else draft.groups(moment, master_key)
+    group_ids = [group.id if group else new_groups[key]["id"] for key in draft.deals]
     rows = [
         {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
     ]
     seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
     session.flush()  # a given group may not be stored yet
-    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(made.values()), rows, seats), strict=True):
+    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(new_groups.values()), rows, seats), strict=True):
         if batch:
             session.connection().execute(insert(table), batch)
     return [row["id"] for row in rows]
@@ -118,10 +118,10 @@ class _Draft:
 
     def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
         """Return the row of a new group for each deal. House bots contribute no nonces."""
-        together: dict[Hashable, list[MatchPlan]] = {}
+        plans_by_deal: dict[Hashable, list[MatchPlan]] = {}
         for key, plan in zip(self.deals, self.plans, strict=True):
-            together.setdefault(key, []).append(plan)
-        return {key: self._group(plans, moment, master_key) for key, plans in together.items()}
+            plans_by_deal.setdefault(key, []).append(plan)
+        return {key: self._group(plans, moment, master_key) for key, plans in plans_by_deal.items()}
 
     def _group(self, plans: Sequence[MatchPlan], moment: datetime, master_key: bytes) -> Json:
         entries = [bot for plan in plans for bot in plan.bots if self.bots[bot].status != house_bots.STATUS]

@@ -37,13 +37,13 @@ def match_facts(header: Json, seat: int, aliases: Sequence[str] = ()) -> Json:
 
     Players have their bot's id, name and version. In an anonymous match they have only the ``aliases``, by seat.
     """
-    shown = {key: header[key] for key in ("game", "rules_version", "options", "rated")}
-    return {"id": header["match"], **shown, "seat": seat, "players": _players(header, aliases)}
+    facts = {key: header[key] for key in ("game", "rules_version", "options", "rated")}
+    return {"id": header["match"], **facts, "seat": seat, "players": _players(header, aliases)}
 
 
 def _players(header: Json, aliases: Sequence[str]) -> list[Json]:
     if aliases:
-        return [{"seat": place, "id": alias} for place, alias in enumerate(aliases)]
+        return [{"seat": seat, "id": alias} for seat, alias in enumerate(aliases)]
     return [
         {"seat": place, "id": player["bot"], "name": player["name"], "version": player["version"]}
         for place, player in enumerate(header["players"])
@@ -106,9 +106,9 @@ def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
     ``match`` is the member of the questions, ``result`` the result row; each of the seat's ``faults`` has ``question``
     and ``fault``.
     """
-    shown = {key: match[key] for key in ("id", "game", "seat")}
+    facts = {key: match[key] for key in ("id", "game", "seat")}
     outcome = {key: result[key] for key in ("scores", "returns", "placements")}
-    return _notice("match_end", match=shown, result=outcome, faults=list(faults))
+    return _notice("match_end", match=facts, result=outcome, faults=list(faults))
 
 
 def faults_of(rows: Iterable[Json], seat: int) -> list[Json]:
@@ -186,11 +186,11 @@ def read_manifest(body: bytes) -> Manifest:
     games = manifest.get("games")
     if not isinstance(games, list) or not 1 <= len(games) <= 100:
         raise BadBody("bad_schema", "games must list 1 to 100 names")
-    most = manifest.get("max_concurrent_requests", DEFAULT_MAX_CONCURRENT_REQUESTS)
-    if type(most) is not int or not 1 <= most <= 100:
+    declared = manifest.get("max_concurrent_requests", DEFAULT_MAX_CONCURRENT_REQUESTS)
+    if type(declared) is not int or not 1 <= declared <= 100:
         raise BadBody("bad_schema", "max_concurrent_requests must be a whole number from 1 to 100")
     name, version = (_short_text(manifest.get(member), member) for member in ("name", "version"))
-    return Manifest(name, version, tuple(_short_text(game, "each of games") for game in games), most)
+    return Manifest(name, version, tuple(_short_text(game, "each of games") for game in games), declared)
 
 
 def read_proof(body: bytes) -> str:
@@ -266,9 +266,9 @@ def _error(error: Any) -> str:
     return shown.encode()[:MAX_ERROR_BYTES].decode(errors="ignore")
 
 
-def _short_text(text: Any, what: str) -> str:
+def _short_text(text: Any, name: str) -> str:
     if not isinstance(text, str) or not 1 <= len(text) <= 64 or not _NOTE.fullmatch(text):
-        raise BadBody("bad_schema", f"{what} must be a text of 1 to 64 printable characters")
+        raise BadBody("bad_schema", f"{name} must be a text of 1 to 64 printable characters")
     return text
 
 

@@ -59,17 +59,17 @@ def check(redis_url: str) -> None:
         with Redis.from_url(redis_url, **_NO_RETRY) as client:
             client.ping()
     except (RedisError, ValueError) as error:
-        place = redis_url.rpartition("@")[2]  # without the password
-        raise RedisServerError(f"no Redis server answers at {place}, the address in $REDIS_URL: {error}") from error
+        address = redis_url.rpartition("@")[2]  # without the password
+        raise RedisServerError(f"no Redis server answers at {address}, the address in $REDIS_URL: {error}") from error
 
 
 def set_data_aside(server: Child) -> Path | None:
     """Rename the data folder of the server, so that it starts empty. Return the new name, or None without data."""
-    kept = server.folder / "appendonlydir"
-    if not kept.exists():
+    data = server.folder / "appendonlydir"
+    if not data.exists():
         return None
     aside = server.folder / f"unreadable-{int(time.time())}"
-    kept.rename(aside)
+    data.rename(aside)
     return aside
 
 

@@ -79,8 +79,8 @@ def compute_standings(
             groups = _split_ties(groups, found[name], least=name in LOWER_IS_BETTER)
     rows: list[RankedEntrant] = []
     for group in groups:
-        place = len(rows) + 1
-        rows += [_row(place, entrant, totals, found) for entrant in group]
+        rank = len(rows) + 1
+        rows += [_row(rank, entrant, totals, found) for entrant in group]
     return rows
 
 

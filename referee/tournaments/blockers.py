@@ -20,11 +20,11 @@ REMEDIES: Final = "void each, with or without a rematch, or cancel it; or ask th
 
 def blocking_reason(session: Session, tournament: Tournament) -> str | None:
     """Return what blocks the tournament, for its ``status_reason``; None when nothing does."""
-    of_event = Match.tournament_id == tournament.id, Match.status == "stuck"
-    named = list(session.scalars(select(Match.id).where(*of_event).order_by(Match.id).limit(MAX_NAMED + 1)))
+    is_stuck = Match.tournament_id == tournament.id, Match.status == "stuck"
+    named = list(session.scalars(select(Match.id).where(*is_stuck).order_by(Match.id).limit(MAX_NAMED + 1)))
     if not named:
         return None
-    count = session.scalars(select(func.count()).where(*of_event)).one() if len(named) > MAX_NAMED else len(named)
+    count = session.scalars(select(func.count()).where(*is_stuck)).one() if len(named) > MAX_NAMED else len(named)
     matches = ", ".join(named[:MAX_NAMED]) + (f" and {count - MAX_NAMED} more" if count > MAX_NAMED else "")
     return f"held up by stuck matches: {matches}; {REMEDIES}"
 

@@ -134,10 +134,10 @@ def load_gzip_log(session: Session, match_id: str) -> bytes | None:
         return None
 
 
-def load_result_seats(session: Session, which: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
+def load_result_seats(session: Session, condition: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
     """Return the seats of the matches with the next results, at most ``PAGE_SIZE`` matches."""
     found = select(Result, Match).join(Match, Match.id == Result.match_id)
-    found = found.where(which, Result.seq > after, Result.seq <= until)
+    found = found.where(condition, Result.seq > after, Result.seq <= until)
     rows = session.execute(found.order_by(Result.seq).limit(PAGE_SIZE))
     return seats_of(session, [(result, match) for result, match in rows])
 

@@ -108,9 +108,9 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
         return {}, {}
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
-    now = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
-    values = {bot_id: value for bot_id, value, _ in now}
-    games = {bot_id: games for bot_id, _, games in now}
+    current = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
+    values = {bot_id: value for bot_id, value, _ in current}
+    games = {bot_id: games for bot_id, _, games in current}
     moment = tournament.finished_at if today else tournament.started_at
     if moment is None:
         return values, games

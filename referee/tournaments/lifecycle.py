@@ -66,8 +66,8 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     cancel_unstarted(session, tournament, "ladder_ended")
     if tournament.status == "paused":  # matches that a runner released after the pause are still played
         _set_match_states(session, tournament, "waiting", "due")
-    made = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
-    tournament.expected_matches, tournament.status = max(made, 1), "running"
+    created = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
+    tournament.expected_matches, tournament.status = max(created, 1), "running"
     tournament.preflight_until = None  # otherwise the end of the preflight would reset ``expected_matches``
     return mark_changed(session, tournament)
 

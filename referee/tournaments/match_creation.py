@@ -75,10 +75,10 @@ def find_players(session: Session, tournament: Tournament, entrants: Iterable[st
 
 def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
     """Return the orders of seats in one set of matches of a table."""
-    places = tuple(range(tournament.seats))
+    seats = tuple(range(tournament.seats))
     if tournament.deal_sharing != "duplicate":
-        return [places]
-    return list(permutations(places)) if tournament.orders == "all" else [_rotate_seats(places, by) for by in places]
+        return [seats]
+    return list(permutations(seats)) if tournament.orders == "all" else [_rotate_seats(seats, by) for by in seats]
 
 
 def plan_match(
@@ -102,8 +102,8 @@ def count_sets(session: Session, tournament: Tournament, stage: int, tables: Seq
     """Return how many sets of matches each of these tables has."""
     query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
     query = query.where(Match.tournament_round == stage, Match.table_no.in_(tables)).group_by(Match.table_no)
-    each = len(seat_orders(tournament))
-    return {table_no: leg // each for table_no, leg in session.execute(query) if table_no and leg}
+    matches_per_set = len(seat_orders(tournament))
+    return {table_no: leg // matches_per_set for table_no, leg in session.execute(query) if table_no and leg}
 
 
 def _next_tables(stage: TournamentRound, matches_a_set: int) -> list[MatchesToCreate]:
@@ -123,11 +123,11 @@ def _next_tables(stage: TournamentRound, matches_a_set: int) -> list[MatchesToCr
 def _plan_matches(
     tournament: Tournament, stage: int, wanted: MatchesToCreate, players: Mapping[str, str | None], *, shares: bool
 ) -> list[MatchPlan]:
-    each = seat_orders(tournament)
+    seat_permutations = seat_orders(tournament)
     plans = []
     for number in range(wanted.done, wanted.done + wanted.sets):
-        seated = _rotate_seats(wanted.table.entrants, number if len(each) == 1 else 0)
-        for place, order in enumerate(each):
+        seated = _rotate_seats(wanted.table.entrants, number if len(seat_permutations) == 1 else 0)
+        for index_in_set, order in enumerate(seat_permutations):
             plans.append(
                 plan_match(
                     tournament,
@@ -135,8 +135,8 @@ def _plan_matches(
                     players,
                     tournament_round=stage,
                     table_no=wanted.table_no,
-                    leg=number * len(each) + place + 1,
-                    deal=_deal(wanted, number, duplicate=len(each) > 1, shares=shares),
+                    leg=number * len(seat_permutations) + index_in_set + 1,
+                    deal=_deal(wanted, number, duplicate=len(seat_permutations) > 1, shares=shares),
                 )
             )
     return plans
@@ -148,6 +148,6 @@ def _deal(wanted: MatchesToCreate, number: int, *, duplicate: bool, shares: bool
     return Deal((wanted.section, number), "common") if shares else None
 
 
-def _rotate_seats(entrants: tuple[Any, ...], by: int) -> tuple[Any, ...]:
-    by %= len(entrants)
-    return entrants[by:] + entrants[:by]
+def _rotate_seats(entrants: tuple[Any, ...], shift: int) -> tuple[Any, ...]:
+    shift %= len(entrants)
+    return entrants[shift:] + entrants[:shift]

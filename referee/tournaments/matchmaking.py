@@ -49,10 +49,11 @@ def choose_tables(session: Session, tournament: Tournament) -> NextTables | None
     if want <= 0:
         return None
     serial = last_serial(session, tournament.id)
-    met, sat = _recent_meetings(session, tournament, serial)
+    meetings, seat_counts = _recent_meetings(session, tournament, serial)
+    with_games = _count_recent_games(load_entrants(session, tournament, today=True), seat_counts)
     tables = next_tables(
-        [one for one in _count_recent_games(load_entrants(session, tournament, today=True), sat) if one.active],
-        LadderState(tournament.seats, tournament.format_options, busy, met, sat),
+        [entrant for entrant in with_games if entrant.active],
+        LadderState(tournament.seats, tournament.format_options, busy, meetings, seat_counts),
         want=min(want, SEATS_PER_TRANSACTION // tournament.seats),
         draw_key=get_draw_key(tournament),
         serial=serial,
@@ -73,9 +74,9 @@ def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables,
     return bool(create_matches(session, plans, master_key=master_key))
 
 
-def _count_recent_games(entered: Sequence[Entrant], sat: dict[str, list[int]]) -> list[Entrant]:
+def _count_recent_games(entered: Sequence[Entrant], seat_counts: dict[str, list[int]]) -> list[Entrant]:
     """Return the entrants with at least as many games as they recently played in this ladder."""
-    return [replace(entrant, games=max(entrant.games, sum(sat.get(entrant.id, ())))) for entrant in entered]
+    return [replace(entrant, games=max(entrant.games, sum(seat_counts.get(entrant.id, ())))) for entrant in entered]
 
 
 def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
@@ -98,10 +99,10 @@ def _recent_meetings(
         Match.table_no > serial - MAX_RECENT_MATCHES,
         Match.status.not_in(["cancelled", "void"]),
     )
-    sat: dict[str, list[int]] = defaultdict(lambda: [0] * tournament.seats)
+    seat_counts: dict[str, list[int]] = defaultdict(lambda: [0] * tournament.seats)
     tables: dict[str, list[str]] = defaultdict(list)
     for match_id, seat, entrant_id in session.execute(query):
-        sat[entrant_id][seat] += 1
+        seat_counts[entrant_id][seat] += 1
         tables[match_id].append(entrant_id)
-    met = Counter(frozenset(pair) for table in tables.values() for pair in combinations(table, 2))
-    return dict(met), dict(sat)
+    meetings = Counter(frozenset(pair) for table in tables.values() for pair in combinations(table, 2))
+    return dict(meetings), dict(seat_counts)

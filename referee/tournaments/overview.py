@@ -30,22 +30,22 @@ class Overview:
 
 def load_overview(session: Session) -> Overview:
     running = select(Match).where(Match.status == "running").order_by(Match.created_at, Match.id).limit(MAX_MATCHES)
-    events = select(Tournament).where(Tournament.status.in_(["running", "paused"]))
-    events = events.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
-    with_progress = [(event, load_progress(session, event.id)) for event in session.scalars(events)]
+    tournaments = select(Tournament).where(Tournament.status.in_(["running", "paused"]))
+    tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
+    with_progress = [(tournament, load_progress(session, tournament.id)) for tournament in session.scalars(tournaments)]
     return Overview(list(session.scalars(running)), with_progress, _counts(session))
 
 
 def _counts(session: Session) -> dict[str, int]:
     """Return the counts without counting finished matches, which may be very many: the last result has their number."""
-    of_matches = select(Match.status, func.count()).where(Match.status.in_(["running", "due", "waiting"]))
-    of_events = select(Tournament.status, func.count()).where(Tournament.status.in_(["running", "open"]))
-    matches = dict(session.execute(of_matches.group_by(Match.status)).all())
-    events = dict(session.execute(of_events.group_by(Tournament.status)).all())
+    match_states = select(Match.status, func.count()).where(Match.status.in_(["running", "due", "waiting"]))
+    tournament_states = select(Tournament.status, func.count()).where(Tournament.status.in_(["running", "open"]))
+    matches = dict(session.execute(match_states.group_by(Match.status)).all())
+    tournaments = dict(session.execute(tournament_states.group_by(Tournament.status)).all())
     return {
         "running": matches.get("running", 0),
         "waiting": matches.get("due", 0) + matches.get("waiting", 0),
         "results": watching.last_seq(session),
-        "tournaments": events.get("running", 0),
-        "open": events.get("open", 0),
+        "tournaments": tournaments.get("running", 0),
+        "open": tournaments.get("open", 0),
     }

@@ -25,8 +25,8 @@ ENTRIES_PER_STEP: Final = 200  # entries settled in one transaction
 def request_handshakes(session: Session, tournament: Tournament, moment: datetime) -> None:
     """Request a handshake with every bot that is to play, and set the time limit of the preflight."""
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
-    fresh = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
-    asked = update(TournamentEntry).where(*entered).values(**fresh, version=None, version_changed_at=None)
+    reset = {"preflight": "asked", "preflight_reason": None, "substitute_id": None}
+    asked = update(TournamentEntry).where(*entered).values(**reset, version=None, version_changed_at=None)
     entries = count_changed_rows(session, asked.execution_options(synchronize_session=False))
     _check_again(session, Bot.id.in_(select(TournamentEntry.bot_id).where(*entered)), moment)
     tournament.preflight_until = moment + TIME_LIMIT + TIME_LIMIT_PER_BOT * entries
@@ -76,8 +76,8 @@ def update_entries(session: Session, tournament: Tournament) -> None:
 def _mark_ready(session: Session, tournament: Tournament) -> None:
     """Mark bots as ready in one statement where nothing else changes, which is true of nearly all."""
     of_bot = Bot.id == TournamentEntry.bot_id
-    well = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
-    well = well.where(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
+    passed = select(Bot.id).where(of_bot, Bot.status == "verified", Bot.check_state == "idle")
+    passed = passed.where(Bot.check_report["ok"].as_boolean().is_(True), _may_play(tournament))
     version = select(Bot.version).where(of_bot).scalar_subquery()
     waiting = (
         TournamentEntry.tournament_id == tournament.id,
@@ -85,7 +85,7 @@ def _mark_ready(session: Session, tournament: Tournament) -> None:
         TournamentEntry.version.is_(None),
         TournamentEntry.withdrawn_at.is_(None),
     )
-    ready = update(TournamentEntry).where(*waiting, well.exists()).values(preflight="ready", version=version)
+    ready = update(TournamentEntry).where(*waiting, passed.exists()).values(preflight="ready", version=version)
     session.execute(ready.execution_options(synchronize_session=False))
 
 
@@ -153,8 +153,8 @@ def _absence_reason(session: Session, tournament: Tournament, bot: Bot) -> str |
 
 
 def _seat_substitute(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    away = entry.preflight == "absent" or bot.status != "verified" or _is_other_version(tournament, entry, bot)
-    if not away:
+    is_absent = entry.preflight == "absent" or bot.status != "verified" or _is_other_version(tournament, entry, bot)
+    if not is_absent:
         entry.substitute_id = None
     elif tournament.substitute is not None and entry.substitute_id is None:
         entry.substitute_id = house_bots.get_or_create_house_bot(session, tournament.substitute).id
@@ -171,14 +171,14 @@ def _release_seats(session: Session, tournament: Tournament, entry: TournamentEn
     if not ids:
         return
     if entry.substitute_id is None:
-        gone = {"status": "cancelled", "reason": "version_changed", "finished_at": current_time(session)}
-        session.execute(update(Match).where(Match.id.in_(ids)).values(gone))
+        cancelled = {"status": "cancelled", "reason": "version_changed", "finished_at": current_time(session)}
+        session.execute(update(Match).where(Match.id.in_(ids)).values(cancelled))
         return
     substitute = session.get_one(Bot, entry.substitute_id)
     named = {"bot_name": substitute.name, "version": substitute.version}
-    taken = {"bot_id": substitute.id, "entrant_id": entry.bot_id, "rated": False, **named}
+    substituted = {"bot_id": substitute.id, "entrant_id": entry.bot_id, "rated": False, **named}
     session.execute(
-        update(MatchSeat).where(MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id).values(taken)
+        update(MatchSeat).where(MatchSeat.match_id.in_(ids), MatchSeat.bot_id == entry.bot_id).values(substituted)
     )
     counted = select(MatchSeat.match_id).where(MatchSeat.match_id.in_(ids), MatchSeat.rated)
     alone = counted.group_by(MatchSeat.match_id)
@@ -199,7 +199,7 @@ def _is_retry_due(moment: datetime) -> ColumnElement[bool]:
     return or_(Bot.checked_at.is_(None), Bot.checked_at <= moment - RETRY_AFTER)
 
 
-def _check_again(session: Session, which: ColumnElement[bool], moment: datetime) -> None:
+def _check_again(session: Session, condition: ColumnElement[bool], moment: datetime) -> None:
     due = {"check_state": "due", "check_due_at": moment, "epoch": Bot.epoch + 1, "checks_lost": 0}
-    free = update(Bot).where(which, Bot.status == "verified", Bot.check_state == "idle").values(due)
+    free = update(Bot).where(condition, Bot.status == "verified", Bot.check_state == "idle").values(due)
     session.execute(free.execution_options(synchronize_session=False))

@@ -39,10 +39,10 @@ def load_progress(session: Session, tournament_id: str) -> Progress:
     tournament = get_tournament(session, tournament_id)
     query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
     by_status = dict(session.execute(query).all())
-    there = sum(by_status.values())
-    done = there - sum(by_status.get(status, 0) for status in OPEN)
+    created = sum(by_status.values())
+    done = created - sum(by_status.get(status, 0) for status in OPEN)
     foreseen = tournament.expected_matches or 0 if tournament.status in ("running", "paused") else 0
-    total = max(there, foreseen)
+    total = max(created, foreseen)
     stage, stages = _stage(session, tournament)
     return Progress(total, done, by_status, stage, stages, _estimated_end(session, tournament, total - done))
 
@@ -66,5 +66,5 @@ def _estimated_end(session: Session, tournament: Tournament, left: int) -> datet
     if len(last) < MIN_MATCHES or last[-1] is None:
         return None
     moment: datetime = current_time(session)
-    each = (moment - last[-1]) / len(last)
-    return moment + max(each * left, timedelta(0))
+    time_per_match = (moment - last[-1]) / len(last)
+    return moment + max(time_per_match * left, timedelta(0))

@@ -144,13 +144,13 @@ def _next_extension_step(session: Session, tournament: Tournament, stages: Seque
     """Return the step that creates more matches at tables whose matches have ended, if the format requires them."""
     if tournament.format in FORMATS_WITHOUT_EXTENSION:
         return None
-    event = None
+    state = None
     for seen in stages:
         decided = _ended_tables(session, tournament, seen.number)
         if not decided:
             continue
-        event = event or load_state(session, tournament, before=seen.number)
-        wanted = _choose_extensions(session, tournament, seen.number, decided, event)
+        state = state or load_state(session, tournament, before=seen.number)
+        wanted = _choose_extensions(session, tournament, seen.number, decided, state)
         if wanted:
             return Step("extended", partial(_extend_tables, seen.number, wanted))
     return None
@@ -158,15 +158,15 @@ def _next_extension_step(session: Session, tournament: Tournament, stages: Seque
 
 def _ended_tables(session: Session, tournament: Tournament, stage: int) -> list[int]:
     """Return the tables of a round that have finished matches and no open ones."""
-    going_on = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
+    is_open = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((Match.status == "finished", 1), else_=0))
     query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == stage)
-    query = query.group_by(Match.table_no).having(and_(going_on == 0, finished > 0)).order_by(Match.table_no)
+    query = query.group_by(Match.table_no).having(and_(is_open == 0, finished > 0)).order_by(Match.table_no)
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
 
 def _choose_extensions(
-    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], event: pairing.TournamentState
+    session: Session, tournament: Tournament, stage: int, decided: Sequence[int], state: pairing.TournamentState
 ) -> list[MatchesToCreate]:
     tables = session.get_one(TournamentRound, (tournament.id, stage)).tables
     legs = load_legs(session, tournament, stage, decided)
@@ -179,7 +179,7 @@ def _choose_extensions(
         table = parse_table(tables[table_no - 1])
         if not all(players.get(entrant) for entrant in table.entrants):
             continue  # an entrant withdrew: the matches played so far decide
-        more = get_format(tournament).more_legs(event, table, legs[stage, table_no])
+        more = get_format(tournament).more_legs(state, table, legs[stage, table_no])
         if more:
             wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
     return wanted[: match_creation.SEATS_PER_TRANSACTION // tournament.seats]
@@ -198,8 +198,8 @@ def _extend_tables(
 
 def _next_end_step(tournament: Tournament, stages: Sequence[RoundProgress]) -> Step | None:
     """Return the step that ends rounds whose matches have all been created and have ended."""
-    over = [stage.number for stage in stages if stage.arranged == stage.tables and stage.open == 0]
-    return Step("round over", partial(_end_rounds, over)) if over else None
+    ended = [stage.number for stage in stages if stage.arranged == stage.tables and stage.open == 0]
+    return Step("round over", partial(_end_rounds, ended)) if ended else None
 
 
 def _end_rounds(numbers: Sequence[int], session: Session, tournament: Tournament, _: bytes) -> bool:
@@ -220,11 +220,11 @@ def _next_pairing_step(session: Session, tournament: Tournament, stages: Sequenc
         return None
     if not static and _has_open_matches(session, tournament):
         return None
-    event = load_state(session, tournament)
-    decided, before, moment = _decide_rounds(tournament, event), len(event.played), current_time(session)
+    state = load_state(session, tournament)
+    decided, before, moment = _decide_rounds(tournament, state), len(state.played), current_time(session)
     if decided:
         rows = [new_round(session, tournament, before + index, stage, moment) for index, stage in enumerate(decided, 1)]
-        planned = get_format(tournament).expected_matches(reduce(with_round, decided, event)) * len(
+        planned = get_format(tournament).expected_matches(reduce(with_round, decided, state)) * len(
             match_creation.seat_orders(tournament)
         )
         return Step("paired", partial(_store_rounds, before, rows, planned))
@@ -233,18 +233,18 @@ def _next_pairing_step(session: Session, tournament: Tournament, stages: Sequenc
     return Step("finished", _finish_tournament)
 
 
-def _decide_rounds(tournament: Tournament, event: pairing.TournamentState) -> list[pairing.PairingRound]:
+def _decide_rounds(tournament: Tournament, state: pairing.TournamentState) -> list[pairing.PairingRound]:
     """Return the rounds that can be paired now: one, or several in a static format, which depends on no results."""
     format = get_format(tournament)
     decided: list[pairing.PairingRound] = []
     tables = 0
     while tables < TABLES_AHEAD and (format.static or not decided):
-        stage = format.next_round(event)
+        stage = format.next_round(state)
         if stage is None:
             break
         decided.append(stage)
         tables += len(stage.tables)
-        event = with_round(event, stage)
+        state = with_round(state, stage)
     return decided
 
 

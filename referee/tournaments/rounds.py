@@ -99,8 +99,8 @@ def load_legs(
     sets_are_legs = tournament.format == "knockout" and tournament.deal_sharing == "duplicate"
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
     rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
-    for index, (number, table_no, group, bots, *told) in enumerate(rows):
-        entrants, placements, returns = (tuple(values) for values in told)
+    for index, (number, table_no, group, bots, *by_seat_values) in enumerate(rows):
+        entrants, placements, returns = (tuple(values) for values in by_seat_values)
         leg = pairing.Leg(entrants, placements, returns, scored_seats(entrants, bots))
         found[number, table_no].setdefault(group if sets_are_legs else index, []).append(leg)
     return {
@@ -160,10 +160,10 @@ def newest_round(session: Session, tournament_id: str) -> int:
     )
 
 
-def with_round(event: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
+def with_round(state: pairing.TournamentState, stage: pairing.PairingRound) -> pairing.TournamentState:
     """Return the state with one more round, of which nothing is played yet."""
     played = pairing.PlayedRound(stage, tuple(() for _ in stage.tables))
-    return replace(event, played=(*event.played, played))
+    return replace(state, played=(*state.played, played))
 
 
 def _played_round(row: TournamentRound, legs: dict[tuple[int, int], list[pairing.Leg]]) -> pairing.PlayedRound:

@@ -107,8 +107,8 @@ def _standings_version(session: Session, tournament: Tournament) -> tuple[int, i
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
     """Return values that do not follow from points: brackets and ratings. Unrated ladders rank by points per match."""
     if tournament.format == "knockout":
-        event, _ = load_state_and_open_round(session, tournament)
-        return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(event)}}
+        state, _ = load_state_and_open_round(session, tournament)
+        return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(state)}}
     if tournament.format == "ladder" and tournament.rated:
         rated = load_entrants(session, tournament, today=True)
         return {"rating": {entrant.id: entrant.rating for entrant in rated if entrant.games}}

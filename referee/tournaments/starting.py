@@ -53,8 +53,8 @@ def start_if_due(session: Session, tournament_id: str) -> Tournament:
         with session.begin_nested():
             return start(session, tournament_id)
     except BadOption as error:
-        at = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        _record_missed_start(session, tournament, f"the start at {at} was missed because {error.reason}")
+        start_time = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        _record_missed_start(session, tournament, f"the start at {start_time} was missed because {error.reason}")
     return tournament
 
 
@@ -95,10 +95,10 @@ def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     Raise ``BadOption`` if the format cannot be played by those who can play, including substitutes.
     """
     session.flush()
-    event, format = load_state(session, tournament), get_format(tournament)
-    playing = sum(entrant.active for entrant in event.entrants)
+    state, format = load_state(session, tournament), get_format(tournament)
+    playing = sum(entrant.active for entrant in state.entrants)
     format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
-    tournament.expected_matches = format.expected_matches(event) * len(seat_orders(tournament))
+    tournament.expected_matches = format.expected_matches(state) * len(seat_orders(tournament))
 
 
 def notify_participants(session: Session, tournament: Tournament, notification: str) -> None:

@@ -82,10 +82,10 @@ class Sentences:
                 return _join_words([self._name(seat) for seat in value]) or "nobody"
             case ["each", entry, *joint]:
                 template = self._presentation["lists"][entry]
-                told = [
+                phrases = [
                     self._fill_template(template, {**scope, "item": item, "index": i}) for i, item in enumerate(value)
                 ]
-                return _join_words([words for words in told if words], *joint)
+                return _join_words([words for words in phrases if words], *joint)
             case ["word", words]:
                 return self._presentation["words"][words][value]
             case ["score"]:
@@ -190,12 +190,12 @@ def _card(card: str) -> str:
 
 
 def _cards(cards: Sequence[str]) -> str:
-    told = [words for words in map(_card, cards) if words != "a hidden card"]
-    hidden = len(cards) - len(told)
+    known_cards = [words for words in map(_card, cards) if words != "a hidden card"]
+    hidden = len(cards) - len(known_cards)
     if hidden:
         number = NUMBERS[hidden] if hidden < len(NUMBERS) else hidden
-        told.append("a hidden card" if hidden == 1 else f"{number} hidden cards")
-    return _join_words(told) or "no cards"
+        known_cards.append("a hidden card" if hidden == 1 else f"{number} hidden cards")
+    return _join_words(known_cards) or "no cards"
 
 
 FORMS: Final[dict[str, Callable[..., Any]]] = {

@@ -177,8 +177,10 @@ def delete_expired(session: Session) -> int:
 
 def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
     """Lock and reread the webhook of a delivery. Lock webhooks before deliveries, always, to avoid deadlocks."""
-    its = Webhook.id == select(Delivery.webhook_id).where(Delivery.id == delivery_id).scalar_subquery()
-    hook = select(Webhook).where(its).with_for_update(key_share=True)
+    is_webhook_of_delivery = (
+        Webhook.id == select(Delivery.webhook_id).where(Delivery.id == delivery_id).scalar_subquery()
+    )
+    hook = select(Webhook).where(is_webhook_of_delivery).with_for_update(key_share=True)
     return session.scalar(hook.execution_options(populate_existing=True))
 
 

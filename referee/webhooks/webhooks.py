@@ -152,8 +152,8 @@ def _revoke_claims(session: Session, webhook: Webhook) -> None:
     session.execute(due.values(revocation_values(Delivery)))
 
 
-def _fail(session: Session, which: Sequence[object], last_error: str) -> None:
-    failed = update(Delivery).where(*which)  # type: ignore[arg-type]  # conditions are typed as what they compare
+def _fail(session: Session, conditions: Sequence[object], last_error: str) -> None:
+    failed = update(Delivery).where(*conditions)  # type: ignore[arg-type]  # conditions are typed as what they compare
     session.execute(failed.values(status="failed", last_error=last_error, **revocation_values(Delivery)))
 
 

@@ -37,9 +37,9 @@ def close_if_over(
     seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
     blank = [""] * len(group.entries)
     nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
-    known = last_lines or {}
+    known_last_lines = last_lines or {}
     for match_id in (match.id for match in matches):
-        last = known.get(match_id) or logs.last_line(session, match_id)
+        last = known_last_lines.get(match_id) or logs.last_line(session, match_id)
         if last is not None:
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
     session.connection().execute(_CLOSE, {"of": group_id})

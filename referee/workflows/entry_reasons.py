@@ -86,10 +86,10 @@ def _tables_without_match(
     ]
 
 
-def _is_arranged(stage: TournamentRound, at: int) -> bool:
+def _is_arranged(stage: TournamentRound, index: int) -> bool:
     """Return whether this table has had its turn. Tables take turns by section, then by number."""
-    section = stage.tables[at]["section"]
-    before = sum((table["section"], place) < (section, at) for place, table in enumerate(stage.tables))
+    section = stage.tables[index]["section"]
+    before = sum((table["section"], place) < (section, index) for place, table in enumerate(stage.tables))
     return before < stage.arranged
 
 

@@ -18,7 +18,7 @@ def cancel_match(
     *,
     master_key: bytes,
     whole_group: bool = False,
-    by: str | None = None,
+    created_by: str | None = None,
 ) -> Match:
     """Cancel a match that has not ended; return it. Its runner notices at its next write.
 
@@ -34,7 +34,7 @@ def cancel_match(
     if sharing and not whole_group:
         raise Conflict(f"the match shares its cards with {sharing} more; cancel them all with whole_group")
     if sharing and match.status not in deal_groups.ENDED:
-        voiding.cancel_group(session, match.group_id, reason, by=by, master_key=master_key)
+        voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match
     ended = (
         update(Match)

@@ -39,11 +39,11 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
     The results of such a group stay, except in a duplicate group, where the same bots meet the same cards again: its
     results count together or not at all, so its finished matches are voided.
     """
-    of_event = Match.tournament_id == tournament.id
-    half_played = select(Match.group_id).where(of_event, Match.started_at.is_not(None))
-    begun = or_(Match.started_at.is_not(None), and_(DealGroup.kind == "duplicate", DealGroup.id.in_(half_played)))
+    in_tournament = Match.tournament_id == tournament.id
+    half_played = select(Match.group_id).where(in_tournament, Match.started_at.is_not(None))
+    has_started = or_(Match.started_at.is_not(None), and_(DealGroup.kind == "duplicate", DealGroup.id.in_(half_played)))
     query = select(Match.id, Match.group_id, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
-    query = query.where(of_event, begun, Match.status.in_(CANCELLABLE_STATES))
+    query = query.where(in_tournament, has_started, Match.status.in_(CANCELLABLE_STATES))
     groups_left: dict[str, str] = {}
     for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
         groups_left[group_id] = kind
@@ -51,7 +51,7 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
             _cancel_match(session, match_id)
     for group_id, kind in sorted(groups_left.items()):
         if kind == "duplicate":
-            voiding.cancel_group(session, group_id, "tournament_cancelled", by=None, master_key=master_key)
+            voiding.cancel_group(session, group_id, "tournament_cancelled", created_by=None, master_key=master_key)
         else:
             deal_group_closing.close_if_over(session, group_id, master_key=master_key)
 

@@ -47,7 +47,7 @@ def void_match(
     match_id: str,
     reason: str,
     *,
-    by: str | None,
+    created_by: str | None,
     master_key: bytes,
     rematch: bool = False,
     whole_group: bool = False,
@@ -76,17 +76,19 @@ def void_match(
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in ("finished", "stuck"):
         raise Conflict(f"the match is {asked.status}; only finished or stuck matches can be voided")
-    done = _end_matches(session, matches, reason, by, master_key, void_stuck=True)
+    done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
     if rematch:
-        again = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-        done.rematches = _create_rematches(session, again, kind, tournament, master_key)
+        replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
+        done.rematches = _create_rematches(session, replaced, kind, tournament, master_key)
     return done
 
 
-def cancel_group(session: Session, group_id: str, reason: str, *, by: str | None, master_key: bytes) -> VoidReport:
+def cancel_group(
+    session: Session, group_id: str, reason: str, *, created_by: str | None, master_key: bytes
+) -> VoidReport:
     """End a whole deal group: cancel its open matches and void its finished ones."""
     _lock_tournament(session, group_id)
-    return _end_matches(session, _lock_matches(session, group_id, None), reason, by, master_key)
+    return _end_matches(session, _lock_matches(session, group_id, None), reason, created_by, master_key)
 
 
 def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
@@ -96,18 +98,18 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
     duplicate group is replaced as a whole: its finished matches become void. There is no rematch if a bot of the table
     cannot play any more, or outside tournaments.
     """
-    begun = or_(
+    has_started = or_(
         Match.status == "running",
         Match.rows > 0,
         and_(DealGroup.state == "new", DealGroup.nonce_hashes.is_not(None)),
     )
     query = select(DealGroup.id, DealGroup.kind, Match.id).join(Match, Match.group_id == DealGroup.id)
-    rows = session.execute(query.where(Match.status.in_(OPEN), begun).order_by(DealGroup.id)).all()
-    chosen: dict[tuple[str, str], set[str]] = {}
+    rows = session.execute(query.where(Match.status.in_(OPEN), has_started).order_by(DealGroup.id)).all()
+    match_ids_by_group: dict[tuple[str, str], set[str]] = {}
     for group_id, kind, match_id in rows:
-        chosen.setdefault((group_id, kind), set()).add(match_id)
+        match_ids_by_group.setdefault((group_id, kind), set()).add(match_id)
     done = VoidReport()
-    for (group_id, kind), match_ids in chosen.items():
+    for (group_id, kind), match_ids in match_ids_by_group.items():
         tournament = _lock_tournament(session, group_id)
         matches = _lock_matches(session, group_id, None)
         ended = [match for match in matches if kind == "duplicate" or match.id in match_ids]
@@ -153,7 +155,7 @@ def _end_matches(
     session: Session,
     matches: Sequence[Match],
     reason: str,
-    by: str | None,
+    created_by: str | None,
     master_key: bytes,
     *,
     void_stuck: bool = False,
@@ -174,7 +176,7 @@ def _end_matches(
         entered = ledger.RatedResult(
             str(result.ladder_id), result.match_id, result.bots, result.placements, result.rated
         )
-        done.entry_seqs.append(ledger.void_result(session, entered, reason, by=by))
+        done.entry_seqs.append(ledger.void_result(session, entered, reason, created_by=created_by))
     for group_id in {match.group_id for match in matches}:
         deal_group_closing.close_if_over(session, group_id, master_key=master_key)
     return done
@@ -197,7 +199,7 @@ def _create_rematches(
 ) -> list[str]:
     """Create rematches with fresh cards, several of them in one deal group of this kind; return their ids."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
-    made = create_matches(
+    match_ids = create_matches(
         session, [_plan_rematch(session, match, tournament, deal) for match in matches], master_key=master_key
     )
     if tournament is not None:
@@ -207,8 +209,8 @@ def _create_rematches(
         )
         session.execute(reopened.values(ended_at=None))
         if tournament.status == "paused":
-            session.execute(update(Match).where(Match.id.in_(made)).values(status="waiting"))
-    return made
+            session.execute(update(Match).where(Match.id.in_(match_ids)).values(status="waiting"))
+    return match_ids
 
 
 def _plan_rematch(session: Session, match: Match, tournament: Tournament | None, deal: Deal | None) -> MatchPlan:
@@ -239,6 +241,6 @@ def _load_players(session: Session, tournament: Tournament, entrants: Sequence[s
     }
     players = [entered.get(entrant, entrant) for entrant in entrants]
     if None in players:
-        gone = entrants[players.index(None)]
-        raise Conflict(f"nobody can play for {gone} now; the match can be voided, but not played again")
+        absent = entrants[players.index(None)]
+        raise Conflict(f"nobody can play for {absent} now; the match can be voided, but not played again")
     return [player for player in players if player is not None]

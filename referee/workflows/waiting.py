@@ -75,12 +75,12 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == "running" and not queue.is_lost(row) for row in rows)
     matches = [queue.describe(row, bot_id) for row in rows[:MAX_SHOWN]]
-    events = _waiting_tournaments(session, bot, {row.tournament_id for row in rows})
+    tournaments = _waiting_tournaments(session, bot, {row.tournament_id for row in rows})
     reason = None
     if not playing:
-        reasons = [match.reason for match in matches] + [_bot_reason(bot)] + [event.reason for event in events]
-        reason = next((each for each in reasons if each is not None), Reason("not_entered"))
-    return BotQueue(bot_id, playing, len(rows), matches, events, reason)
+        reasons = [*(match.reason for match in matches), _bot_reason(bot), *(entered.reason for entered in tournaments)]
+        reason = next(filter(None, reasons), Reason("not_entered"))
+    return BotQueue(bot_id, playing, len(rows), matches, tournaments, reason)
 
 
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
@@ -156,11 +156,11 @@ class _QueueState:
 
     def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
         """Return why its bots or its deal group keep a match from being played, None if they do not."""
-        together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
+        claimed_together = Match.group_id == row.group_id if row.kind == "duplicate" else Match.id == row.id
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
             Bot, Bot.id == MatchSeat.bot_id
         )
-        query = query.join(Match, Match.id == MatchSeat.match_id).where(together, Match.status == "due")
+        query = query.join(Match, Match.id == MatchSeat.match_id).where(claimed_together, Match.status == "due")
         seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
         wanted = Counter(seat.id for seat in seats)
         own = [seat for seat in seats if seat.match_id == row.id]
@@ -191,9 +191,9 @@ class _QueueState:
     def _count_own_ahead(self, row: Any) -> int:
         key = row.created_by, row.created_at
         if key not in self._at:
-            line = select(Match.id).where(match_queue.DUE, Match.created_by == row.created_by)
-            older = line.where(Match.created_at < row.created_at).with_only_columns(func.count())
-            same = line.where(Match.created_at == row.created_at)
+            queued = select(Match.id).where(match_queue.DUE, Match.created_by == row.created_by)
+            older = queued.where(Match.created_at < row.created_at).with_only_columns(func.count())
+            same = queued.where(Match.created_at == row.created_at)
             same = same.order_by(Match.tournament_round, Match.table_no, Match.leg, Match.id)
             self._at[key] = self._session.scalars(older).one(), list(self._session.scalars(same))
         before, same_moment = self._at[key]
@@ -223,7 +223,7 @@ def _waiting_tournaments(session: Session, bot: Bot, excluded: set[str | None]) 
     query = query.where(Tournament.id.not_in([id for id in excluded if id is not None]))
     rows = session.execute(query.order_by(Tournament.created_at, Tournament.id).limit(MAX_SHOWN))
     found: list[WaitingTournament] = []
-    for entered, event in rows.all():
-        of_bot = _bot_reason(bot) if event.status == "running" else None
-        found.append(WaitingTournament(event.id, of_bot or entry_reason(session, event, entered, bot)))
+    for entered, tournament in rows.all():
+        of_bot = _bot_reason(bot) if tournament.status == "running" else None
+        found.append(WaitingTournament(tournament.id, of_bot or entry_reason(session, tournament, entered, bot)))
     return found

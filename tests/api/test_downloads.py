@@ -47,7 +47,7 @@ def event(world: World) -> str:
     tournaments.go_on(world.database, tournament_id)
     with world.database.write() as session:
         second = session.scalars(select(schema.Result.match_id).order_by(schema.Result.seq)).all()[1]
-        voiding.void_match(session, second, "=a bug", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, second, "=a bug", created_by=None, master_key=MASTER_KEY)
     return tournament_id
 
 

@@ -201,7 +201,7 @@ def test_an_event_that_is_over_is_told_whole_as_its_pages_tell_it(service: Servi
     client, path = service.anonymous(), f"{API}/tournaments/{event}"
     with service.database.write() as session:
         first = client.get(f"{path}/matches").get_json()["items"][-1]["id"]
-        voiding.void_match(session, first, "a bug", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, first, "a bug", created_by=None, master_key=MASTER_KEY)
 
     answer = client.get(f"{path}/stream", headers={"Last-Event-ID": "0"})
     *told, progress, table, end = messages(iter(answer.data.splitlines()))

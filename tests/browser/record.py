@@ -208,7 +208,7 @@ def _ladders(filled: Filled) -> None:
     filled.matches["void"] = wrong.id
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
-        voiding.void_match(session, wrong.id, PAYLOAD, by=by, master_key=MASTER_KEY)
+        voiding.void_match(session, wrong.id, PAYLOAD, created_by=by, master_key=MASTER_KEY)
     with filled.database.read() as session:
         filled.ladders = {ladder.game: ladder.id for ladder in session.scalars(select(schema.Ladder))}
 

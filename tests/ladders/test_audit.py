@@ -43,7 +43,7 @@ def ladder(world: World) -> str:
     bots = world.bots(3)
     played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(5)]
     with world.database.write() as session:
-        voiding.void_match(session, played[1].match_id, "wrong", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, played[1].match_id, "wrong", created_by=None, master_key=MASTER_KEY)
     assert found(world) == []
     return str(played[0].ladder_id)
 
@@ -58,7 +58,7 @@ TAMPERED = [
     ("UPDATE rating_counts SET bots = 0", "count"),
     ("UPDATE results SET placements = '[2, 2]' WHERE seq = 3", "result"),
     ("UPDATE results SET placements = '[]' WHERE seq = 4", "result"),
-    ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "act"),
+    ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "entry"),
     ("UPDATE results SET rated = '[true, false]' WHERE seq = 4", "result"),
     ("UPDATE results SET ladder_id = NULL WHERE seq = 4", "result"),
     (
@@ -67,11 +67,11 @@ TAMPERED = [
     ),
     ("UPDATE matches SET rated = false WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
     ("UPDATE matches SET status = 'cancelled' WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
-    (PLANTED.format("'void', (SELECT match_id FROM results WHERE seq = 4)"), "act"),
-    (PLANTED.format("'void', NULL"), "act"),
-    (PLANTED.format("'result', NULL"), "act"),
-    (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "act"),
-    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "act"),
+    (PLANTED.format("'void', (SELECT match_id FROM results WHERE seq = 4)"), "entry"),
+    (PLANTED.format("'void', NULL"), "entry"),
+    (PLANTED.format("'result', NULL"), "entry"),
+    (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "entry"),
+    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "entry"),
 ]
 
 
@@ -125,7 +125,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
 
     late = world.play(bots[:2])
     with world.database.write() as session:
-        voiding.void_match(session, late.match_id, "wrong", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, late.match_id, "wrong", created_by=None, master_key=MASTER_KEY)
     world.play([bots[0], bots[2]], choice=1)
 
     assert values(world) == before
@@ -142,7 +142,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
     with world.database.write() as session:
         last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
         session.execute(delete(Result).where(Result.match_id == last))
-    assert {one.kind for one in found(world)} >= {"match", "act", "change"}
+    assert {one.kind for one in found(world)} >= {"match", "entry", "change"}
 
     mend(world, ladder)
 

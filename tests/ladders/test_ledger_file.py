@@ -124,7 +124,7 @@ def enter(world: World, results: list[Result]) -> None:
 
 def make_void(world: World, result: Result) -> None:
     with world.database.write() as session:
-        voiding.void_match(session, result.match_id, "at random", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, result.match_id, "at random", created_by=None, master_key=MASTER_KEY)
 
 
 def table(dice: Random, bots: list[str]) -> dict[str, Any]:

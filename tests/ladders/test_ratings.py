@@ -111,7 +111,7 @@ def shared(world: World, tables: list[list[str]]) -> list[str]:
 
 def make_void(world: World, match_id: str) -> None:
     with world.database.write() as session:
-        voiding.void_match(session, match_id, "at random", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, match_id, "at random", created_by=None, master_key=MASTER_KEY)
 
 
 def test_voids_while_other_results_come_in_lose_and_double_nothing(world: World) -> None:

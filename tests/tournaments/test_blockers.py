@@ -40,7 +40,7 @@ def reason_of(world: World, event: str) -> str | None:
 
 def void(world: World, match_id: str, **how: Any) -> voiding.VoidReport:
     with world.database.write() as session:
-        return voiding.void_match(session, match_id, "it got stuck", by=None, master_key=MASTER_KEY, **how)
+        return voiding.void_match(session, match_id, "it got stuck", created_by=None, master_key=MASTER_KEY, **how)
 
 
 def test_the_stage_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so(world: World) -> None:

@@ -73,7 +73,7 @@ def test_the_table_of_a_ladder_that_is_over_moves_by_its_own_voids_alone(world: 
     world.play([second, third], choice=1)
     afterwards = table(world, tournament_id)
     with world.database.write() as session:
-        voiding.void_match(session, claim.match_id, "a mistake", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, claim.match_id, "a mistake", created_by=None, master_key=MASTER_KEY)
     without = table(world, tournament_id)
 
     assert afterwards == final
@@ -115,7 +115,7 @@ def test_a_withdrawal_and_a_void_make_another_table_at_once(world: World) -> Non
     first = results(world, tournament_id)
 
     with world.database.write() as session:
-        voiding.void_match(session, claim.match_id, "a cable was cut", by=None, master_key=MASTER_KEY)
+        voiding.void_match(session, claim.match_id, "a cable was cut", created_by=None, master_key=MASTER_KEY)
     second = results(world, tournament_id, first, patient=True)
     with world.database.write() as session:
         entries.withdraw_bot(session, tournament_id, gone)

@@ -195,7 +195,9 @@ def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
         match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()
-        voiding.void_match(session, match_id, "the bot was not itself", by=None, master_key=MASTER_KEY, rematch=True)
+        voiding.void_match(
+            session, match_id, "the bot was not itself", created_by=None, master_key=MASTER_KEY, rematch=True
+        )
 
     assert go_on(world.database, tournament_id) == []
     scripted.play_due(world.database, tournament_id)

@@ -17,7 +17,7 @@ from tests.surroundings import MASTER_KEY
 
 def void(world: World, match_id: str, reason: str = "a rule was misread", **how: bool) -> voiding.VoidReport:
     with world.database.write() as session:
-        return voiding.void_match(session, match_id, reason, by=None, master_key=MASTER_KEY, **how)
+        return voiding.void_match(session, match_id, reason, created_by=None, master_key=MASTER_KEY, **how)
 
 
 def holds(world: World) -> bool:
