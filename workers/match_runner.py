@@ -63,7 +63,7 @@ class MatchContext:
 
 
 async def play_match(context: MatchContext) -> bool:
-    """Play the match to its end. Return False if it was ended or claimed by others meanwhile.
+    """Play the match to its end. Return False if it was cancelled or claimed by another runner.
 
     Raise ``HandedOver`` when the runner stops, ``Unavailable`` when our network or the database is down.
     """

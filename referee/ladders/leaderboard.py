@@ -159,7 +159,10 @@ def _load_counts(session: Session, query: Any) -> list[tuple[str, int]]:
 
 
 def _contains_text(text: str) -> ColumnElement[bool]:
-    """Names are compared as for look-alikes, so that case and accents do not matter."""
+    """Return the condition for bots whose name, version or owner contains the text.
+
+    Names are compared by their normalized form, so that case and accents do not matter.
+    """
     named = Bot.normalized_name.contains(name_key(text), autoescape=True)
     versioned = Bot.version.icontains(text, autoescape=True)
     return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
