@@ -75,8 +75,8 @@ class Scheduler:
             try:
                 with self._database.write() as session:
                     deal_group_closing.close_if_over(session, group_id, master_key=self._master_key)
-            except deal_groups.WrongMasterKey as error:  # of no concern to the others
-                log.error("group not closed", extra={"group": group_id, "reason": str(error)})
+            except deal_groups.WrongMasterKey as error:  # does not affect the other groups
+                log.error("deal_group_not_closed", extra={"group": group_id, "reason": str(error)})
 
     def _prepare(self) -> None:
         if not self._prepared:
@@ -104,7 +104,7 @@ class Scheduler:
 
 
 def main() -> int:
-    """Sweeps until told to stop."""
+    """Run the scheduler until a stop signal; return the exit status."""
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:

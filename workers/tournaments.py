@@ -50,7 +50,7 @@ class TournamentAdvancer:
 
     def _without_paused(self, tournament_ids: list[str]) -> list[str]:
         moment = self._seconds()
-        return [each for each in tournament_ids if self._paused_until.get(each, moment) <= moment]
+        return [id for id in tournament_ids if self._paused_until.get(id, moment) <= moment]
 
     def _start(self, tournament_id: str) -> bool:
         try:

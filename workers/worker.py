@@ -100,7 +100,7 @@ class RunnerWorker(Worker):
 
 
 def main() -> int:
-    """Works until told to stop; the exit status says whether there was anything to connect to."""
+    """Run a worker until a stop signal; return the exit status, 1 if the database or Redis could not be used."""
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:

@@ -18,17 +18,19 @@ from referee.matches.fault_reports import ReportedFault
 
 Json = dict[str, Any]
 
-MOST_KEPT: Final = 1_000_000  # answers, some 100 MB
+MAX_CACHED_ANSWERS: Final = 1_000_000  # answers, some 100 MB
 EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # of histograms
 TIMED_MATCHES: Final = Cache[Sequence[response_stats.TimedMatch]](
-    MOST_KEPT, lambda timed: 1 + sum(len(match.answers) for match in timed)
+    MAX_CACHED_ANSWERS, lambda timed: 1 + sum(len(match.answers) for match in timed)
 )
 
 
-def attach_remedy(told: ReportedFault) -> Extended:
+def attach_remedy(reported: ReportedFault) -> Extended:
     """Return a fault with the action played instead and, for the bot's owner, a command that repeats the question."""
-    curl = _curl_command(told) if told.owner_id == viewer_id() else None
-    return Extended(told, played=fault_reports.find_replacement_action(current_session(), told.fault), curl=curl)
+    curl = _curl_command(reported) if reported.owner_id == viewer_id() else None
+    return Extended(
+        reported, played=fault_reports.find_replacement_action(current_session(), reported.fault), curl=curl
+    )
 
 
 def response_statistics(bot_id: str, *, by_day: bool) -> Json:
@@ -56,16 +58,16 @@ def histogram(times_ms: Sequence[int]) -> list[Json]:
     return [{"from_ms": EDGES_MS[bin], "decisions": counted[bin]} for bin in range(min(counted), max(counted) + 1)]
 
 
-def _summarise(stretch: response_stats.ResponsePeriod) -> Extended:
-    figures = percentiles(stretch.ms)
-    counted = dict(sorted(stretch.faults.items()))
-    return Extended(stretch, decisions=figures["calls"], ms=figures, histogram=histogram(stretch.ms), faults=counted)
+def _summarise(period: response_stats.ResponsePeriod) -> Extended:
+    figures = percentiles(period.ms)
+    counted = dict(sorted(period.faults.items()))
+    return Extended(period, decisions=figures["calls"], ms=figures, histogram=histogram(period.ms), faults=counted)
 
 
-def _curl_command(told: ReportedFault) -> str | None:
+def _curl_command(reported: ReportedFault) -> str | None:
     """Return the command that sends the question to the bot again; None if the question was not stored whole."""
-    request = told.fault.request
-    if not request or is_cut(request) or not told.url:
+    request = reported.fault.request
+    if not request or is_cut(request) or not reported.url:
         return None
     id = json.loads(request)["decision"]["id"]
-    return curl.signing_curl_command(f"{told.url.rstrip('/')}/decide", id, request)
+    return curl.signing_curl_command(f"{reported.url.rstrip('/')}/decide", id, request)

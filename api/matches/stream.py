@@ -94,10 +94,10 @@ class MatchStream(Stream[MatchStreamFeed]):
         if not active:
             return
         with self.database.read() as session:
-            standings = visibility.load_visibilities(session, [feed.id for feed in active])
+            visibilities = visibility.load_visibilities(session, [feed.id for feed in active])
             for feed in active:
                 with self._isolate_errors(feed):
-                    self._update_feed(session, feed, standings[feed.id])
+                    self._update_feed(session, feed, visibilities[feed.id])
 
     def _update_feed(self, session: Session, feed: MatchStreamFeed, standing: MatchVisibility) -> None:
         feed.visible.read_new_rows(session, standing)

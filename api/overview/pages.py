@@ -17,14 +17,15 @@ from referee.matches import matches
 from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, load_overview
+from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 
 pages = Pages("home", __name__)
 
-MOST_OPEN = 6  # tournaments open for entries
-MOST_RESULTS = 8
+MAX_OPEN = 6  # tournaments open for entries
+MAX_RESULTS = 8
 TOP = 5  # rows of a ladder
-MOST_LADDERS = 50  # among which the most active ladder of each game is chosen
+MAX_LADDERS = 50  # among which the most active ladder of each game is chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Top:
 @pages.view("/")
 def home() -> Response:
     now = load_overview(current_session())
-    results = match_views(matches.list_matches(current_session(), status=MatchState.FINISHED, limit=MOST_RESULTS).items)
+    results = match_views(matches.list_matches(current_session(), status=MatchState.FINISHED, limit=MAX_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),
@@ -61,14 +62,14 @@ def compared_values(now: Overview) -> list[Any]:
 
 def open_tournaments() -> list[tuple[Tournament, progress.Progress]]:
     """Return tournaments open for entries with their progress, newest first."""
-    found = tournaments.list_tournaments(current_session(), status="open", limit=MOST_OPEN).items
+    found = tournaments.list_tournaments(current_session(), status=TournamentState.OPEN, limit=MAX_OPEN).items
     return [(tournament, progress.load_progress(current_session(), tournament.id)) for tournament in found]
 
 
 def load_top_rows() -> list[Top]:
     """Return, for each game, the first rows of the ladder with the newest ledger entry."""
     session = current_session()
-    ladders = ratings.list_ladders(session, limit=MOST_LADDERS).items
+    ladders = ratings.list_ladders(session, limit=MAX_LADDERS).items
     last = {ladder.id: ratings.last_seq(session, ladder.id) for ladder in ladders}
     most_active: dict[str, Ladder] = {}
     for ladder in sorted(ladders, key=lambda ladder: last[ladder.id]):

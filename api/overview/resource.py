@@ -11,7 +11,7 @@ from api.auth import anyone
 from api.extended import Extended
 from api.matches.presentation import attach_seats
 from api.overview.schemas import NowView
-from api.overview.stream import NOW, PACE_S, OverviewStream
+from api.overview.stream import MIN_INTERVAL_S, NOW, OverviewStream
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
 from api.views import current_application, database, get_shared
@@ -52,7 +52,7 @@ class OverviewCache:
             if time.monotonic() >= self._until:
                 with self._app.app_context(), database().read() as session:
                     self._data = orjson.dumps(NowView().dump(_overview(session)))
-                self._until = time.monotonic() + PACE_S
+                self._until = time.monotonic() + MIN_INTERVAL_S
             return self._data
 
 

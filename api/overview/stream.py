@@ -13,7 +13,7 @@ from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 
-PACE_S: Final = 2.0  # between two messages, at least
+MIN_INTERVAL_S: Final = 2.0  # between two messages, at least
 NOW: Final = "now"
 
 
@@ -47,7 +47,7 @@ class OverviewStream(Stream[OverviewFeed]):
         data = self._render()
         with self._changed:
             moment = time.monotonic()
-            feed.not_before = moment + max(PACE_S, REST_FACTOR * (moment - began))
+            feed.not_before = moment + max(MIN_INTERVAL_S, REST_FACTOR * (moment - began))
             changed, feed.data, feed.ready = data != feed.data, data, True
             if changed:
                 self._send(feed, encode_message(NOW, None, data))

@@ -13,7 +13,7 @@ from api.tournaments import terms
 Json = dict[str, Any]
 Key = tuple[int, int | str]  # the round, and a table or the bot with a bye
 
-MOST_TABLES: Final = 32  # in a column; rounds with more are only listed
+MAX_TABLES: Final = 32  # in a column; rounds with more are only listed
 NODE, BETWEEN = 216, 40  # widths
 ROW, SPACE, TOP = 25, 16, 34  # heights
 LEFT, SCORE = 30, 40  # widths inside a node: the seed, the points
@@ -50,12 +50,12 @@ class BracketNode:
 
 def bracket_tree(bracket: Json, name: str) -> Markup:
     """Return the drawing of a bracket as the API shows it. Early rounds with too many tables are left out."""
-    rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MOST_TABLES]
+    rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TABLES]
     columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])
     for nodes in columns:
         _set_positions(nodes)
     for level in bracket["to_come"]:
-        if level["tables"] <= MOST_TABLES:
+        if level["tables"] <= MAX_TABLES:
             columns.append(_nodes_to_come(len(columns), level, columns[-1] if columns else []))
     headings = [
         terms.round_name(level.get("tournament_round", 0), level["label"]) for level in [*rounds, *bracket["to_come"]]

@@ -10,8 +10,8 @@ from api.views import database
 from referee.ratings.strengths import Fit
 from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
 from referee.tournaments import tournaments
-from referee.tournaments.entries import EnteredBot, entered_bots
-from referee.tournaments.standings import TournamentResults, event_results
+from referee.tournaments.entries import EnteredBot, find_entered_bots
+from referee.tournaments.standings import TournamentResults, load_tournament_results
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ def tournament_entry(tournament_id: str) -> CacheEntry[TournamentResults]:
     def make(before: TournamentResults | None, *, patient: bool) -> TournamentResults:
         with database().read() as session:
             tournament = tournaments.get_tournament(session, tournament_id)
-            return event_results(session, tournament, before, patient=patient)
+            return load_tournament_results(session, tournament, before, patient=patient)
 
     return TOURNAMENTS.get(tournament_id, make)
 
@@ -84,7 +84,7 @@ def tournament_fit(kept: CacheEntry[TournamentResults]) -> Fit:
 def load_entered_bots(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, EnteredBot]:
     """Return these entered bots, by id."""
     with database().read() as session:
-        return entered_bots(session, tournament_id, bot_ids)
+        return find_entered_bots(session, tournament_id, bot_ids)
 
 
 def load_names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:

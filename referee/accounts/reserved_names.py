@@ -1,4 +1,4 @@
-"""Names that no account and no bot may take: those of the house players and of their owner, also as the referee's."""
+"""Names that no account and no bot may take: those of the house bots, of their owner and of the referee."""
 
 from typing import Final
 

@@ -116,5 +116,10 @@ def _as_json(
 
 
 def _row(difference: Difference) -> dict[str, str | None]:
-    fields = {name: getattr(difference, name) for name in ("what", "id", "stored", "expected")}
-    return {**fields, "ladder": difference.ladder_id}
+    return {
+        "what": difference.kind,
+        "id": difference.id,
+        "stored": difference.stored,
+        "expected": difference.expected,
+        "ladder": difference.ladder_id,
+    }

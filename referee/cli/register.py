@@ -176,7 +176,8 @@ def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | N
     secret = bot.pop("secret")
     if secret_file is None:
         note(
-            f"{bot['id']} is registered. Its secret, shown only once: {secret}\nTo give it to the bot, {SET_UP_SIGNING}."
+            f"{bot['id']} is registered. Its secret, shown only once: {secret}\n"
+            f"To give it to the bot, {SET_UP_SIGNING}."
         )
     else:
         _write(secret_file, secret)

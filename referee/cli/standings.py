@@ -18,7 +18,7 @@ from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.runtime.installation import open_database
 from referee.tournaments import tournaments
-from referee.tournaments.standings import event_results
+from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.tables import Tournament
 
 TOURNAMENTS_SHOWN = 5
@@ -74,7 +74,7 @@ def _from_database(session: Session) -> Found:
 
 
 def _standings_rows(session: Session, tournament: Tournament) -> list[Json]:
-    rows = event_results(session, tournament).standings()[:ROWS_SHOWN]
+    rows = load_tournament_results(session, tournament).standings()[:ROWS_SHOWN]
     names = bots.names_of(session, (str(row.entrant) for row in rows))
     return [
         {

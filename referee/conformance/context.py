@@ -49,7 +49,7 @@ ReportProgress = Callable[[int, int, str], None]  # questions asked, questions p
 class CheckContext:
     """The state that the phases of a check share."""
 
-    line: CallChannel
+    channel: CallChannel
     pace: Pace
     dice: Random
     planned: int
@@ -64,20 +64,20 @@ class CheckContext:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        return self.line.target.secrets
+        return self.channel.target.secrets
 
-    def to_decide(self, question: ProbeQuestion) -> Call:
+    def decide_call(self, question: ProbeQuestion) -> Call:
         return Call("POST", "/decide", question.id, question.body, self.secrets)
 
-    def to_notify(self, body: bytes, id: str) -> Call:
+    def notify_call(self, body: bytes, id: str) -> Call:
         return Call("POST", "/notify", id, body, self.secrets)
 
     async def ask_and_judge(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
         """Ask a question and judge the answer. A ``call`` replaces the ordinary one and gets its own connection."""
-        caller = self.line.caller(call) if call else None
-        call = call or self.to_decide(question)
+        caller = self.channel.caller(call) if call else None
+        call = call or self.decide_call(question)
         try:
-            reply = await self.line.send(call, self.pace.deadline_ms, caller)
+            reply = await self.channel.send(call, self.pace.deadline_ms, caller)
         finally:
             if caller:
                 caller.close()
@@ -97,12 +97,12 @@ class CheckContext:
         """Ask a question and note under ``rule`` whether the answer has a fault."""
         reply, decision = await self.ask_and_judge(question, call)
         came = describe_reply(reply, decision)
-        self.note(rule, call or self.to_decide(question), decision.fault, came, where=question.where)
+        self.note(rule, call or self.decide_call(question), decision.fault, came, where=question.where)
         return decision
 
     async def send(self, call: Call) -> Reply:
         """Make a call that is not a question."""
-        return await self.line.send(call, self.pace.notice_ms)
+        return await self.channel.send(call, self.pace.notice_ms)
 
     def note_reply(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
         """Note whether this reply kept a rule."""
@@ -118,9 +118,9 @@ class CheckContext:
             self.notes.record_pass(rule)
             return
         known = self.notes.has_violation(rule, where, fault)
-        self.notes.record_violation(rule, came, where=where, fault=fault, curl="" if known else self.line.curl(call))
+        self.notes.record_violation(rule, came, where=where, fault=fault, curl="" if known else self.channel.curl(call))
 
-    def fresh(self) -> str:
+    def new_match_id(self) -> str:
         """Return a new match id."""
         return fresh_id("mat", self.dice)
 

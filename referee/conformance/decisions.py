@@ -94,7 +94,7 @@ class _Game:
                 return
             share -= 1
             # Each gets a match id of its own: within one match, the questions would be out of order.
-            await self._ask_question(found.pop(0).with_match_id(check.fresh()))
+            await self._ask_question(found.pop(0).with_match_id(check.new_match_id()))
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
         check = self._exam

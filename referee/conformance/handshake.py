@@ -27,7 +27,7 @@ async def run_handshake(check: CheckContext) -> bool:
     if not await _manifest(check):
         return False
     if check.manifest is not None:
-        check.line.allow(check.manifest.max_concurrent_requests)
+        check.channel.allow(check.manifest.max_concurrent_requests)
     await _run_opening(check)
     return True
 
@@ -64,7 +64,7 @@ def choose_games(check: CheckContext, names: Sequence[str]) -> list[type[State]]
 
 async def _challenge(check: CheckContext) -> bool:
     nonce = check.dice.randbytes(16).hex()
-    call = check.to_notify(messages.challenge_body(check.line.target.bot_id, nonce), f"chl_{nonce}")
+    call = check.notify_call(messages.challenge_body(check.channel.target.bot_id, nonce), f"chl_{nonce}")
     reply = await check.send(call)
     if not _is_reachable(check, call, reply):
         return False
@@ -150,7 +150,7 @@ async def _run_opening_step_3(
 async def _check_opening_step(check: CheckContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
     """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
     part, which is allowed."""
-    call = check.to_notify(body, id)
+    call = check.notify_call(body, id)
     name, read = READERS[rule]
     reply = await check.send(call)
     answer, reply = reply.read(lambda body: read(body) if name in messages.read_object(body) else None)

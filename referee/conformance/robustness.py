@@ -26,15 +26,15 @@ async def check_robustness(check: CheckContext) -> None:
     await _send_twice(check)
     await _send_out_of_order(check)
     for question in _one_of_each_kind(check)[:MAX_WITH_UNKNOWN_MEMBERS]:
-        await check.apply_rule("unknown_members", question.with_unknown_members(check.fresh()))
+        await check.apply_rule("unknown_members", question.with_unknown_members(check.new_match_id()))
     await _send_oversized(check)
     await _send_concurrently(check)
     await _send_notices(check)
     await _break_connections(check)
     await _send_stray_calls(check)
-    often = check.line.closed * 2 > check.line.calls
-    came = f"{check.line.closed} of {check.line.calls} calls ended the connection"
-    check.note("keep_alive", check.to_decide(check.answered[0]), "unreachable" if often else "", came)
+    often = check.channel.closed * 2 > check.channel.calls
+    came = f"{check.channel.closed} of {check.channel.calls} calls ended the connection"
+    check.note("keep_alive", check.decide_call(check.answered[0]), "unreachable" if often else "", came)
 
 
 # -- questions --
@@ -43,19 +43,19 @@ async def check_robustness(check: CheckContext) -> None:
 async def _send_twice(check: CheckContext) -> None:
     """Repeat the questions with the most legal actions, where equal answers are unlikely to be a coincidence."""
     widest = sorted(check.answered, key=lambda question: -len(question.legal_actions))[:MAX_RESENT]
-    for question in (asked.with_match_id(check.fresh()) for asked in widest):
+    for question in (asked.with_match_id(check.new_match_id()) for asked in widest):
         reply, first = await check.ask_and_judge(question)
         second = await check.apply_rule("resent", question)
         if reply.ok and not first.fault and not second.fault:
             before, after = _selected_action(question, first), _selected_action(question, second)
             fault = "" if before == after else "another_answer"
             came = f"first {before}, then {after}"
-            check.note("resent_same", check.to_decide(question), fault, came, where=question.where)
+            check.note("resent_same", check.decide_call(question), fault, came, where=question.where)
 
 
 async def _send_out_of_order(check: CheckContext) -> None:
     """Send two questions of one match, the later one first."""
-    older, match_id = check.answered[0], check.fresh()
+    older, match_id = check.answered[0], check.new_match_id()
     newer = next((asked for asked in reversed(check.answered) if asked.match_id == older.match_id), check.answered[-1])
     await check.ask_and_judge(newer.with_match_id(match_id))
     await check.apply_rule("stale", older.with_match_id(match_id))
@@ -67,20 +67,22 @@ async def _send_oversized(check: CheckContext) -> None:
     word = "padding "
     padding = [word * 128] * (HUGE_BYTES // (128 * len(word)))
     await check.apply_rule(
-        "huge", largest.with_match_id(check.fresh(), observation=observation | {UNKNOWN_MEMBER: padding})
+        "huge", largest.with_match_id(check.new_match_id(), observation=observation | {UNKNOWN_MEMBER: padding})
     )
 
 
 async def _send_concurrently(check: CheckContext) -> None:
-    allowed = check.line.target.max_concurrent_requests
+    allowed = check.channel.target.max_concurrent_requests
     number = min(allowed, check.pace.max_concurrent)
     if number < 2:
         busy = "the bot is playing and has one free call" if allowed > 1 else "the manifest allows one call at a time"
         check.notes.skip(["parallel"], busy)
         return
-    questions = [check.answered[place % len(check.answered)].with_match_id(check.fresh()) for place in range(number)]
+    questions = [
+        check.answered[place % len(check.answered)].with_match_id(check.new_match_id()) for place in range(number)
+    ]
     done = await asyncio.gather(
-        *(check.apply_rule("parallel", question, check.to_decide(question)) for question in questions),
+        *(check.apply_rule("parallel", question, check.decide_call(question)) for question in questions),
         return_exceptions=True,
     )
     for outcome in done:
@@ -109,16 +111,16 @@ async def _send_notices(check: CheckContext) -> None:
     body = messages.encode_json(
         {"protocol": messages.PROTOCOL, "type": "weather_report", "sky": {"clouds": 3, "rain": None}}
     )
-    call = check.to_notify(body, fresh_id("msg", check.dice))
+    call = check.notify_call(body, fresh_id("msg", check.dice))
     reply = await check.send(call)
     refused = 400 <= reply.status < 500  # a refusal is an answer too
     check.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", check.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))
-    call = check.to_notify(messages.encode_json(add_unknown_members(first)), f"{group_id}_start_1")
+    call = check.notify_call(messages.encode_json(add_unknown_members(first)), f"{group_id}_start_1")
     check.note_reply("unknown_members", call, await check.send(call), where="group_start")
     for where, body in _end_notices(check):
-        call = check.to_notify(body, fresh_id("msg", check.dice))
+        call = check.notify_call(body, fresh_id("msg", check.dice))
         reply = await check.send(call)
         broke_off = reply.fault in ("unreachable", "deadline", "bad_http")
         fault = reply.fault if reply.status != 200 or broke_off else ""  # the body does not matter
@@ -145,12 +147,12 @@ async def _break_connections(check: CheckContext) -> None:
     questions = check.answered
     check.tell(check.asked, check.asked, "a pause")
     await check.pace.sleep(check.pace.idle_s)
-    await check.apply_rule("idle", questions[0].with_match_id(check.fresh()))
-    check.line.main.close()
-    await check.apply_rule("reconnect", questions[-1].with_match_id(check.fresh()))
+    await check.apply_rule("idle", questions[0].with_match_id(check.new_match_id()))
+    check.channel.main.close()
+    await check.apply_rule("reconnect", questions[-1].with_match_id(check.new_match_id()))
     # A deadline of 1 ms closes the connection while the bot is thinking. If the bot is faster, no harm is done.
-    await check.line.send(check.to_decide(questions[0].with_match_id(check.fresh())), 1)
-    await check.apply_rule("hung_up", questions[0].with_match_id(check.fresh()))
+    await check.channel.send(check.decide_call(questions[0].with_match_id(check.new_match_id())), 1)
+    await check.apply_rule("hung_up", questions[0].with_match_id(check.new_match_id()))
 
 
 async def _send_stray_calls(check: CheckContext) -> None:
@@ -162,8 +164,8 @@ async def _send_stray_calls(check: CheckContext) -> None:
     ]
     for call in calls:
         if call.method == "HEAD":
-            await check.line.head(check.pace.budget_ms)
+            await check.channel.head(check.pace.budget_ms)
         else:
             await check.send(call)
-        reply, decision = await check.ask_and_judge(check.answered[0].with_match_id(check.fresh()))
+        reply, decision = await check.ask_and_judge(check.answered[0].with_match_id(check.new_match_id()))
         check.note("stray", call, decision.fault, describe_reply(reply, decision), where=f"{call.method} {call.path}")

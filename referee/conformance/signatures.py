@@ -18,8 +18,8 @@ async def check_signatures(check: CheckContext) -> None:
         check.notes.skip(SIGNATURE_RULES, "no secret was given")
         return
     other = PREFIX + base64.b64encode(check.dice.randbytes(32)).decode()
-    question = check.answered[-1].with_match_id(check.fresh())
-    call = check.to_decide(question)
+    question = check.answered[-1].with_match_id(check.new_match_id())
+    call = check.decide_call(question)
     await check.apply_rule("rotation", question, replace(call, secrets=(other, *check.secrets)))
     tampered: dict[str, Json] = {
         "signature_wrong": {"secrets": (other,)},
@@ -27,8 +27,8 @@ async def check_signatures(check: CheckContext) -> None:
         "signature_missing": {"secrets": ()},
     }
     for rule, changes in tampered.items():
-        question = question.with_match_id(check.fresh())
-        forged = replace(check.to_decide(question), **changes)
+        question = question.with_match_id(check.new_match_id())
+        forged = replace(check.decide_call(question), **changes)
         reply, decision = await check.ask_and_judge(question, forged)
         refused = reply.status in REFUSAL_STATUSES
         taken = "the call was answered" if not decision.fault else describe_reply(reply)

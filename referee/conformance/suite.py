@@ -58,7 +58,7 @@ async def _run_within_time(check: CheckContext, games: Sequence[str]) -> None:
     except TimeoutError:
         if not limit.expired():
             raise
-        came = f"{check.line.calls} calls took more than {check.pace.time_limit_s:.0f} s"
+        came = f"{check.channel.calls} calls took more than {check.pace.time_limit_s:.0f} s"
         check.notes.record_violation("in_time", came, fault="deadline")
 
 
@@ -82,7 +82,7 @@ async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
 
 
 def _report(check: CheckContext) -> ConformanceReport:
-    line, manifest = check.line, check.manifest
+    line, manifest = check.channel, check.manifest
     return ConformanceReport(
         url=line.target.url,
         protocol=messages.PROTOCOL,

@@ -113,8 +113,8 @@ def store_changes(
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
         | {"before": move.before, "after": move.after, "games": move.games}
-        for seq, made in moves
-        for move in made
+        for seq, moves_of_entry in moves
+        for move in moves_of_entry
     ]
     ratings: dict[str, dict[str, Any]] = {
         row["bot_id"]: {"ladder_id": ladder_id, "bot_id": row["bot_id"], "value": row["after"]}

@@ -174,33 +174,33 @@ async def play_match(plan: LocalMatchPlan, planned: PlannedMatch, limits: CallLi
 
 async def play_to_end(
     match: Match,
-    sitting: PlannedMatch,
+    planned: PlannedMatch,
     secrets: tuple[str, ...],
     nonces: Sequence[str],
     nonce_hashes: Sequence[str],
     limits: CallLimits | None = None,
 ) -> LocalResult:
     """Play a match on from its current position, and end its log with the reveal."""
-    table = _LocalTable(match.header, sitting, secrets, limits or CallLimits())
+    table = _LocalTable(match.header, planned, secrets, limits or CallLimits())
     try:
         await drive(match, table.ask, table.record)
     finally:
         table.close()
-    end = reveal_line(len(match.lines), match.lines[-1], sitting.seed, nonces, nonce_hashes)
+    end = reveal_line(len(match.lines), match.lines[-1], planned.seed, nonces, nonce_hashes)
     return LocalResult(match.header, match.log.rows[-1], [*match.lines, end], table.problems)
 
 
 class _LocalTable:
     """The players of one match, and their ``problems`` by seat."""
 
-    def __init__(self, header: Json, sitting: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
-        self.problems = [Problems() for _ in sitting.seated]
+    def __init__(self, header: Json, planned: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
+        self.problems = [Problems() for _ in planned.seated]
         self._bots: dict[int, BotSeat] = {}
         self._phases: dict[int, str] = {}  # by seat: the phase of its last question
         self._seats: list[Ask] = []
-        for seat, entrant in enumerate(sitting.seated):
+        for seat, entrant in enumerate(planned.seated):
             if entrant.is_house:
-                self._seats.append(_house_seat(entrant, header["game"], f"{sitting.dice}|{seat}").ask)
+                self._seats.append(_house_seat(entrant, header["game"], f"{planned.dice}|{seat}").ask)
             else:
                 target = CallTarget(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)

@@ -138,7 +138,7 @@ def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
 
 
 def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
-    """Return the sealed seed of this group; raise ``WrongMasterKey`` when it is not the promised one."""
+    """Return the seed in ``sealed``; raise ``WrongMasterKey`` when it does not match the ``promised`` commitment."""
     seed = _unseal(sealed, group_id, master_key)
     if commitment(seed, group_id) != promised:
         raise WrongMasterKey(f"the seed of {group_id} does not match its commitment")

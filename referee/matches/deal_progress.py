@@ -145,7 +145,7 @@ class _GroupProgress:
 
     def _least_of(self, match_ids: Mapping[str, int] | set[str]) -> DrawCounts:
         drawn = [self._read[match_id][1] for match_id in match_ids]
-        return DrawCounts(min(each.decks for each in drawn), min(each.draws for each in drawn))
+        return DrawCounts(min(counts.decks for counts in drawn), min(counts.draws for counts in drawn))
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
         """Return the number of recorded rows of those matches that have not ended."""

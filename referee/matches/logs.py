@@ -1,4 +1,4 @@
-"""Stored logs: rows while a match is played, one packed blob when it is over. Reading them is ``match.log``'s."""
+"""Store logs: row by row while a match is played, then as one gzip blob. ``match.log`` defines the rows."""
 
 import gzip
 import zlib
@@ -19,7 +19,7 @@ _LEVEL = 6
 def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | None = None) -> list[bytes]:
     """Return the rows as stored, without line ends, including the reveal row after the end.
 
-    For ourselves: what others may read of a row before the deal group is over, ``match.log.visible`` decides.
+    The rows are unmasked: pass them through ``match.log.visible`` before showing them to anyone.
     """
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
@@ -54,7 +54,7 @@ def read_log_file(session: Session, match: Match, *, gzipped: bool) -> bytes:
         raise NotReady("the match ended before its first row")
     # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
-    plain = _decompress(log)  # read in any case, so that a damaged log is not served as a good one
+    plain = _decompress(log)  # even if only the compressed log is returned: this detects damage
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 
@@ -100,7 +100,7 @@ def _compress(text: bytes) -> bytes:
     return gzip.compress(text, _LEVEL, mtime=0)
 
 
-# Built once, without the ORM: they run at the end of every match.
+# Built once, without the ORM: these run at the end of every match.
 _ROWS, _SEALED, _LOGS = (model.__table__ for model in (LogRow, SealedAnswer, MatchLog))
 _RECORDED: Final = select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row)
 _DROP_ROWS: Final = delete(_ROWS).where(_ROWS.c.match_id == bindparam("of"))

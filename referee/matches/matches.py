@@ -1,6 +1,6 @@
-"""Matches: arranging, listing, and cancelling those of a bot that leaves.
+"""Create, find and list matches, and cancel those of a bot that is withdrawn.
 
-Who may write to a match is settled in ``claims``, what is written in ``recording`` and ``results``.
+``claims`` decides which runner may write to a match, ``recording`` stores what happens in it.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def list_matches(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Match]:
-    """Matches by these filters, and by another condition if one is given."""
+    """Return a page of the matches that pass these filters and the condition ``where``, newest first."""
     query = select(Match)
     if where is not None:
         query = query.where(where)
@@ -81,7 +81,7 @@ def count_running_by_game(session: Session) -> dict[str, int]:
 def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:
     """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
     sits = MatchSeat.bot_id == bot_id
-    if tournament_id is not None:  # it leaves the event: nobody is to sit in for it
+    if tournament_id is not None:  # it leaves the tournament, so its substitute does too
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
     seated = select(MatchSeat.match_id).where(sits)
     query = select(Match.id).where(Match.id.in_(seated), is_unstarted())

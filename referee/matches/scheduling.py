@@ -25,7 +25,7 @@ from referee.matches.tables import DealGroup, Match, MatchSeat
 
 Json = dict[str, Any]
 
-# Without the ORM, which would cost more per row than all the rest.
+# Without the ORM, whose overhead per row would exceed everything else.
 _GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, Match, MatchSeat))
 
 

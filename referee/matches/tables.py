@@ -1,4 +1,4 @@
-"""Matches: deal groups, seats, rows of logs, results, evidence of faults."""
+"""Tables of matches: deal groups, seats, log rows, results, faults."""
 
 from datetime import datetime
 from typing import Any
@@ -145,7 +145,7 @@ class MatchLog(Base):
 
 
 class Result(Base):
-    """What came of a match. ``seq`` is the order in which matches ended, whatever any clock says."""
+    """The result of a match. ``seq`` numbers matches in the order in which they ended, independent of clocks."""
 
     __tablename__ = "results"
     __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
@@ -154,7 +154,7 @@ class Result(Base):
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
     ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
     bots: Mapped[list[Any]]
-    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the one it stands in for
+    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the bot that it substitutes
     rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
     placements: Mapped[list[Any]]
     returns: Mapped[list[Any]]

@@ -43,7 +43,7 @@ def match_facts(header: Json, seat: int, aliases: Sequence[str] = ()) -> Json:
 
 def _players(header: Json, aliases: Sequence[str]) -> list[Json]:
     if aliases:
-        return [{"seat": place, "id": alias} for place, alias in enumerate(aliases)]
+        return [{"seat": seat, "id": alias} for seat, alias in enumerate(aliases)]
     return [
         {"seat": place, "id": player["bot"], "name": player["name"], "version": player["version"]}
         for place, player in enumerate(header["players"])

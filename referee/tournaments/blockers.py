@@ -1,6 +1,6 @@
-"""Tournaments blocked by stuck matches.
+"""Report tournaments that are blocked by stuck matches.
 
-A tournament must not be decided by leaving out matches that the service failed to play. Its round waits until the
+A tournament must not be decided without the matches that the service failed to play. Its round waits until the
 organiser voids such a match, with or without a rematch, or cancels it, or the operator retries it.
 """
 

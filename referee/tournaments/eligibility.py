@@ -1,4 +1,4 @@
-"""The condition under which the bot of an entrant may go on in its tournament."""
+"""The condition under which a bot may continue to play in a tournament that it entered."""
 
 from sqlalchemy import ColumnElement, and_, exists, or_
 

@@ -1,4 +1,4 @@
-"""The entrants of a tournament: which can play, which bot plays their seats, how they are rated."""
+"""Load the entrants of a tournament: whether they can play, which bot plays for them, and their ratings."""
 
 import hashlib
 from collections.abc import Collection
@@ -26,7 +26,7 @@ IDS_PER_QUERY: Final = 500  # ids in one query
 
 @dataclass(frozen=True, slots=True)
 class EntrantSeat:
-    """An entry with what is known of its bot now. ``substitute`` is who plays for it meanwhile."""
+    """An entry with the current state of its bot. ``substitute`` is the bot that plays in its place, if any."""
 
     bot_id: str
     owner_id: str

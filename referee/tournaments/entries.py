@@ -72,7 +72,7 @@ def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str
     return dict(session.execute(query.where(*entered)).all())
 
 
-def entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
+def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
     """Return how those of these bots that are entered appear in the tables of the tournament, by id."""
     columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
     query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)

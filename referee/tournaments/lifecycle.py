@@ -1,4 +1,4 @@
-"""What an organiser does with a tournament besides starting it: draft, edit, open, pause, resume, finish."""
+"""Draft, edit, open, pause, resume and finish tournaments, on request of their organisers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Create the matches of a round's tables: who sits where in each leg, and which matches share their cards."""
+"""Create the matches of a round's tables: decide the seats in each leg, and which matches share their cards."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

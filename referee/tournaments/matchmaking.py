@@ -31,7 +31,7 @@ class NextTables:
 
 
 def is_ending(tournament: Tournament) -> bool:
-    """Whether its organiser has ended it: what it has is then all there will be."""
+    """Return whether the organiser has ended the ladder, so that no more matches are created."""
     return bool(tournament.expected_matches)
 
 

@@ -1,4 +1,4 @@
-"""An overview of the service in a few fast queries: running matches, tournaments, counts."""
+"""Load an overview of the service in a few fast queries: running matches, tournaments, counts."""
 
 from dataclasses import dataclass
 from typing import Final

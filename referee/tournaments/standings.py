@@ -52,7 +52,7 @@ class TournamentResults:
         )
 
 
-def event_results(
+def load_tournament_results(
     session: Session, tournament: Tournament, before: TournamentResults | None = None, *, patient: bool = False
 ) -> TournamentResults:
     """Return the results that count now; reuse ``before`` and read only newer results.

@@ -36,9 +36,9 @@ class Tournament(Base):
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
-    starts_at: Mapped[datetime | None]  # by itself
-    draw_key: Mapped[bytes | None]  # decides by lot; drawn at the start, told at the end
-    expected_matches: Mapped[int | None]  # matches, as far as can be foreseen
+    starts_at: Mapped[datetime | None]  # when it starts automatically
+    draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
+    expected_matches: Mapped[int | None]  # as far as they can be predicted
     preflight_until: Mapped[datetime | None]
     status: Mapped[TournamentState] = mapped_column(StoredEnum(TournamentState), index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
@@ -70,7 +70,7 @@ class TournamentEntry(Base):
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)
-    substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # who plays its seats now
+    substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the house bot that plays its seats now
 
 
 class TournamentRound(Base):

@@ -31,9 +31,10 @@ DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What is played, how, by whom.
+    """The terms of a tournament.
 
-    ``deal_sharing`` None: common if the tournament is rated, unless it is a ladder; else own.
+    ``deal_sharing`` None stands for the default: ``common`` in rated tournaments that are not ladders, otherwise
+    ``own``.
     """
 
     name: str

@@ -79,10 +79,10 @@ class Sentences:
                 return _join_words([self._name(seat) for seat in value]) or "nobody"
             case ["each", entry, *joint]:
                 template = self._presentation["lists"][entry]
-                told = [
+                phrases = [
                     self._fill_template(template, {**scope, "item": item, "index": i}) for i, item in enumerate(value)
                 ]
-                return _join_words([words for words in told if words], *joint)
+                return _join_words([words for words in phrases if words], *joint)
             case ["word", words]:
                 return self._presentation["words"][words][value]
             case ["score"]:

@@ -21,10 +21,11 @@ def close_if_over(
     master_key: bytes,
     last_lines: Mapping[str, tuple[int, bytes]] | None = None,
 ) -> bool:
-    """Ends the group once its last match is over; tells whether it did so now.
+    """Close the group if all of its matches have ended; return whether this call closed it.
 
-    1. Its results enter the ledger, in their order, and move the ratings. 2. The seed is revealed in every log.
-    ``last_lines`` are the last rows, with their numbers, of logs that were packed just now.
+    1. Append the reveal of the seed to every log. 2. Enter the results into the ledger, in order, which changes the
+    ratings. ``last_lines`` maps ids of matches whose logs were compressed just now to the number and bytes of their
+    last rows. Raise ``NotFound``.
     """
     session.flush()
     ledger.lock_ledger(session)
@@ -56,7 +57,7 @@ def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResu
     ]
 
 
-# Built once, and on the tables themselves: they run at the end of every match.
+# Built once, without the ORM: these run at the end of every match.
 _GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, Match, Result))
 _GROUP = (
     select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))

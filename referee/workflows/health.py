@@ -45,28 +45,28 @@ def update_unreachable_streaks(
     session: Session, match_id: str, *, unreachable: Iterable[str], seated: Iterable[str]
 ) -> list[str]:
     """Count the match for the bots that ``seated`` in it, except house bots; return the ids of those paused by it."""
-    soured = set(unreachable)
-    touched = or_(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.unreachable_streak > 0)
-    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(soured.union(seated))), touched)
+    missed = set(unreachable)
+    touched = or_(_COLUMNS.id.in_(sorted(missed)), _COLUMNS.unreachable_streak > 0)
+    locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(missed.union(seated))), touched)
     # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
-    if well := set(bots) - soured:
-        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(well))).values(unreachable_streak=0))
-    if not soured:
+    if reached := set(bots) - missed:
+        session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(reached))).values(unreachable_streak=0))
+    if not missed:
         return []
-    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(soured)), _COLUMNS.status != BotState.HOUSE)
+    counted = update(_BOTS).where(_COLUMNS.id.in_(sorted(missed)), _COLUMNS.status != BotState.HOUSE)
     session.connection().execute(counted.values(unreachable_streak=_COLUMNS.unreachable_streak + 1))
-    given_up = (
+    too_long = (
         update(_BOTS)
         .where(
-            _COLUMNS.id.in_(sorted(soured)),
+            _COLUMNS.id.in_(sorted(missed)),
             _COLUMNS.unreachable_streak >= MAX_UNREACHABLE_STREAK,
             _COLUMNS.status == BotState.VERIFIED,
         )
         .values(status=BotState.PAUSED, status_reason=PAUSE_REASON, revision=_COLUMNS.revision + 1)
         .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
     )
-    paused = session.connection().execute(given_up).all()
+    paused = session.connection().execute(too_long).all()
     tournament_id = session.scalar(select(Match.tournament_id).where(Match.id == match_id)) if paused else None
     for bot in paused:
         payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}

@@ -21,10 +21,11 @@ def cancel_match(
     whole_group: bool = False,
     created_by: str | None = None,
 ) -> Match:
-    """Ends a match that is not over, without a result; its runner finds out at its next write.
+    """Cancel a match that has not ended; return it. Its runner notices at its next write.
 
-    One of several in a deal group is cancelled with all of them, which must be wished by ``whole_group`` (else
-    ``Conflict``): those that are finished become void, with the same reason.
+    A match that shares its cards with others is cancelled only with ``whole_group``: then all open matches of the deal
+    group are cancelled and its finished ones voided, with the same reason. Raise ``Conflict`` for such a match without
+    ``whole_group`` and for a match that has ended.
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(

@@ -1,6 +1,6 @@
-"""The end of a match, in one transaction: log, result in the total order, and the end of its deal group.
+"""End a match in one transaction: store its log, and its result with its number in the total order of results.
 
-Ratings move when the deal group is over, see ``deal_group_closing.close_if_over``.
+The last match of a deal group also closes the group, which changes ratings: see ``deal_group_closing``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from referee.workflows import deal_group_closing
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """How the match ended, each list by seat."""
+    """The result of a match; each list is by seat."""
 
     placements: Sequence[int]
     returns: Sequence[int]
@@ -37,10 +37,10 @@ class MatchResult:
 def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
     """Ends a match: ``tail`` holds the rows not recorded yet, the result row last. All of it happens or nothing.
 
-    Raises ``StaleEpoch`` when the match is no longer ours. The result counts on a ladder when the match is rated and
-    at least two of its seats are, no two of them of one owner.
+    The result counts on a ladder if the match is rated and has at least two rated seats, each of another owner. Raise
+    ``StaleEpoch``, with nothing changed, when the claim is no longer valid.
     """
-    session.flush()  # what follows goes past the session's own bookkeeping
+    session.flush()  # the statements below bypass the session's unit of work
     match = _end_match(session, tail)
     lines = logs.recorded_lines(session, tail.match_id)
     if len(lines) != tail.start:
@@ -73,7 +73,7 @@ def _notify_owners(
     session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]], result: Mapping[str, Any]
 ) -> None:
     ends = zip(seats, result["placements"], result["returns"], strict=True)
-    told = {
+    payload = {
         "match": result["match_id"],
         "game": match["game"],
         "tournament": match["tournament_id"],
@@ -88,7 +88,7 @@ def _notify_owners(
             for seat, placement, returns in ends
         ],
     }
-    outbox.emit(session, "match.finished", [seat["owner_id"] for seat in seats], told)
+    outbox.emit(session, "match.finished", [seat["owner_id"] for seat in seats], payload)
 
 
 def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
@@ -114,14 +114,14 @@ def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -
 
 
 def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]]) -> str | None:
-    """The ladder on which the match counts; None where it does not."""
+    """Return the id of the ladder on which the match counts, None if it counts on none."""
     owners = [seat["owner_id"] for seat in seats if seat["rated"]]
     if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
         return None
     return ratings.get_or_create_ladder_id(session, match["game"], match["options"], match["seats"])
 
 
-# Built once, and on the tables themselves: what the ORM adds cost more than all the rest of ending a match.
+# Built once, without the ORM: its overhead cost more than everything else that is done at the end of a match.
 _MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (Match, MatchSeat, Bot, Result))
 _END: Final = (
     update(_MATCHES)

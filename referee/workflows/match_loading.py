@@ -1,4 +1,4 @@
-"""All a runner needs to begin a match or to go on with it."""
+"""Load what a runner needs to begin or resume a match."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RunnerSeat:
-    """A seat as the runner calls it: the address the match began with, and the keys of today."""
+    """A seat with what is needed to call its bot: the address stored when the match started, and the current keys."""
 
     seat: int
     bot_id: str
@@ -52,7 +52,7 @@ class LoadedMatch:
     group_state: DealGroupState
     nonces: list[str] | None
     nonce_hashes: list[str] | None
-    aliases: list[str]  # by seat: what players are called towards bots in an anonymous match; empty in any other
+    aliases: list[str]  # by seat: the ids that bots see in place of players' in an anonymous match; empty in any other
     seed: bytes = field(repr=False)
 
 
@@ -109,7 +109,7 @@ def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
 
 
 def _is_anonymous(session: Session, match: Match) -> bool:
-    """Return whether bots are not told who their opponents are: in rated matches of a tournament that hides it."""
+    """Return whether opponents are hidden from bots: in rated matches of an anonymous tournament."""
     anonymous = select(Tournament.anonymous).where(Tournament.id == match.tournament_id)
     return match.rated and session.scalar(anonymous) is True
 
@@ -132,7 +132,7 @@ def _header(match: Match, players: Sequence[RunnerSeat], group: DealGroup) -> Js
         match_id=match.id,
         game_name=match.game,
         options=match.options,
-        players=[{"bot": one.bot_id, "name": one.name, "version": one.version} for one in players],
+        players=[{"bot": player.bot_id, "name": player.name, "version": player.version} for player in players],
         group={"id": group.id, "commitment": group.commitment, "entries": group.entries},
         rated=match.rated,
         limits=Limits(match.budget_ms, match.bank_ms),

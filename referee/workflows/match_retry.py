@@ -1,4 +1,4 @@
-"""Make a stuck match due again, as its tournament allows."""
+"""Retry a stuck match, in agreement with the state of its tournament."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session

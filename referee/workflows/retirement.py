@@ -1,4 +1,4 @@
-"""Retire bots: end them, withdraw their entries and cancel their matches, in one transaction."""
+"""Retire bots: withdraw their entries and cancel their unstarted matches in the same transaction."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -12,7 +12,7 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 
 
 def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Ends a bot for good. Its running matches are played out, those not begun are cancelled.
+    """Retire a bot for good: withdraw it from all tournaments, cancel its unstarted matches, finish the running ones.
 
     Raise the same errors as ``bots.retire``.
     """

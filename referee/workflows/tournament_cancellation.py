@@ -19,7 +19,8 @@ def cancel_tournament(
 ) -> Tournament:
     """Ends a tournament before its time; matches that are over keep their results.
 
-    Deal groups in which nothing was played are closed by the scheduler.
+    The scheduler closes deal groups in which nothing was played. Raise ``NotFound``, and ``Conflict`` if the tournament
+    has ended.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
     moment = current_time(session)

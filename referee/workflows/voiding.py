@@ -65,9 +65,9 @@ def void_match(
     group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
     if group_id is None:
         raise NotFound("match", match_id)
-    event = _lock_tournament(session, group_id)
-    if rematch and event is not None and event.status not in IN_PROGRESS:
-        raise Conflict(f"the event is {event.status}; a match of it can become void, but not be played again")
+    tournament = _lock_tournament(session, group_id)
+    if rematch and tournament is not None and tournament.status not in IN_PROGRESS:
+        raise Conflict(f"the tournament is {tournament.status}; a match of it can become void, but not be played again")
     kind, count = session.execute(
         select(DealGroup.kind, func.count()).join(Match, Match.group_id == DealGroup.id).where(DealGroup.id == group_id)
         .group_by(DealGroup.kind)
@@ -81,7 +81,7 @@ def void_match(
     done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
     if rematch:
         replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-        done.rematches = _create_rematches(session, replaced, kind, event, master_key)
+        done.rematches = _create_rematches(session, replaced, kind, tournament, master_key)
     return done
 
 
@@ -138,10 +138,10 @@ def _check_reason(reason: str) -> None:
 def _lock_tournament(session: Session, group_id: str) -> Tournament | None:
     """Lock the tournament of the group, always before its matches, and mark it as changed."""
     query = select(Tournament).join(DealGroup, DealGroup.tournament_id == Tournament.id).where(DealGroup.id == group_id)
-    event = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
-    if event is not None:
-        event.revision += 1
-    return event
+    tournament = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
+    if tournament is not None:
+        tournament.revision += 1
+    return tournament
 
 
 def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[Match]:
@@ -197,35 +197,35 @@ def _set_ended(session: Session, match: Match, status: MatchState, reason: str, 
 
 
 def _create_rematches(
-    session: Session, matches: Sequence[Match], kind: DealSharing, event: Tournament | None, master_key: bytes
+    session: Session, matches: Sequence[Match], kind: DealSharing, tournament: Tournament | None, master_key: bytes
 ) -> list[str]:
-    """The same tables with fresh cards: one alone in a group of its own, several in one group of the same kind."""
+    """Create rematches with fresh cards, several of them in one deal group of this kind; return their ids."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
     match_ids = create_matches(
-        session, [_plan_rematch(session, match, event, deal) for match in matches], master_key=master_key
+        session, [_plan_rematch(session, match, tournament, deal) for match in matches], master_key=master_key
     )
-    if event is not None:
+    if tournament is not None:
         numbers = {match.tournament_round for match in matches}
         reopened = update(TournamentRound).where(
-            TournamentRound.tournament_id == event.id, TournamentRound.number.in_(numbers)
+            TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
         )
         session.execute(reopened.values(ended_at=None))
-        if event.status == TournamentState.PAUSED:
+        if tournament.status == TournamentState.PAUSED:
             session.execute(update(Match).where(Match.id.in_(match_ids)).values(status=MatchState.WAITING))
     return match_ids
 
 
-def _plan_rematch(session: Session, match: Match, event: Tournament | None, deal: Deal | None) -> MatchPlan:
+def _plan_rematch(session: Session, match: Match, tournament: Tournament | None, deal: Deal | None) -> MatchPlan:
     """Return the plan of a rematch. In a tournament, seats go to the bots that play for the entrants now."""
     query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
     seats = session.execute(query.order_by(MatchSeat.seat)).all()
     entrants = [entrant or bot for bot, entrant in seats]
     return MatchPlan(
         game=match.game,
-        bots=[bot for bot, _ in seats] if event is None else _load_players(session, event, entrants),
+        bots=[bot for bot, _ in seats] if tournament is None else _load_players(session, tournament, entrants),
         options=match.options,
         limits=Limits(match.budget_ms, match.bank_ms),
-        rated=match.rated if event is None else event.rated,  # substitutes may have made it unrated
+        rated=match.rated if tournament is None else tournament.rated,  # substitutes may have made it unrated
         created_by=match.created_by,
         tournament_id=match.tournament_id,
         tournament_round=match.tournament_round,
@@ -237,8 +237,10 @@ def _plan_rematch(session: Session, match: Match, event: Tournament | None, deal
     )
 
 
-def _load_players(session: Session, event: Tournament, entrants: Sequence[str]) -> list[str]:
-    entered = {seat.bot_id: seat.current_player(event) for seat in load_entrant_seats(session, event, set(entrants))}
+def _load_players(session: Session, tournament: Tournament, entrants: Sequence[str]) -> list[str]:
+    entered = {
+        seat.bot_id: seat.current_player(tournament) for seat in load_entrant_seats(session, tournament, set(entrants))
+    }
     players = [entered.get(entrant, entrant) for entrant in entrants]
     if None in players:
         absent = entrants[players.index(None)]

@@ -82,7 +82,7 @@ def test_D1_D2_a_decision_of_rated_play_changes_nothing_that_anybody_may_read(se
     seat = table.match.requests()[0].seat
     bot = next(iter(table.bots))
     evidence = [FaultReport(table.match.n, seat, bot, "deadline", "too late", b"{}", None, {"total_ms": 777})]
-    table.record(sealed=[PendingAnswer(table.match.n, seat, {"seat": seat, "choice": 0})], evidence=evidence)
+    table.record(sealed=[PendingAnswer(table.match.n, seat, {"seat": seat, "choice": 0})], fault_reports=evidence)
     after = all_there_is_to_read(client, table, event)
 
     assert table.recorded > 3

@@ -48,9 +48,9 @@ def enter(world: World, tournament_id: str, *bots: str) -> None:
             entries.enter_bot(session, tournament_id, bot)
 
 
-def start(world: World, tournament_id: str, *, draw: bytes = DRAW) -> None:
+def start(world: World, tournament_id: str, *, draw_key: bytes = DRAW) -> None:
     with world.database.write() as session:
-        starting.start(session, tournament_id, draw_key=draw)
+        starting.start(session, tournament_id, draw_key=draw_key)
 
 
 def answer_handshakes(database: Database, absent: Sequence[str] = ()) -> None:

@@ -45,7 +45,7 @@ def registered(world: World) -> str:
 
 
 def steps_until(world: World, tournament_id: str, name: str) -> None:
-    start(world, tournament_id, draw=DRAW)
+    start(world, tournament_id, draw_key=DRAW)
     answer_handshakes(world.database)
     while progression.take_next_step(world.database, tournament_id, master_key=MASTER_KEY) != name:
         pass

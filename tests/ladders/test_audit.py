@@ -58,7 +58,7 @@ TAMPERED = [
     ("UPDATE rating_counts SET bots = 0", "count"),
     ("UPDATE results SET placements = '[2, 2]' WHERE seq = 3", "result"),
     ("UPDATE results SET placements = '[]' WHERE seq = 4", "result"),
-    ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "act"),
+    ("UPDATE matches SET status = 'finished' WHERE status = 'void'", "entry"),
     ("UPDATE results SET rated = '[true, false]' WHERE seq = 4", "result"),
     ("UPDATE results SET ladder_id = NULL WHERE seq = 4", "result"),
     (
@@ -67,11 +67,11 @@ TAMPERED = [
     ),
     ("UPDATE matches SET rated = false WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
     ("UPDATE matches SET status = 'cancelled' WHERE id = (SELECT match_id FROM results WHERE seq = 3)", "match"),
-    (PLANTED.format("'void', (SELECT match_id FROM results WHERE seq = 4)"), "act"),
-    (PLANTED.format("'void', NULL"), "act"),
-    (PLANTED.format("'result', NULL"), "act"),
-    (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "act"),
-    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "act"),
+    (PLANTED.format("'void', (SELECT match_id FROM results WHERE seq = 4)"), "entry"),
+    (PLANTED.format("'void', NULL"), "entry"),
+    (PLANTED.format("'result', NULL"), "entry"),
+    (PLANTED.format("'result', (SELECT id FROM matches WHERE status = 'due')"), "entry"),
+    ("DELETE FROM rating_changes WHERE seq = 5; DELETE FROM ledger_entries WHERE seq = 5", "entry"),
 ]
 
 

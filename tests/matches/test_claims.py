@@ -98,8 +98,8 @@ def test_K20_a_restart_of_the_machine_frees_all_leases_and_blames_no_match(world
     assert len(world.claim()) == (1 if world.database.is_sqlite else 0)
 
 
-def lose(world: World, *, alone: bool = False) -> None:
-    assert len(world.claim(isolated=alone)) == 1
+def lose(world: World, *, isolated: bool = False) -> None:
+    assert len(world.claim(isolated=isolated)) == 1
     world.pass_seconds(16)
 
 

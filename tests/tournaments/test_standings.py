@@ -5,7 +5,7 @@ from fractions import Fraction
 from referee.ratings.elo import START
 from referee.standings import TIE_BREAKS, RankedEntrant
 from referee.tournaments import entries, lifecycle, tournaments
-from referee.tournaments.standings import TournamentResults, event_results
+from referee.tournaments.standings import TournamentResults, load_tournament_results
 from referee.workflows import voiding
 from tests.database.tournaments import begun, go_on
 from tests.database.world import World
@@ -16,7 +16,9 @@ def results(
     world: World, tournament_id: str, before: TournamentResults | None = None, *, patient: bool = False
 ) -> TournamentResults:
     with world.database.read() as session:
-        return event_results(session, tournaments.get_tournament(session, tournament_id), before, patient=patient)
+        return load_tournament_results(
+            session, tournaments.get_tournament(session, tournament_id), before, patient=patient
+        )
 
 
 def table(world: World, tournament_id: str) -> list[RankedEntrant]:

@@ -44,9 +44,9 @@ class Hooks:
             assert deliveries.has_due(session) or not deliveries.claim_due(session, limit)
             return deliveries.claim_due(session, limit)
 
-    def finish(self, parcel: DeliveryJob, outcome: DeliveryOutcome, spread: float = 0.0) -> Delivery:
+    def finish(self, parcel: DeliveryJob, outcome: DeliveryOutcome, jitter: float = 0.0) -> Delivery:
         with self.world.database.write() as session:
-            return deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, jitter=spread)
+            return deliveries.finish(session, parcel.delivery_id, parcel.epoch, outcome, jitter=jitter)
 
     def fail(self, parcel: DeliveryJob, times: int) -> DeliveryJob:
         """Let this number of attempts fail, each when due; return the claim of the next."""
@@ -132,7 +132,7 @@ def test_a_delivery_is_tried_nine_times_ever_later_then_has_failed(hooks: Hooks)
     waits = []
     for _ in range(deliveries.ATTEMPTS - 1):
         before = hooks.world.clock.moment
-        delivery = hooks.finish(parcel, BADLY, spread=1.0)
+        delivery = hooks.finish(parcel, BADLY, jitter=1.0)
         assert (delivery.status, delivery.response_status, delivery.last_error) == ("due", 500, "500, expected 2xx")
         assert hooks.claim() == []  # not before its time
         waits.append(round((delivery.due_at - before).total_seconds()))

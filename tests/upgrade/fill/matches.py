@@ -97,7 +97,7 @@ def leave_match_stuck(filler: Filler) -> None:
     for number in range(CLAIMS_UNTIL_STUCK):
         assert filler.world.claim(match_id=match_id, alone=number >= 2)
         _pass_seconds(filler, 16)
-    assert filler.world.claim(match_id=match_id, isolated=True) == []
+    assert filler.world.claim(match_id=match_id, alone=True) == []
     filler.notes["stuck_match"] = match_id
 
 
