@@ -146,4 +146,8 @@ class WaitingView(View):
         ReasonView, allow_none=True, metadata=describe("The most important reason; null while it is playing.")
     )
     matches = fields.List(fields.Nested(OpenMatchView), metadata=describe("The first 20 matches that are not over."))
-    events = fields.List(fields.Nested(OpenEventView), metadata=describe("Tournaments in which it has no match now."))
+    events = fields.List(
+        fields.Nested(OpenEventView),
+        attribute="tournaments",
+        metadata=describe("Tournaments in which it has no match now."),
+    )

@@ -65,7 +65,7 @@ class RatedBotView(View):
 
 
 class LadderRow(RatedBotView):
-    rank = fields.Integer(attribute="place", metadata=describe("Bots with equal ratings share a rank."))
+    rank = fields.Integer(metadata=describe("Bots with equal ratings share a rank."))
 
 
 class StandingLadderView(LadderView):
@@ -78,8 +78,10 @@ class StandingLadderView(LadderView):
 
 class PlaceOnLadderView(RatedBotView):
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
-    place = fields.Integer(metadata=describe("One more than the number of bots with a better rating."))
-    of = fields.Integer(metadata=describe("Number of bots on the ladder."))
+    place = fields.Integer(
+        attribute="rank", metadata=describe("One more than the number of bots with a better rating.")
+    )
+    of = fields.Integer(attribute="total", metadata=describe("Number of bots on the ladder."))
     changed_seq = fields.Integer(
         attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
     )

@@ -92,7 +92,9 @@ class VoidedView(View):
     cancelled = fields.List(fields.String(), metadata=describe("Matches of the group that were not over."))
     rematches = fields.List(fields.String(), metadata=describe("Rematches that were created."))
     acts = fields.List(
-        fields.Integer(), metadata=describe("Numbers of the ledger entries that removed their results from ladders.")
+        fields.Integer(),
+        attribute="entry_seqs",
+        metadata=describe("Numbers of the ledger entries that removed their results from ladders."),
     )
 
 

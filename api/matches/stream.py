@@ -134,6 +134,12 @@ def rows_messages(first: int, items: Sequence[bytes]) -> list[bytes]:
     ]
 
 
-def visible_state(standing: MatchVisibility, placements: list[int] | None) -> Json:
-    state = {name: getattr(standing, name) for name in ("status", "reason", "open", "held_back", "pace")}
+def visible_state(visibility: MatchVisibility, placements: list[int] | None) -> Json:
+    state = {
+        "status": visibility.status,
+        "reason": visibility.reason,
+        "open": visibility.is_public,
+        "held_back": visibility.is_delayed,
+        "pace": visibility.pace,
+    }
     return state if placements is None else {**state, "placements": placements}

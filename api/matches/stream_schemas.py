@@ -27,9 +27,10 @@ class RowView(View):
 class RowsView(View):
     status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True)
-    open = fields.Boolean(metadata=describe("The whole log can be read with GET …/log."))
+    open = fields.Boolean(attribute="is_public", metadata=describe("The whole log can be read with GET …/log."))
     held_back = fields.Boolean(
-        metadata=describe("Rows become visible in groups, not immediately: the match is rated and not over.")
+        attribute="is_delayed",
+        metadata=describe("Rows become visible in groups, not immediately: the match is rated and not over."),
     )
     pace = fields.String(
         validate=validate.OneOf(get_args(Pace)),

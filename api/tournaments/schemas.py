@@ -160,7 +160,7 @@ class WholeTournamentView(TournamentView):
     progress = fields.Nested(ProgressView)
     tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))
     draw = fields.String(
-        attribute="told_draw",
+        attribute="public_draw_key",
         allow_none=True,
         metadata=describe("The seed of all random decisions, 32 bytes in hex; null until the tournament is over."),
     )

@@ -23,7 +23,9 @@ class ErrorBarView(View):
 
 
 class EntrantView(View):
-    place = fields.Integer(metadata=describe("Rank in the standings, shared by entrants that no tie-break separates."))
+    place = fields.Integer(
+        attribute="rank", metadata=describe("Rank in the standings, shared by entrants that no tie-break separates.")
+    )
     bot = fields.String(attribute="entrant")
     name = fields.String(attribute="person.name")
 

@@ -63,7 +63,7 @@ def passed_last_check(game: str) -> ColumnElement[bool]:
 
     Without it, a bot could announce one new version after the other in place of a certificate.
     """
-    attested = exists().where(
+    certified = exists().where(
         Certificate.bot_id == Check.bot_id,
         Certificate.version == Check.version,
         Certificate.ended_at.is_(None),

@@ -109,7 +109,7 @@ def release_opening(session: Session, group_id: str, epoch: int) -> None:
 
 
 def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
-    """The seed; raises ``WrongMasterKey`` when it is not the promised one."""
+    """Return the seed of the group; raise ``WrongMasterKey`` when it does not match the commitment."""
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 

@@ -79,7 +79,7 @@ def count_running_by_game(session: Session) -> dict[str, int]:
 
 
 def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:
-    """Cancels matches of the bot (of one tournament, or all) that nobody has started; tells how many."""
+    """Cancel the unstarted matches of a bot, in one tournament or everywhere (None); return how many there were."""
     sits = MatchSeat.bot_id == bot_id
     if tournament_id is not None:  # it leaves the tournament, so its substitute does too
         sits = or_(sits, MatchSeat.entrant_id == bot_id)

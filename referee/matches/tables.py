@@ -50,8 +50,8 @@ class Match(Leased, Base):
         Index(None, "status", "created_at", "id"),
         Index(None, "created_at", "id"),
         Index(None, "tournament_id", "tournament_round", "table_no"),
-        # What runners look for: small, however many matches are over. The status comes first, though it is always
-        # the same: else SQLite prefers the index above.
+        # For runners: small, however many matches have ended. The status comes first, although it is constant:
+        # otherwise SQLite prefers the index above.
         _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *CLAIM_ORDER),
         _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )

@@ -109,7 +109,7 @@ def find_scope(session: Session, tournament_id: str, cursor: DownloadCursor) -> 
 
 
 def measure_logs(session: Session, tournament_id: str) -> StoredSize:
-    """Return how much the logs of a tournament take."""
+    """Return the size of all logs of a tournament."""
     query = select(func.sum(func.length(MatchLog.gzip_log)), func.sum(MatchLog.rows)).join(Match)
     size_bytes, rows = session.execute(query.where(Match.tournament_id == tournament_id)).one()
     return StoredSize(size_bytes or 0, rows or 0)
@@ -118,7 +118,7 @@ def measure_logs(session: Session, tournament_id: str) -> StoredSize:
 def list_next_logs(
     session: Session, tournament_id: str, cursor: DownloadCursor, until: int, ended: bool
 ) -> list[NextLog]:
-    """The matches whose logs come next, at most ``PAGE_SIZE``; none at the end."""
+    """Return up to ``PAGE_SIZE`` matches whose logs come next after the cursor, [] at the end."""
     columns = (Match.id, Match.status, Match.reason, Match.tournament_round, Match.table_no, Match.leg)
     query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.where(is_in_tournament(tournament_id), Result.seq > cursor.seq, Result.seq <= until)

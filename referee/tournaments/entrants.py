@@ -163,7 +163,7 @@ def _ratings_before_later_changes(
 
 
 def _entrant_seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
-    # Games are compared as stored JSON: parsing them for thousands of bots takes longer than all the rest.
+    # Search the stored JSON text: parsing the games of thousands of bots takes longer than everything else.
     return EntrantSeat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
 
 

@@ -75,7 +75,7 @@ def finish(session: Session, tournament_id: str) -> Tournament:
         _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
     created = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
     tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING
-    tournament.preflight_until = None  # else its end would plan anew
+    tournament.preflight_until = None  # otherwise the end of the preflight would reset ``expected_matches``
     return mark_changed(session, tournament)
 
 

@@ -36,7 +36,7 @@ def is_ending(tournament: Tournament) -> bool:
 
 
 def last_serial(session: Session, tournament_id: str) -> int:
-    """How many matches the ladder has made; they are numbered where other events number their tables."""
+    """Return the number of the ladder's last match, 0 before the first. Matches are numbered as tables."""
     newest = select(func.max(Match.table_no)).where(
         Match.tournament_id == tournament_id, Match.tournament_round.is_(None)
     )
@@ -51,8 +51,9 @@ def choose_tables(session: Session, tournament: Tournament) -> NextTables | None
         return None
     serial = last_serial(session, tournament.id)
     meetings, seat_counts = _recent_meetings(session, tournament, serial)
+    with_games = _count_recent_games(load_entrants(session, tournament, today=True), seat_counts)
     tables = next_tables(
-        [one for one in _count_recent_games(load_entrants(session, tournament, today=True), seat_counts) if one.active],
+        [entrant for entrant in with_games if entrant.active],
         LadderState(tournament.seats, tournament.format_options, busy, meetings, seat_counts),
         want=min(want, SEATS_PER_TRANSACTION // tournament.seats),
         draw_key=get_draw_key(tournament),

@@ -14,8 +14,10 @@ from referee.tournaments.tables import TournamentRound
 def load_outcomes(
     session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None
 ) -> list[MatchOutcome]:
-    """Every finished match in the order of the results, those after a result's number, or so many of the newest. What
-    a stand-in played is not scored."""
+    """Return the finished matches in order of ``seq``: those above ``after``, at most the ``newest`` last ones.
+
+    Seats played by substitutes are not scored.
+    """
     columns = (
         Result.entrants,
         Result.bots,

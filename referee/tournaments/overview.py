@@ -34,7 +34,7 @@ def load_overview(session: Session) -> Overview:
     running = select(Match).where(Match.status == MatchState.RUNNING).order_by(Match.created_at, Match.id)
     tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
     tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
-    with_progress = [(event, load_progress(session, event.id)) for event in session.scalars(tournaments)]
+    with_progress = [(tournament, load_progress(session, tournament.id)) for tournament in session.scalars(tournaments)]
     return Overview(list(session.scalars(running.limit(MAX_MATCHES))), with_progress, _counts(session))
 
 

@@ -40,7 +40,7 @@ def get_format(tournament: Tournament) -> pairing.Format:
 
 
 def get_draw_key(tournament: Tournament) -> bytes:
-    """Decides by lot; before the start, when nothing is decided, zeros stand for it."""
+    """Return the key of all random choices of a tournament; zeros before the start, when none is made."""
     return tournament.draw_key or bytes(32)
 
 

@@ -46,7 +46,7 @@ class TournamentResults:
         return self.outcomes[-1].seq if self.outcomes else 0
 
     def standings(self) -> list[RankedEntrant]:
-        """The standings, best first."""
+        """Return the standings, best first."""
         return compute_tournament_standings(
             self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given
         )

@@ -28,10 +28,10 @@ class Tournament(Base):
     rated: Mapped[bool]
     budget_ms: Mapped[int]
     bank_ms: Mapped[int]
-    format_options: Mapped[Json] = mapped_column(default=dict)  # complete, as the format gave them
+    format_options: Mapped[Json] = mapped_column(default=dict)  # complete, with the defaults of the format
     deal_sharing: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
     orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # in duplicate deals
-    trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings all the same
+    trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings nevertheless
     anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
@@ -64,9 +64,9 @@ class TournamentEntry(Base):
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
     number: Mapped[int]
     withdrawn_at: Mapped[datetime | None]
-    seed: Mapped[int | None]  # by hand: 1 is the strongest
+    seed: Mapped[int | None]  # set manually: 1 is the strongest
     first_round: Mapped[int] = mapped_column(default=1)  # the first round it may play in
-    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the event
+    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the tournament
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)

@@ -49,7 +49,7 @@ def close_if_over(
 
 
 def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
-    """What the results of finished rated matches bring, in the order of the results."""
+    """Return the results of finished matches that count on a ladder, in order of ``seq``."""
     rated = [match for match in matches if match.status == MatchState.FINISHED and match.ladder_id is not None]
     return [
         ledger.RatedResult(match.ladder_id, match.id, match.bots, match.placements, match.rated)

@@ -31,10 +31,10 @@ def cancel_match(
     others = select(func.count()).where(
         Match.group_id == match.group_id, Match.id != match_id, Match.status.not_in(WITHOUT_RESULT)
     )
-    together = session.scalars(others).one()
-    if together and not whole_group:
-        raise Conflict(f"the match shares its cards with {together} more; cancel them all by whole_group")
-    if together and match.status not in ENDED:
+    sharing = session.scalars(others).one()
+    if sharing and not whole_group:
+        raise Conflict(f"the match shares its cards with {sharing} more; cancel them all with whole_group")
+    if sharing and match.status not in ENDED:
         voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match
     ended = (

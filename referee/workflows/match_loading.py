@@ -39,7 +39,7 @@ class RunnerSeat:
 
 @dataclass(frozen=True, slots=True)
 class LoadedMatch:
-    """A match as far as it is recorded. ``header`` is for ``Match``; ``lines`` are empty before the first row."""
+    """A match with all recorded rows. ``header`` is for ``Match``; ``lines`` is empty before the first row."""
 
     id: str
     epoch: int
@@ -57,7 +57,7 @@ class LoadedMatch:
 
 
 def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedMatch:
-    """All that is recorded of a match; the runner replays it and asks the open question again."""
+    """Return a match as recorded. The runner replays it and repeats the open question. Raise ``NotFound``."""
     match = matches.get_match(session, match_id)
     group = deal_groups.get_group(session, match.group_id)
     lines = logs.log_lines(session, match_id)
@@ -81,7 +81,7 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
 
 
 def load_players(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
-    """These bots, in this order, as they would be called now; ``seat`` is the place in the list."""
+    """Return these bots, in this order, with their current addresses and keys; ``seat`` is the index in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
     return [_runner_seat(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
 

@@ -14,14 +14,16 @@ from referee.tournaments.tables import Tournament
 
 
 def retry_match(session: Session, match_id: str) -> Match:
-    """Makes a stuck match due again, as if it had never lost a claim; what is recorded of it stays. For the operator,
-    once he has found what cost its runners their lives; in a paused event it waits. Raises ``NotFound``, and
-    ``Conflict`` unless it is stuck and its event goes on."""
+    """Make a stuck match due again, as if it had never lost a claim; it continues from its recorded rows.
+
+    Operators call this when they have fixed what crashed its runners. In a paused tournament the match waits. Raise
+    ``NotFound``, and ``Conflict`` if the match is not stuck or its tournament has ended.
+    """
     match = matches.get_match(session, match_id)
-    event = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
-    tournament = session.scalar(event.execution_options(populate_existing=True))
+    query = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
+    tournament = session.scalar(query.execution_options(populate_existing=True))
     if tournament is not None and tournament.status not in IN_PROGRESS:
-        raise Conflict(f"the event is {tournament.status}; its stuck match can become void, or be cancelled")
+        raise Conflict(f"the tournament is {tournament.status}; its stuck match can only be voided or cancelled")
     is_paused = tournament is not None and tournament.status == TournamentState.PAUSED
     status = MatchState.WAITING if is_paused else MatchState.DUE
     fresh = {"status": status, "reason": None, "lost_claims": 0, "claims_without_progress": 0}

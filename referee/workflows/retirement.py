@@ -22,7 +22,7 @@ def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) ->
 
 
 def withdraw_from_all(session: Session, bot_id: str) -> None:
-    """Takes a bot out of tournaments that are not over; its matches not begun are cancelled."""
+    """Withdraw a bot from all unfinished tournaments, and cancel all of its unstarted matches."""
     moment = current_time(session)
     unfinished = select(Tournament.id).where(Tournament.status.in_(UNFINISHED))
     session.execute(

@@ -32,8 +32,11 @@ def cancel_tournament(
 
 
 def _cancel_running_groups(session: Session, tournament: Tournament, master_key: bytes) -> None:
-    """What has begun ends without a result. Its deal group keeps the results it has, unless the same bots were to
-    meet the same cards again: of those all count or none."""
+    """Cancel the matches that have started, and close their deal groups.
+
+    The results of such a group stay, except in a duplicate group, where the same bots meet the same cards again: its
+    results count together or not at all, so its finished matches are voided.
+    """
     in_tournament = Match.tournament_id == tournament.id
     half_played = select(Match.group_id).where(in_tournament, Match.started_at.is_not(None))
     is_half_played = and_(DealGroup.kind == DealSharing.DUPLICATE, DealGroup.id.in_(half_played))
@@ -53,9 +56,11 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
 
 
 def _cancel_match(session: Session, match_id: str) -> None:
-    gone = {"status": MatchState.CANCELLED, "reason": "tournament_cancelled", "finished_at": current_time(session)}
+    cancelled = {"status": MatchState.CANCELLED, "reason": "tournament_cancelled", "finished_at": current_time(session)}
     stopped = (
-        update(Match).where(Match.id == match_id, Match.status.in_(OPEN)).values(**gone, **revocation_values(Match))
+        update(Match)
+        .where(Match.id == match_id, Match.status.in_(OPEN))
+        .values(**cancelled, **revocation_values(Match))
     )
-    if count_changed_rows(session, stopped):  # else it ended meanwhile
+    if count_changed_rows(session, statement):  # otherwise it ended meanwhile
         logs.pack_partial_log(session, match_id)

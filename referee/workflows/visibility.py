@@ -53,8 +53,10 @@ class MatchVisibility:
 
 
 def filter_known_seats(session: Session, found: Sequence[Match]) -> set[str]:
-    """The ids of those of these matches whose seats everybody may know now: a bot that knew its rivals could favour
-    a friend."""
+    """Return the ids of those of these matches whose seats are public now.
+
+    They are hidden in rated play, where a bot that knew its opponents could favour one of them.
+    """
     hidden = [match for match in found if match.rated and match.status not in ENDED]
     events = {match.tournament_id for match in hidden if match.tournament_id is not None}
     query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.anonymous.is_(False))
@@ -130,7 +132,7 @@ class MatchFeed:
         self._whole = False  # no more rows will follow
 
     def read_new_rows(self, session: Session, visibility: MatchVisibility) -> list[Json]:
-        """Publish rows that have become public since the last look; return their items."""
+        """Publish rows that have become public since the last call; return their items."""
         last = self._tables.find_slowest(session, visibility.group_id) if visibility.pace == "all_tables" else None
         if last is not None and not self._next.is_behind(last):
             return []  # regardless of what is recorded

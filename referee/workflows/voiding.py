@@ -30,7 +30,7 @@ MAX_REASON_LENGTH = 500  # characters
 
 @dataclass
 class VoidReport:
-    """Ids of the voided matches, of those cancelled with them, of their rematches; ledger entries of the voids."""
+    """Ids of the voided matches, of those cancelled with them and of their rematches; numbers of the ledger entries."""
 
     matches: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ def void_match(
     rematch: bool = False,
     whole_group: bool = False,
 ) -> VoidReport:
-    """Makes a finished or stuck match void; with ``rematch`` it is played again, with fresh cards.
+    """Void a finished or stuck match; with ``rematch``, create a match with fresh cards in its place.
 
     With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
     open ones, with the same reason; both get rematches. Raise ``Conflict`` for a match in another state, for a

@@ -79,8 +79,8 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
     tournaments = _waiting_tournaments(session, bot, {row.tournament_id for row in rows})
     reason = None
     if not playing:
-        reasons = [match.reason for match in matches] + [_bot_reason(bot)] + [event.reason for event in tournaments]
-        reason = next((each for each in reasons if each is not None), Reason("not_entered"))
+        reasons = [*(match.reason for match in matches), _bot_reason(bot), *(entered.reason for entered in tournaments)]
+        reason = next(filter(None, reasons), Reason("not_entered"))
     return BotQueue(bot_id, playing, len(rows), matches, tournaments, reason)
 
 
