@@ -69,7 +69,7 @@ def passed_last_check(game: str) -> ColumnElement[bool]:
         Certificate.ended_at.is_(None),
         Certificate.rules[game].as_integer().is_not(None),
     )
-    return or_(Check.ended_at.is_(None), attested)
+    return or_(Check.ended_at.is_(None), certified)
 
 
 def current_certificate(session: Session, bot: Bot) -> Certificate | None:

@@ -25,6 +25,6 @@ def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int)
     found = [(bots[bot_id], ranks.find_rank(session, ladder_id, bot_id)) for bot_id in bot_ids]
     return [
         RankedBot(place.rank, bot.id, bot.name, bot.owner_id, bot.status, place.value, place.games)
-        for bot, rank in found
+        for bot, place in found
         if place is not None
     ]

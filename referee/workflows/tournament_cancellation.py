@@ -57,7 +57,7 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
 
 def _cancel_match(session: Session, match_id: str) -> None:
     cancelled = {"status": MatchState.CANCELLED, "reason": "tournament_cancelled", "finished_at": current_time(session)}
-    stopped = (
+    statement = (
         update(Match)
         .where(Match.id == match_id, Match.status.in_(OPEN))
         .values(**cancelled, **revocation_values(Match))
