@@ -130,7 +130,7 @@ def _current_page(found: Ladder, last: int) -> Response:
         before=query.href(page=query.page - 1) if query.page > 1 else None,
         behind=query.href(page=query.page + 1) if start + ROWS_PER_PAGE < shown.total else None,
         points=points,
-        placed=RECENT_PLACEMENTS,
+        recent_placements=RECENT_PLACEMENTS,
     )
 
 
@@ -151,7 +151,7 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
         before=f"?as_of={seq}" if query["cursor"] else None,
         behind=f"?{urlencode({'as_of': seq, 'cursor': following})}" if following else None,
         points=points,
-        placed=RECENT_PLACEMENTS,
+        recent_placements=RECENT_PLACEMENTS,
     )
 
 
