@@ -7,10 +7,10 @@ from api.auth import anyone
 from api.errors import invalid
 from api.extended import Extended
 from api.ladders.schemas import (
+    BotRankView,
     HistoryQuery,
     LadderQuery,
     LadderView,
-    PlaceOnLadderView,
     RatingChangeView,
     StandingLadderView,
     StandingQuery,
@@ -44,8 +44,8 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
 
 
-@resource.get('/<id("lad"):ladder_id>/places/<id("bot"):bot_id>', anyone, PlaceOnLadderView)
-def show_place(ladder_id: str, bot_id: str) -> Any:
+@resource.get('/<id("lad"):ladder_id>/ranks/<id("bot"):bot_id>', anyone, BotRankView)
+def show_rank(ladder_id: str, bot_id: str) -> Any:
     """Get the rank of a bot
 
     404 for a bot without a match that counts on this ladder.
@@ -53,7 +53,7 @@ def show_place(ladder_id: str, bot_id: str) -> Any:
     ratings.get_ladder(current_session(), ladder_id)
     bot, found = bots.get_bot(current_session(), bot_id), ranks.find_rank(current_session(), ladder_id, bot_id)
     if found is None:
-        raise NotFound("place", bot_id)
+        raise NotFound("rank", bot_id)
     return Extended(bot, bot_id=bot.id, last_seq=ratings.last_seq(current_session(), ladder_id), **asdict(found))
 
 

@@ -76,12 +76,10 @@ class StandingLadderView(LadderView):
     next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
 
 
-class PlaceOnLadderView(RatedBotView):
+class BotRankView(RatedBotView):
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
-    place = fields.Integer(
-        attribute="rank", metadata=describe("One more than the number of bots with a better rating.")
-    )
-    of = fields.Integer(attribute="total", metadata=describe("Number of bots on the ladder."))
+    rank = fields.Integer(metadata=describe("One more than the number of bots with a better rating."))
+    total = fields.Integer(metadata=describe("Number of bots on the ladder."))
     changed_seq = fields.Integer(
         attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
     )

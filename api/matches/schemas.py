@@ -91,7 +91,7 @@ class VoidedView(View):
     void = fields.List(fields.String(), attribute="matches", metadata=describe("Matches that were voided."))
     cancelled = fields.List(fields.String(), metadata=describe("Matches of the group that were not over."))
     rematches = fields.List(fields.String(), metadata=describe("Rematches that were created."))
-    acts = fields.List(
+    ledger_entries = fields.List(
         fields.Integer(),
         attribute="entry_seqs",
         metadata=describe("Numbers of the ledger entries that removed their results from ladders."),

@@ -163,7 +163,7 @@ def _blank_row(columns: Sequence[Json]) -> Json:
     """Return an empty row, a template for the script."""
     return {
         "bot": "",
-        "place": "",
+        "rank": "",
         "name": "",
         "withdrawn": False,
         "version_changed": False,

@@ -65,7 +65,7 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
         raise NotFound("entry", bot_id)
     ranked, samples = standings_cache.ranked_entrants(kept), standings_cache.samples_of(kept.made)
     (row,) = standings_cache.attach_error_bars(kept, tournament_id, [ranked[index]])
-    return {**standings_cache.snapshot(kept), "samples": samples, "of": len(ranked), "row": row}
+    return {**standings_cache.snapshot(kept), "samples": samples, "total": len(ranked), "row": row}
 
 
 @endpoint("crosstable", list_of(CrosstableRow, SnapshotView))

@@ -23,9 +23,7 @@ class ErrorBarView(View):
 
 
 class EntrantView(View):
-    place = fields.Integer(
-        attribute="rank", metadata=describe("Rank in the standings, shared by entrants that no tie-break separates.")
-    )
+    rank = fields.Integer(metadata=describe("Rank in the standings, shared by entrants that no tie-break separates."))
     bot = fields.String(attribute="entrant")
     name = fields.String(attribute="person.name")
 
@@ -69,7 +67,7 @@ class StandingsPage(SnapshotView):
 
 class OwnStandingView(SnapshotView):
     samples = fields.Integer(metadata=describe("Bootstrap samples of the error bar."))
-    of = fields.Integer(metadata=describe("Number of rows in the standings."))
+    total = fields.Integer(metadata=describe("Number of rows in the standings."))
     row = fields.Nested(StandingsRow)
 
 

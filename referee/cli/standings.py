@@ -78,7 +78,7 @@ def _standings_rows(session: Session, tournament: Tournament) -> list[Json]:
     names = bots.names_of(session, (str(row.entrant) for row in rows))
     return [
         {
-            "place": row.rank,
+            "rank": row.rank,
             "name": names[str(row.entrant)],
             "matches": row.matches,
             "points": float(row.points),

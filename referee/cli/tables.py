@@ -53,7 +53,7 @@ def standings(
     ``ratings`` by bot add a column; ``error_bars`` adds the points per match with their 95 % interval.
     """
     names = [rule["name"] for rule in rows[0]["tie_breaks"] if rule["name"] not in OWN_COLUMN] if rows else []
-    heads = ["place", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
+    heads = ["rank", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
     heads += ["a match", "95 % (groups)"] if error_bars else []
     heads += [] if ratings is None else ["rating"]
     cells = [[*_standings_row(row, names), *(_error_bar(row) if error_bars else [])] for row in rows]
@@ -78,7 +78,7 @@ def number(value: Any) -> str:
 
 def _standings_row(row: Json, tie_breaks: Sequence[str]) -> Iterator[str]:
     values = {rule["name"]: rule["value"] for rule in row["tie_breaks"]}
-    yield from (str(row["place"]), _name_with_marks(row), str(row["matches"]), number(row["points"]))
+    yield from (str(row["rank"]), _name_with_marks(row), str(row["matches"]), number(row["points"]))
     yield from (number(values.get(name)) for name in tie_breaks)
     yield from (str(row["wins"]), str(row["returns"]))
 

@@ -58,17 +58,17 @@ def test_a_ladder_is_shown_as_it_stood_after_any_act(service: Service, owner: Pe
     voided = organiser.post(f"/matches/{second.match_id}/void", {"reason": "a cable was cut"})
     after = owner.get(path).get_json()
     still = owner.get(f"{path}?as_of=2").get_json()
-    place = owner.get(f"{path}/places/{bots[0]}").get_json()
+    own_rank = owner.get(f"{path}/ranks/{bots[0]}").get_json()
     moves = owner.get(f"{path}/history?bot={bots[0]}").get_json()["items"]
 
     assert (now["as_of_seq"], then["as_of_seq"], now["frozen_reason"]) == (2, 1, None)
     assert [row["games"] for row in then["items"]] == [1, 1]
-    assert voided.get_json() == {"void": [second.match_id], "cancelled": [], "rematches": [], "acts": [3]}
+    assert voided.get_json() == {"void": [second.match_id], "cancelled": [], "rematches": [], "ledger_entries": [3]}
     assert (after["as_of_seq"], after["items"]) == (3, then["items"])
     assert still == now
     (own,) = (row for row in after["items"] if row["bot"] == bots[0])
-    assert (place["place"], place["of"], place["rating_micro"]) == (own["rank"], 2, own["rating_micro"])
-    assert (place["as_of_seq"], place["changed_seq"]) == (3, 3)
+    assert (own_rank["rank"], own_rank["total"], own_rank["rating_micro"]) == (own["rank"], 2, own["rating_micro"])
+    assert (own_rank["as_of_seq"], own_rank["changed_seq"]) == (3, 3)
     assert [(move["seq"], move["kind"], move["match"], move["reason"]) for move in moves] == [
         (3, "void", second.match_id, "a cable was cut"),
         (2, "result", second.match_id, None),
@@ -76,5 +76,5 @@ def test_a_ladder_is_shown_as_it_stood_after_any_act(service: Service, owner: Pe
     ]
     assert fields_of(owner.get(f"{path}?as_of=4")) == {"as_of"}
     assert fields_of(owner.get(f"{path}?as_of=-1")) == {"as_of"}
-    assert owner.get(f"{path}/places/bot_{'0' * 26}").status_code == 404
-    assert owner.get(f"{path}/places/{service.verified_bot(owner)['id']}").status_code == 404
+    assert owner.get(f"{path}/ranks/bot_{'0' * 26}").status_code == 404
+    assert owner.get(f"{path}/ranks/{service.verified_bot(owner)['id']}").status_code == 404

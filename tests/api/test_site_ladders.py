@@ -67,7 +67,7 @@ def test_ladders_stand_by_game_with_their_first_three(service: Service, owner: P
     page = text_of(service.anonymous(), "/ladders")
 
     assert re.findall(r'<h2 id="([^"]+)"', page) == ["pool-nap", "saint-poker"]
-    ranks = re.findall(r'class="place">(\d)<', page)
+    ranks = re.findall(r'class="rank">(\d)<', page)
     two, three = ranks[:2], ranks[2:]
     assert (len(two), len(three)) == (2, 3)
     assert (two[0], three[0]) == ("1", "1")

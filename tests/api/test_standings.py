@@ -34,7 +34,7 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
     assert (table["results"], table["samples"], table["next"]) == (16, 1000, None)
     assert {page["as_of_seq"] for page in (table, first, rest, *own, cross, met, luck, strong)} == {table["as_of_seq"]}
     assert first["items"] + rest["items"] == rows == [one["row"] for one in own]
-    assert [one["of"] for one in own] == [4] * 4
+    assert [one["total"] for one in own] == [4] * 4
     assert sum(Fraction(row["points_exact"]) for row in rows) == 16
     assert [column["name"] for column in rows[0]["tie_breaks"]] == shown(owner, path)["tie_breaks"]
     for row in rows:
@@ -70,13 +70,13 @@ def test_a_table_moves_with_results_voids_and_withdrawals(
     left = shown(owner, f"{path}/standings/{match['seats'][0]['bot']}")
 
     empty = before.get_json()
-    assert (empty["as_of_seq"], empty["results"], [row["place"] for row in empty["items"]]) == (0, 0, [1, 1, 1])
+    assert (empty["as_of_seq"], empty["results"], [row["rank"] for row in empty["items"]]) == (0, 0, [1, 1, 1])
     assert empty["items"][0]["error_bar"] == {"low": None, "high": None, "groups": 0}
     assert (unchanged.status_code, before.headers["Cache-Control"]) == (304, "no-cache")
     assert (played["results"], after["results"]) == (2, 1)
     assert refused.status_code == 403
     assert voided.get_json()["void"] == [match["id"]]
-    assert len(voided.get_json()["acts"]) == 1
+    assert len(voided.get_json()["ledger_entries"]) == 1
     assert (told["status"], told["reason"]) == ("void", "a cable was cut")
     assert (rematch["status"], rematch["rematch_of"]) == ("due", match["id"])
     assert rematch["tournament_round"] == match["tournament_round"]

@@ -29,7 +29,7 @@ def test_a_tournament_runs_from_draft_to_standings(service: Service, organiser: 
     assert [row["tie_breaks"][0] for row in table] == [
         {"name": "points", "value": row["points"], "exact": row["points_exact"]} for row in table
     ]
-    assert [row["place"] for row in table] == sorted(row["place"] for row in table)
+    assert [row["rank"] for row in table] == sorted(row["rank"] for row in table)
     assert {match["tournament_round"] for match in played} == {1, 2, 3}
 
 

@@ -8,7 +8,7 @@ from referee.cli import tables
 from referee.cli.live_view import LiveView
 from referee.cli.tables import Table
 
-ROW = {"place": 1, "bot": "bot_1", "name": "Ada [red]", "matches": 2, "points": 1.5, "wins": 1, "returns": 8}
+ROW = {"rank": 1, "bot": "bot_1", "name": "Ada [red]", "matches": 2, "points": 1.5, "wins": 1, "returns": 8}
 
 
 def test_standings_have_the_tie_breaks_that_decide_and_ratings_where_they_are_known() -> None:
@@ -18,8 +18,8 @@ def test_standings_have_the_tie_breaks_that_decide_and_ratings_where_they_are_kn
 
     assert table.plain().splitlines() == [
         "Cup",
-        "place  bot        matches  points  head to head  wins  returns  rating",
-        "    1  Ada [red]        2     1.5             -     1        8  1512.3",
+        "rank  bot        matches  points  head to head  wins  returns  rating",
+        "   1  Ada [red]        2     1.5             -     1        8  1512.3",
     ]
 
 

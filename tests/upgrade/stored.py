@@ -131,7 +131,7 @@ def ladders(session: Session) -> dict[str, list[list[Any]]]:
 def standings(client: FlaskClient, tournament_id: str) -> list[list[Any]]:
     """Return the table of a tournament: rank, bot, points, matches, byes."""
     rows = get(client, f"/tournaments/{tournament_id}/standings")["items"]
-    return [[row["place"], row["bot"], row["points_exact"], row["matches"], row["byes"]] for row in rows]
+    return [[row["rank"], row["bot"], row["points_exact"], row["matches"], row["byes"]] for row in rows]
 
 
 def entries(client: FlaskClient, tournament_id: str) -> list[list[Any]]:

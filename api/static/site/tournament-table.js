@@ -60,7 +60,7 @@ function filled(row, item, terms, bars) {
   const before = row.querySelector('[data-field="matches"]').textContent;
   row.dataset.bot = item.bot;
   row.querySelector("th a").setAttribute("href", `/bots/${item.bot}`);
-  put(row, "place", String(item.place));
+  put(row, "rank", String(item.rank));
   put(row, "name", item.name);
   put(row, "matches", count(item.matches));
   mark(row, "withdrawn", item.withdrawn);

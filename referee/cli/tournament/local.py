@@ -173,7 +173,7 @@ def _short(seed: str) -> str:
 
 def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> Table:
     """Return the standings as a table for the terminal."""
-    heads = ("place", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
+    heads = ("rank", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
     rows = [
         (
             *(str(row.rank), row.player, str(row.matches), f"{row.points:.1f}", str(row.wins)),

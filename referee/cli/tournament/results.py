@@ -149,8 +149,8 @@ def _square(rows: Sequence[Json]) -> str:
 def _pairs(rows: Sequence[Json]) -> str:
     names = {row["bot"]: row["name"] for row in rows}
     return "\n".join(
-        f"{place} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["rivals"])
-        for place, row in enumerate(rows, 1)
+        f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["rivals"])
+        for rank, row in enumerate(rows, 1)
     )
 
 
