@@ -72,8 +72,8 @@ def _report(text: str) -> dict[str, Any]:
 
 def _rename_players(copy: sqlite3.Connection) -> None:
     """Replace the names of players in the logs of finished and running matches."""
-    for match_id, packed in copy.execute("SELECT match_id, packed FROM match_logs").fetchall():
-        first, _, rest = gzip.decompress(packed).partition(b"\n")
+    for match_id, gzip_log in copy.execute("SELECT match_id, gzip_log FROM match_logs").fetchall():
+        first, _, rest = gzip.decompress(gzip_log).partition(b"\n")
         content = gzip.compress(_named(first) + b"\n" + rest)
         copy.execute("UPDATE match_logs SET gzip_log = ? WHERE match_id = ?", (content, match_id))
     for rowid, line in copy.execute("SELECT rowid, line FROM log_rows WHERE row = 0").fetchall():

@@ -36,8 +36,8 @@ async function whole(status) {
   if (answer.status === 429 || answer.status >= 500) {
     throw new LogUnavailable(`The service is busy (status ${answer.status}). Reload the page in a moment.`);
   }
-  if (answer.status === 404) throw new NoLog("The match ended before its first card: there is nothing to show.");
-  if (!answer.ok) throw new NoLog(`The log could not be loaded: the service answered with status ${answer.status}.`);
+  if (answer.status === 404) throw new BadLog("The match ended before its first card: there is nothing to show.");
+  if (!answer.ok) throw new BadLog(`The log could not be loaded: the service answered with status ${answer.status}.`);
   const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
   return {
     header: rows[0], rows, faults: known.faults,
