@@ -83,7 +83,7 @@ def observe_worker(world: World, worker_pid: int, bots: Bots, window_s: float) -
 
 
 def count_matches(world: World, status: str) -> int:
-    query = select(func.count()).where(schema.Match.status == status)
+    query = select(func.count()).where(schema.StoredMatch.status == status)
     with world.database.read() as session:
         return session.scalars(query).one()
 

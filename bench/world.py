@@ -155,7 +155,7 @@ def add_match(session: Session, bots: Sequence[str], tournament_id: str | None =
     match = {"id": match_id, "group_id": match_id, "engine_version": "0", "status": "finished", "table_no": 1}
     played_in = {"tournament_id": tournament_id, "tournament_round": 0 if tournament_id else None}
     insert_rows(session, schema.DealGroup, [{**group, "tournament_id": tournament_id}])
-    insert_rows(session, schema.Match, [{**match, **played_in, **_terms(len(bots))}])
+    insert_rows(session, schema.StoredMatch, [{**match, **played_in, **_terms(len(bots))}])
     return match_id
 
 

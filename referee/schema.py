@@ -17,11 +17,11 @@ from referee.ladders.tables import RatingCount as RatingCount
 from referee.matches.tables import DealGroup as DealGroup
 from referee.matches.tables import Fault as Fault
 from referee.matches.tables import LogRow as LogRow
-from referee.matches.tables import Match as Match
 from referee.matches.tables import MatchLog as MatchLog
 from referee.matches.tables import MatchSeat as MatchSeat
 from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer
+from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
 from referee.tournaments.tables import Tournament as Tournament

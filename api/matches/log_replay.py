@@ -33,7 +33,7 @@ _REPORTS: Final = RecentCache[Json](MAX_REPORTS)
 _REPLAYING: Final = threading.BoundedSemaphore(MOST_CONCURRENT)
 
 
-def report(session: Session, match: schema.Match) -> Json:
+def report(session: Session, match: schema.StoredMatch) -> Json:
     """Return the report of ``verify`` on the match's log.
 
     Raise a ``Problem``: 409 before the log is open, 404 without a log, 503 while too many others are being replayed.
@@ -43,7 +43,7 @@ def report(session: Session, match: schema.Match) -> Json:
     return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
 
 
-def decision(session: Session, match: schema.Match, number: int, master_key: bytes) -> Json:
+def decision(session: Session, match: schema.StoredMatch, number: int, master_key: bytes) -> Json:
     """Return the row of a decision with the question that was sent to the bot, None if none was sent.
 
     Raise a ``Problem`` as ``report`` does, and a 404 for a row that is not a decision.
@@ -55,7 +55,7 @@ def decision(session: Session, match: schema.Match, number: int, master_key: byt
     return {"row": number, "n": row["n"], "seat": row["seat"], "question": question, "decision": row}
 
 
-def _load_open_log(session: Session, match: schema.Match) -> list[bytes]:
+def _load_open_log(session: Session, match: schema.StoredMatch) -> list[bytes]:
     if not logs.is_log_public(session, match):
         detail = "The log can be read when the last match of its deal group is over. Try again then."
         raise Problem(409, "log_not_ready", detail)
@@ -71,7 +71,9 @@ def _verify_log(lines: list[bytes]) -> Json:
         return {**asdict(verify(lines)), "digest": digest(played[-1])}
 
 
-def _rebuild_question(session: Session, match: schema.Match, lines: list[bytes], row: Json, master_key: bytes) -> Json:
+def _rebuild_question(
+    session: Session, match: schema.StoredMatch, lines: list[bytes], row: Json, master_key: bytes
+) -> Json:
     loaded = match_loading.load_match(session, match.id, master_key=master_key)
     with limit_replays():
         rows = [parse_row(line) for line in lines]

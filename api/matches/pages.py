@@ -18,7 +18,7 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.matches import deal_groups, friendlies, logs, matches, results
 from referee.matches.states import ENDED, MatchState
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
 from referee.workflows import unrated, visibility
 
@@ -96,7 +96,7 @@ def replay() -> Response:
     return page("matches/replay.html", script_data={"faults": viewer.advice()})
 
 
-def _script_data(match: Match, view: Json) -> Json:
+def _script_data(match: StoredMatch, view: Json) -> Json:
     """Return the data for the page's script. Players are named only if everyone may know them."""
     named = all(seat["name"] is not None for seat in view["seats"])
     header = {

@@ -13,7 +13,7 @@ from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
 from referee.matches import deal_groups, matches
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.workflows import unrated, visibility
 
 Json = dict[str, Any]
@@ -21,13 +21,13 @@ Json = dict[str, Any]
 HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))
 
 
-def visible_matches(found: Sequence[Match]) -> list[Extended]:
+def visible_matches(found: Sequence[StoredMatch]) -> list[Extended]:
     """Return these matches with their seats. Hide bots that the caller may not see yet."""
     named = {match.id for match in found} if may_organise() else visibility.filter_known_seats(current_session(), found)
     return attach_seats(current_session(), found, named)
 
 
-def attach_seats(session: Session, found: Sequence[Match], named: Collection[str]) -> list[Extended]:
+def attach_seats(session: Session, found: Sequence[StoredMatch], named: Collection[str]) -> list[Extended]:
     """Return these matches with their seats. Show the bots in the seats only for matches in ``named``."""
     seats = matches.seats_of(session, [match.id for match in found])
     reasons = unrated.unrated_reasons(session, found)
@@ -41,14 +41,14 @@ def attach_seats(session: Session, found: Sequence[Match], named: Collection[str
     ]
 
 
-def attach_group(match: Match) -> Extended:
+def attach_group(match: StoredMatch) -> Extended:
     """Return a match with its seats, as the caller may see them, and its deal group, revealed once that is over."""
     (visible,) = visible_matches([match])
     group = deal_groups.get_group(current_session(), match.group_id)
     return Extended(visible, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
 
 
-def match_views(found: Sequence[Match]) -> list[Json]:
+def match_views(found: Sequence[StoredMatch]) -> list[Json]:
     """Return these matches as the API shows them to the caller."""
     views: list[Json] = MatchView(many=True).dump(visible_matches(found))
     return views

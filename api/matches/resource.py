@@ -18,7 +18,7 @@ from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
 from referee.workflows import match_cancellation, match_retry, visibility, voiding
 
@@ -183,7 +183,7 @@ def check_time(time: dict[str, int]) -> None:
         )
 
 
-def may_void(match: Match) -> bool:
+def may_void(match: StoredMatch) -> bool:
     """Return whether the caller created the match, runs its tournament, or is the operator."""
     if current_account().role == "admin":
         return True
@@ -192,7 +192,7 @@ def may_void(match: Match) -> bool:
     return match.created_by == current_account().id
 
 
-def may_cancel(match: Match) -> bool:
+def may_cancel(match: StoredMatch) -> bool:
     """Return whether the caller may cancel the match."""
     return (
         may_void(match)

@@ -11,7 +11,7 @@ from referee.bots import checks
 from referee.cli.options import data_option
 from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
-from referee.runtime.installation import load_settings, open_database, open_or_create_database
+from referee.runtime.service_database import load_settings, open_database, open_or_create_database
 from referee.workflows import match_retry, voiding
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token

@@ -15,7 +15,7 @@ from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
 from referee.ladders.repairs import RepairReport
-from referee.runtime.installation import open_database
+from referee.runtime.service_database import open_database
 
 MAX_SHOWN = 100
 MAX_KEPT = 10_000  # differences in the JSON output

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from referee.cli.plain_text import indent_lines, replace_control_characters
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 from referee.conformance.report import PARTS, ConformanceReport, ConformanceVerdict, Finding
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
@@ -53,7 +53,7 @@ def _print(console: Console, text: str, style: str = "") -> None:
 def _latency(report: ConformanceReport) -> str:
     titles = ("ms", "calls", "p50", "p90", "p99", "max")
     rows = [(part, *(_figure(report.latency[part][title]) for title in titles[1:])) for part in PARTS]
-    return Table(titles, rows, left=("ms",)).plain()
+    return TextTable(titles, rows, left=("ms",)).plain()
 
 
 def _figure(value: float) -> str:

@@ -27,8 +27,8 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
 from referee.runtime.house_servers import HouseServer
-from referee.runtime.installation import load_settings, open_database
 from referee.runtime.processes import Child, Signals, stop
+from referee.runtime.service_database import load_settings, open_database
 from referee.runtime.supervisor import Stopped
 from referee.settings import environment
 from referee.tournaments.states import IN_PROGRESS
@@ -209,7 +209,7 @@ class Demonstration:
         self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
         return tournament_id
 
-    def _table(self, api: Api, tournament_id: str, title: str, rated: str = "") -> tables.Table:
+    def _table(self, api: Api, tournament_id: str, title: str, rated: str = "") -> tables.TextTable:
         rows = api.get(f"/tournaments/{tournament_id}/standings")["items"]
         return tables.standings(title, rows, ratings=_ratings(api, tournament_id, rated) if rated else None)
 

@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 
 OTHER_LINES = 8  # of the terminal: title, heads, frame, bar, trouble
 
@@ -42,7 +42,7 @@ class LiveView:
 
     def show(
         self,
-        table: Table,
+        table: TextTable,
         progress: str,
         done: int,
         total: int,

@@ -15,7 +15,7 @@ from referee.cli import problem_report
 from referee.cli.narrate import narrate_match
 from referee.cli.options import PATH, Number, game_options, secret_option, time_options, usage_errors
 from referee.cli.problem_report import ProblemReport
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 from referee.local import bot_files, replay_page
 from referee.local import matches as local
 from referee.local.matches import LocalMatchPlan, LocalResult
@@ -229,7 +229,7 @@ def table(played: LocalResult) -> str:
         for seat, player in enumerate(played.header["players"])
     ]
     titles = ("place", "player", "score", "faults", *(["errors"] if any(errors) else []))
-    return Table(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
+    return TextTable(titles, sorted(rows, key=lambda row: int(row[0])), left=PLAYER).plain()
 
 
 def _format_totals(totals: dict[str, _Totals]) -> str:
@@ -240,4 +240,4 @@ def _format_totals(totals: dict[str, _Totals]) -> str:
         average = f"{own.placements / own.matches:.2f}"
         counted = (name, str(own.matches), str(own.wins), average, str(own.returns), str(own.faults))
         rows.append((*counted, *([str(own.problems.errors)] if has_errors else [])))
-    return "\n" + Table(titles, rows, left=PLAYER).plain()
+    return "\n" + TextTable(titles, rows, left=PLAYER).plain()

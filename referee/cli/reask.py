@@ -13,7 +13,7 @@ from referee.cli import problem_report
 from referee.cli.options import Number, secret_option, usage_errors
 from referee.cli.plain_text import one_line, replace_control_characters
 from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
 from referee.local import bot_files, matches
@@ -127,7 +127,7 @@ def _text(request: Request, then: Json, now: Json, *, same: bool) -> str:
         )
     if now["error"]:
         rows.append(("error", "", one_line(now["error"])))
-    table = Table(heads, rows, left=heads).plain()
+    table = TextTable(heads, rows, left=heads).plain()
     phase = request.observation["phase"]
     text = f"decision {request.n}, seat {request.seat + 1}, phase {phase}, {len(request.legal_actions)} legal actions"
     text += f"\n{table}\n"

@@ -16,7 +16,7 @@ from referee.cli.api_client import Api
 from referee.cli.options import data_option
 from referee.ladders import ratings
 from referee.match.canonical import Json
-from referee.runtime.installation import open_database
+from referee.runtime.service_database import open_database
 from referee.tournaments import tournaments
 from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.tables import Tournament
@@ -47,7 +47,7 @@ def standings(url: str | None, data: Path | None) -> None:
     click.echo("\n\n".join(table.plain() for table in found) or "No matches have been played yet.")
 
 
-def _table(shown: Json, rows: list[Json]) -> tables.Table:
+def _table(shown: Json, rows: list[Json]) -> tables.TextTable:
     if "status" in shown:
         return tables.standings(f"{shown['name']}: {shown['game']}, {shown['status']}", rows)
     return tables.ladder(f"{shown['game']}, {shown['seats']} seats ({shown['id']})", rows)

@@ -14,7 +14,7 @@ OWN_COLUMN = ("points", "wins")  # tie-breaks that every table shows anyway
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """Rows and column headings. Columns named in ``left`` are aligned to the left, the others to the right."""
 
     headings: Cells
@@ -47,7 +47,7 @@ def _align(cells: Cells, *, to_left: bool) -> list[str]:
 
 def standings(
     title: str, rows: Sequence[Json], *, error_bars: bool = False, ratings: dict[str, float] | None = None
-) -> Table:
+) -> TextTable:
     """Return the standings of a tournament, with the tie-breaks of its format in the order in which they decide.
 
     ``ratings`` by bot add a column; ``error_bars`` adds the points per match with their 95 % interval.
@@ -60,13 +60,13 @@ def standings(
     if ratings is not None:
         for shown, row in zip(cells, rows, strict=True):
             shown.append(f"{ratings[row['bot']]:.1f}" if row["bot"] in ratings else "-")
-    return Table(heads, cells, title=title)
+    return TextTable(heads, cells, title=title)
 
 
-def ladder(title: str, rows: Sequence[Json]) -> Table:
+def ladder(title: str, rows: Sequence[Json]) -> TextTable:
     """Return the top of a ladder."""
     cells = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", str(row["games"])] for row in rows]
-    return Table(["rank", "bot", "rating", "matches"], cells, title=title)
+    return TextTable(["rank", "bot", "rating", "matches"], cells, title=title)
 
 
 def number(value: Any) -> str:

@@ -13,7 +13,7 @@ from referee.db.upgrading import upgrade
 from referee.runtime.data_dir import DataDir
 from referee.runtime.embedded_redis import check as check_redis
 from referee.runtime.embedded_redis import socket_url as socket_url
-from referee.runtime.installation import load_settings
+from referee.runtime.service_database import load_settings
 from referee.runtime.supervisor import Supervisor
 from referee.settings import Settings, environment
 
@@ -21,7 +21,7 @@ DEFAULT_PORT = 8000
 PORTS_TRIED = 50
 
 
-@click.command()
+@click.command("up")
 @data_option
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
 @click.option(
@@ -30,7 +30,7 @@ PORTS_TRIED = 50
     help=f"Port to serve on; 0 takes a free one. [default: {DEFAULT_PORT}, or the next free one]",
 )
 @click.option("--workers", type=Number(1, 64), default=2, help="Number of worker processes.")
-def up(data: Path | None, host: str, port: int | None, workers: int) -> None:
+def run_service(data: Path | None, host: str, port: int | None, workers: int) -> None:
     """Run the service: API, workers, scheduler, and Redis if $REDIS_URL is not set.
 
     Ctrl-C or SIGTERM stops all processes; the data directory is kept.

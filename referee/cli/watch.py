@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from referee.cli.plain_text import replace_control_characters
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, service_command
 from referee.cli.tournament.stream import retry_until_answered
 from referee.labels import rated_label, state_label
@@ -54,7 +54,7 @@ def result(match: Json) -> str:
         return _head(match)
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
     heads = ("place", "bot", "version", "seat", "returns")
-    return Table(heads, [_row(seat) for seat in order], left=("bot", "version"), title=_head(match)).plain()
+    return TextTable(heads, [_row(seat) for seat in order], left=("bot", "version"), title=_head(match)).plain()
 
 
 def _row(seat: Json) -> tuple[str, ...]:

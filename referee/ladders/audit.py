@@ -19,19 +19,19 @@ from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.log import parse_row
 from referee.matches.states import PLAYED, DealGroupState, MatchState
-from referee.matches.tables import DealGroup, Match, MatchLog, Result
+from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
 PAGE_SIZE: Final = 100  # logs per query
-_WAS_PLAYED: Final = or_(Match.status.in_(PLAYED), Result.seq.is_not(None))
+_WAS_PLAYED: Final = or_(StoredMatch.status.in_(PLAYED), Result.seq.is_not(None))
 
 Step = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class StoredMatch:
+class AuditedMatch:
     """A match that has ended, or has a result anyway, with all that is stored of it."""
 
-    match: Match
+    match: StoredMatch
     group: DealGroup
     log: MatchLog | None
     result: Result | None
@@ -49,7 +49,12 @@ def audit(session: Session, step: Step = lambda more: None) -> Iterator[Differen
 
 def count_items(session: Session) -> int:
     """Return the number of items to compare: matches and ledger entries."""
-    matches = select(func.count()).select_from(Match).outerjoin(Result, Result.match_id == Match.id).where(_WAS_PLAYED)
+    matches = (
+        select(func.count())
+        .select_from(StoredMatch)
+        .outerjoin(Result, Result.match_id == StoredMatch.id)
+        .where(_WAS_PLAYED)
+    )
     return session.scalars(matches).one() + session.scalars(select(func.count()).select_from(LedgerEntry)).one()
 
 
@@ -67,15 +72,19 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
         session.expunge_all()  # logs are large
 
 
-def _load_page(session: Session, after: str) -> list[StoredMatch]:
-    query = select(Match, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == Match.group_id)
-    query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id).outerjoin(Result, Result.match_id == Match.id)
-    rows = session.execute(query.where(_WAS_PLAYED, Match.id > after).order_by(Match.id).limit(PAGE_SIZE)).all()
+def _load_page(session: Session, after: str) -> list[AuditedMatch]:
+    query = select(StoredMatch, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == StoredMatch.group_id)
+    query = query.outerjoin(MatchLog, MatchLog.match_id == StoredMatch.id).outerjoin(
+        Result, Result.match_id == StoredMatch.id
+    )
+    rows = session.execute(
+        query.where(_WAS_PLAYED, StoredMatch.id > after).order_by(StoredMatch.id).limit(PAGE_SIZE)
+    ).all()
     seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
-    return [StoredMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
+    return [AuditedMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
 
 
-def _check(session: Session, played: StoredMatch) -> Iterator[Difference]:
+def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
     log, result, match = played.log, played.result, played.match
     if match.status == MatchState.VOID and result is None and all(seat.row.placement is None for seat in played.seats):
         return  # it was stuck when voided, so it has no result
@@ -96,7 +105,7 @@ def _check(session: Session, played: StoredMatch) -> Iterator[Difference]:
     yield from _check_reveal(played, lines, revealed=report.revealed)
 
 
-def _check_reveal(played: StoredMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
+def _check_reveal(played: AuditedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
     """Yield differences of the reveal: it exists exactly when the deal group is revealed, and matches the group."""
     group, match_id = played.group, played.match.id
     if revealed != (group.state == DealGroupState.REVEALED):

@@ -14,7 +14,7 @@ from referee.ladders.ledger import ReplayEntry
 from referee.ladders.rating_replay import RatingMove
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
 from referee.matches.states import PLAYED, DealGroupState, MatchState
-from referee.matches.tables import DealGroup, Match, MatchLog, Result
+from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
 _Entries = TypeVar("_Entries", bound=Select[*tuple[Any, ...]])
 
@@ -88,10 +88,10 @@ def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
 
 def missing_entries(ladder_id: str) -> Select[str, int]:
     """Return a query of results that count but have no ledger entry, in order."""
-    query = select(Result.match_id, Result.seq).join(Match, Match.id == Result.match_id)
-    query = query.join(DealGroup, DealGroup.id == Match.group_id).where(Result.ladder_id == ladder_id)
+    query = select(Result.match_id, Result.seq).join(StoredMatch, StoredMatch.id == Result.match_id)
+    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(Result.ladder_id == ladder_id)
     query = query.where(
-        Match.status == MatchState.FINISHED,
+        StoredMatch.status == MatchState.FINISHED,
         DealGroup.state == DealGroupState.REVEALED,
         ~_has_entry(Result.match_id, EntryKind.RESULT),
     )
@@ -99,8 +99,12 @@ def missing_entries(ladder_id: str) -> Select[str, int]:
 
 
 def missing_voids(ladder_id: str) -> Select[str]:
-    query = select(Result.match_id).join(Match, Match.id == Result.match_id).where(Result.ladder_id == ladder_id)
-    return query.where(Match.status == EntryKind.VOID, ~_has_entry(Result.match_id, EntryKind.VOID)).order_by(
+    query = (
+        select(Result.match_id)
+        .join(StoredMatch, StoredMatch.id == Result.match_id)
+        .where(Result.ladder_id == ladder_id)
+    )
+    return query.where(StoredMatch.status == EntryKind.VOID, ~_has_entry(Result.match_id, EntryKind.VOID)).order_by(
         Result.seq
     )
 
@@ -112,13 +116,15 @@ def invalid_entries(ladder_id: str) -> Select[int, str | None, str]:
     not closed, and voids of a finished match without a reason.
     """
     query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
-    played = or_(Result.seq.is_not(None), Match.status.in_(PLAYED))
+    played = or_(Result.seq.is_not(None), StoredMatch.status.in_(PLAYED))
     closed = or_(DealGroup.state == DealGroupState.REVEALED, MatchLog.reveal_line.is_not(None))
     none = or_(
         LedgerEntry.match_id.is_(None),
         ~played,
         and_(LedgerEntry.kind == EntryKind.RESULT, ~closed),
-        and_(LedgerEntry.kind == EntryKind.VOID, Match.status == MatchState.FINISHED, Match.reason.is_(None)),
+        and_(
+            LedgerEntry.kind == EntryKind.VOID, StoredMatch.status == MatchState.FINISHED, StoredMatch.reason.is_(None)
+        ),
     )
     return query.where(none).order_by(LedgerEntry.seq)
 
@@ -133,21 +139,23 @@ def entries_without_result(ladder_id: str) -> Select[int, str | None]:
     """Return a query of entries of matches that were played, have no result that counts, and were not voided."""
     query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
     query = query.where(LedgerEntry.kind == EntryKind.RESULT, ~_has_entry(LedgerEntry.match_id, EntryKind.VOID))
-    return query.where(Match.status.in_(PLAYED), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
+    return query.where(StoredMatch.status.in_(PLAYED), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
 
 
 def voids_without_cause(ladder_id: str) -> Select[int, str | None, str]:
-    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, Match.status), ladder_id)
-    played = Result.seq.is_not(None), Match.status != MatchState.VOID
-    given = or_(Match.status != MatchState.FINISHED, Match.reason.is_not(None))
+    query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, StoredMatch.status), ladder_id)
+    played = Result.seq.is_not(None), StoredMatch.status != MatchState.VOID
+    given = or_(StoredMatch.status != MatchState.FINISHED, StoredMatch.reason.is_not(None))
     return query.where(LedgerEntry.kind == EntryKind.VOID, *played, given).order_by(LedgerEntry.seq)
 
 
 def _join_matches(query: _Entries, ladder_id: str) -> _Entries:
     """Restrict ``query`` to results and voids of a ladder, outer-joined with their matches."""
-    query = query.select_from(LedgerEntry).outerjoin(Match, Match.id == LedgerEntry.match_id)
-    query = query.outerjoin(Result, Result.match_id == Match.id).outerjoin(DealGroup, DealGroup.id == Match.group_id)
-    query = query.outerjoin(MatchLog, MatchLog.match_id == Match.id)
+    query = query.select_from(LedgerEntry).outerjoin(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
+    query = query.outerjoin(Result, Result.match_id == StoredMatch.id).outerjoin(
+        DealGroup, DealGroup.id == StoredMatch.group_id
+    )
+    query = query.outerjoin(MatchLog, MatchLog.match_id == StoredMatch.id)
     return query.where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.kind.in_((EntryKind.RESULT, EntryKind.VOID)))
 
 

@@ -15,7 +15,7 @@ from referee.db.engine import Database
 from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry, RatingChange
 from referee.matches.download_seats import DownloadSeat, seats_of
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 
 ENTRIES_PER_QUERY: Final = 200  # entries
 CHANGES_PER_QUERY: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
@@ -70,8 +70,10 @@ def ledger_rows(database: Database, ladder_id: str, until: int) -> Iterator[Ledg
 
 
 def _entries(database: Database, ladder_id: str, after: int, until: int) -> list[_Entry]:
-    query = select(LedgerEntry, Result, Match).outerjoin(Result, Result.match_id == LedgerEntry.match_id)
-    query = query.outerjoin(Match, Match.id == LedgerEntry.match_id).where(LedgerEntry.ladder_id == ladder_id)
+    query = select(LedgerEntry, Result, StoredMatch).outerjoin(Result, Result.match_id == LedgerEntry.match_id)
+    query = query.outerjoin(StoredMatch, StoredMatch.id == LedgerEntry.match_id).where(
+        LedgerEntry.ladder_id == ladder_id
+    )
     query = (
         query.where(LedgerEntry.seq > after, LedgerEntry.seq <= until)
         .order_by(LedgerEntry.seq)

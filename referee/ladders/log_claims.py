@@ -14,7 +14,7 @@ from referee.ladders import ratings
 from referee.match.log import digest, parse_row
 from referee.match.verification import VerificationReport, verify
 from referee.matches import logs
-from referee.matches.tables import Match, MatchLog, MatchSeat, Result
+from referee.matches.tables import MatchLog, MatchSeat, Result, StoredMatch
 
 Json = dict[str, Any]
 
@@ -36,7 +36,7 @@ class DerivedRecords:
     seats: list[Json]
     result: Json
 
-    def differing(self, match: Match, seats: Sequence[SeatWithOwner], result: Result) -> Iterator["Deviation"]:
+    def differing(self, match: StoredMatch, seats: Sequence[SeatWithOwner], result: Result) -> Iterator["Deviation"]:
         """Yield the rows that are stored with other values."""
         yield from _compare_row("match", match, self.match)
         for seat, proven in zip(seats, self.seats, strict=False):
@@ -49,7 +49,7 @@ class Deviation:
     """A row with columns that differ from the derived values; ``kind`` is "match", "seats" or "result"."""
 
     kind: str
-    row: Match | MatchSeat | Result
+    row: StoredMatch | MatchSeat | Result
     stored: Json
     derived: Json
 
@@ -112,7 +112,7 @@ def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | No
     return None if ladder is None else ladder.id
 
 
-def _compare_row(kind: str, row: Match | MatchSeat | Result, derived: Json) -> Iterator[Deviation]:
+def _compare_row(kind: str, row: StoredMatch | MatchSeat | Result, derived: Json) -> Iterator[Deviation]:
     wrong = {name: getattr(row, name) for name, value in derived.items() if getattr(row, name) != value}
     if wrong:
         yield Deviation(kind, row, wrong, {name: derived[name] for name in wrong})

@@ -32,7 +32,7 @@ from referee.ladders.ladder_replay import LadderReplay
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.states import PLAYED, MatchState
-from referee.matches.tables import Match, MatchLog, Result
+from referee.matches.tables import MatchLog, Result, StoredMatch
 
 MAX_NAMED: Final = 20  # repaired values listed in the reason of the entry
 _PER_STATEMENT: Final = 500
@@ -112,16 +112,16 @@ def _repair_results(session: Session, repaired: RepairReport, matches: Collectio
         counted = select(LedgerEntry.match_id).where(LedgerEntry.ladder_id == repaired.ladder_id)
         on_this_ladder = or_(Result.ladder_id == repaired.ladder_id, Result.match_id.in_(counted))
         matches = session.scalars(select(Result.match_id).where(on_this_ladder)).all()
-    kept = select(Match, MatchLog, Result).join(MatchLog, MatchLog.match_id == Match.id)
-    kept = kept.join(Result, Result.match_id == Match.id)
+    kept = select(StoredMatch, MatchLog, Result).join(MatchLog, MatchLog.match_id == StoredMatch.id)
+    kept = kept.join(Result, Result.match_id == StoredMatch.id)
     for match_id in sorted(matches):
-        for match, log, result in session.execute(kept.where(Match.id == match_id)).all():
+        for match, log, result in session.execute(kept.where(StoredMatch.id == match_id)).all():
             _repair_result(session, repaired, match, log, result)
         session.flush()
         session.expunge_all()  # logs are large
 
 
-def _repair_result(session: Session, repaired: RepairReport, match: Match, log: MatchLog, result: Result) -> None:
+def _repair_result(session: Session, repaired: RepairReport, match: StoredMatch, log: MatchLog, result: Result) -> None:
     if match.status not in PLAYED:
         repaired.repairs.append(f"match {match.id} from {match.status} to finished")
         match.status = MatchState.FINISHED
@@ -156,16 +156,16 @@ def _append_entries(session: Session, repaired: RepairReport, created_by: str | 
         )
         repaired.repairs.append(f"act for result {seq} of {match_id}")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
-        reason = session.scalar(select(Match.reason).where(Match.id == match_id))
+        reason = session.scalar(select(StoredMatch.reason).where(StoredMatch.id == match_id))
         ledger.append_entry(session, ladder_id, EntryKind.VOID, match_id, reason or "found missing", created_by)
         repaired.repairs.append(f"void of {match_id}")
     for entry_seq, of in session.execute(entries_without_result(ladder_id)).all():
         reason = f"act {entry_seq} has no result"
         ledger.append_entry(session, ladder_id, EntryKind.VOID, of, reason, created_by)
-        session.execute(update(Match).where(Match.id == of).values(status=MatchState.VOID, reason=reason))
+        session.execute(update(StoredMatch).where(StoredMatch.id == of).values(status=MatchState.VOID, reason=reason))
         repaired.repairs.append(f"void of act {entry_seq} of {of}, which has no result")
     for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)).all():
-        session.execute(update(Match).where(Match.id == of).values(status=MatchState.VOID))
+        session.execute(update(StoredMatch).where(StoredMatch.id == of).values(status=MatchState.VOID))
         repaired.repairs.append(f"match {of} from {status} to void, by act {entry_seq}")
 
 

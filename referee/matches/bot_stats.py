@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.matches.states import DealGroupState, MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat, Result
+from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
 
 MAX_MATCHES: Final = 1_000  # most recent matches that are counted
 
@@ -73,11 +73,15 @@ def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES
     own = select(MatchSeat.seat, MatchSeat.version, MatchSeat.faults, Result.seq)
     own = own.join(Result, Result.match_id == MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     last = own.order_by(Result.seq.desc()).limit(limit).subquery()
-    columns = last.c.seat, last.c.version, last.c.faults, Match.game, Match.seats
+    columns = last.c.seat, last.c.version, last.c.faults, StoredMatch.game, StoredMatch.seats
     of_result = Result.match_id, Result.bots, Result.placements, Result.scores, Result.finished_at
-    query = select(*columns, *of_result).join(Result, Result.seq == last.c.seq).join(Match, Match.id == Result.match_id)
-    query = query.join(DealGroup, DealGroup.id == Match.group_id).where(
-        Match.status == MatchState.FINISHED, DealGroup.state == DealGroupState.REVEALED
+    query = (
+        select(*columns, *of_result)
+        .join(Result, Result.seq == last.c.seq)
+        .join(StoredMatch, StoredMatch.id == Result.match_id)
+    )
+    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(
+        StoredMatch.status == MatchState.FINISHED, DealGroup.state == DealGroupState.REVEALED
     )
     return [_read_result(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
 

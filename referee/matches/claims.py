@@ -14,12 +14,12 @@ from referee.db.leases import Leases, revocation_values
 from referee.matches import match_queue
 from referee.matches.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
 from referee.matches.states import OPEN, MatchState
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 
 CLAIMS_BEFORE_STUCK: Final = 5
-LEASES: Final = Leases(Match, lost="lost_claims")
+LEASES: Final = Leases(StoredMatch, lost="lost_claims")
 
-_MATCHES, _SEATS, _BOTS = (model.__table__ for model in (Match, MatchSeat, Bot))
+_MATCHES, _SEATS, _BOTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot))
 _M = _MATCHES.c
 
 
@@ -85,8 +85,8 @@ def find_due_work(session: Session) -> DueWork:
     """Return what is due, for the scheduler, which wakes runners, and for runners."""
     boot, seconds = lease_now(session)
     # Counted separately, since the states alone can be counted from the index.
-    counted = select(Match.status, func.count()).where(Match.status.in_(OPEN))
-    by_status: dict[MatchState, int] = dict(session.execute(counted.group_by(Match.status)).all())
+    counted = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(OPEN))
+    by_status: dict[MatchState, int] = dict(session.execute(counted.group_by(StoredMatch.status)).all())
     lost = select(func.count()).select_from(_MATCHES).where(match_queue.has_lost_claim(boot, seconds))
     alone = [
         (row.created_at, row.id)
@@ -117,7 +117,7 @@ def _mark_stuck(session: Session, boot: str, seconds: float) -> None:
             .values(
                 status=MatchState.STUCK,
                 reason=f"{CLAIMS_BEFORE_STUCK} claims recorded nothing",
-                **revocation_values(Match),
+                **revocation_values(StoredMatch),
             )
         )
 

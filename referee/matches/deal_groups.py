@@ -17,7 +17,7 @@ from referee.db.leases import Leases
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
 from referee.matches.states import ENDED, DealGroupState, DealSharing
-from referee.matches.tables import DealGroup, Match
+from referee.matches.tables import DealGroup, StoredMatch
 
 SEED_BYTES = 32
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
@@ -115,8 +115,10 @@ def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
 
 def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
     """Return ids of groups that are not revealed although all of their matches have ended, as after cancellations."""
-    unfinished = select(Match.id).where(Match.group_id == DealGroup.id, Match.status.not_in(ENDED)).exists()
-    has_match = select(Match.id).where(Match.group_id == DealGroup.id).exists()
+    unfinished = (
+        select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id, StoredMatch.status.not_in(ENDED)).exists()
+    )
+    has_match = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id).exists()
     query = select(DealGroup.id).where(DealGroup.state != DealGroupState.REVEALED, has_match, ~unfinished)
     return list(session.scalars(query.limit(limit)))
 

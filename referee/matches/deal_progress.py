@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.matches.states import ENDED
-from referee.matches.tables import LogRow, Match
+from referee.matches.tables import LogRow, StoredMatch
 
 PAGE_SIZE: Final = 2_000  # rows per query
 MAX_ROWS_READ: Final = 20_000  # rows of a group read in one look; the next look continues
@@ -92,7 +92,7 @@ class _GroupProgress:
         """Return whether the matches furthest behind have not advanced: then no others need to be read."""
         if not self._slowest:
             return False
-        rows = self._count_open_rows(session, Match.id.in_(self._slowest))
+        rows = self._count_open_rows(session, StoredMatch.id.in_(self._slowest))
         if len(rows) < len(self._slowest):
             return False
         for match_id in rows:
@@ -100,7 +100,7 @@ class _GroupProgress:
         return self._least == self._least_of(self._slowest)
 
     def _search(self, session: Session) -> None:
-        rows = self._count_open_rows(session, Match.group_id == self._group_id)
+        rows = self._count_open_rows(session, StoredMatch.group_id == self._group_id)
         self._read = {match_id: self._read.get(match_id, (0, DrawCounts())) for match_id in rows}
         self._slowest, self._least = set(), self._least_of(rows) if rows else None
         by_decks = self._find_slowest_by("decks", session, rows)
@@ -149,5 +149,5 @@ class _GroupProgress:
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
         """Return the number of recorded rows of those matches that have not ended."""
-        query = select(Match.id, Match.rows).where(*which, Match.status.not_in(ENDED))
+        query = select(StoredMatch.id, StoredMatch.rows).where(*which, StoredMatch.status.not_in(ENDED))
         return {row.id: row.rows for row in session.execute(query)}

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, MatchSeat, Result
+from referee.matches.tables import MatchSeat, Result, StoredMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class DownloadSeat:
     returns: int
 
 
-def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[DownloadSeat]:
+def seats_of(session: Session, played: Sequence[tuple[Result, StoredMatch]]) -> list[DownloadSeat]:
     """Return the seats of these matches, match after match."""
     query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
     named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
@@ -46,7 +46,7 @@ def seats_of(session: Session, played: Sequence[tuple[Result, Match]]) -> list[D
     ]
 
 
-def _seat(result: Result, match: Match, number: int, seat: MatchSeat) -> DownloadSeat:
+def _seat(result: Result, match: StoredMatch, number: int, seat: MatchSeat) -> DownloadSeat:
     return DownloadSeat(
         seq=result.seq,
         match_id=match.id,

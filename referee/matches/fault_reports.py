@@ -16,7 +16,7 @@ from referee.errors import NotFound
 from referee.match.log import parse_row
 from referee.matches import logs
 from referee.matches.states import DealGroupState
-from referee.matches.tables import DealGroup, Fault, Match, MatchSeat
+from referee.matches.tables import DealGroup, Fault, MatchSeat, StoredMatch
 
 Json = dict[str, Any]
 
@@ -98,6 +98,6 @@ def _fault_query() -> Select[Fault, str | None, str | None, str]:
         select(Fault, MatchSeat.version, MatchSeat.url, Bot.owner_id)
         .join(MatchSeat, (MatchSeat.match_id == Fault.match_id) & (MatchSeat.seat == Fault.seat))
         .join(Bot, Bot.id == Fault.bot_id)
-        .join(Match, Match.id == Fault.match_id)
-        .join(DealGroup, DealGroup.id == Match.group_id)
+        .join(StoredMatch, StoredMatch.id == Fault.match_id)
+        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
     )

@@ -4,10 +4,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 
 
-def owners_of_friendly(session: Session, match: Match) -> set[str]:
+def owners_of_friendly(session: Session, match: StoredMatch) -> set[str]:
     """Return the accounts whose bots play in this friendly; none if the match is not a friendly."""
     if not match.is_friendly:
         return set()

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from referee.errors import BadLog, NotReady
 from referee.match.log import digest
 from referee.matches.states import DealGroupState
-from referee.matches.tables import DealGroup, LogRow, Match, MatchLog, SealedAnswer
+from referee.matches.tables import DealGroup, LogRow, MatchLog, SealedAnswer, StoredMatch
 
 _LEVEL = 6
 
@@ -35,14 +35,14 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
     return list(session.connection().execute(_RECORDED, {"of": match_id}).scalars())
 
 
-def is_log_public(session: Session, match: Match) -> bool:
+def is_log_public(session: Session, match: StoredMatch) -> bool:
     """Return whether the whole log is public, that is, its deal group is closed."""
     return (
         session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == DealGroupState.REVEALED
     )
 
 
-def read_log_file(session: Session, match: Match, *, gzipped: bool) -> bytes:
+def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:
     """Return the whole log as JSON lines, compressed or plain.
 
     Raise ``NotReady`` before its deal group is closed, ``BadLog`` if the stored log is damaged.

@@ -18,7 +18,7 @@ from referee.bots.states import CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.leases import is_lease_expired
 from referee.matches.states import DealSharing
-from referee.matches.tables import CLAIM_ORDER, DealGroup, Match, MatchSeat, friendly
+from referee.matches.tables import CLAIM_ORDER, DealGroup, MatchSeat, StoredMatch, friendly
 
 LOST_BEFORE_ISOLATED: Final = 2
 CALLS_PER_CHECK: Final = 4  # most concurrent calls of a check to its bot
@@ -26,7 +26,7 @@ WINDOWS: Final = (100, 2_000, 20_000)  # oldest matches of a creator to search, 
 MAX_MATCHES_SEARCHED: Final = 400  # matches of a creator that are searched for some whose bots have free calls
 
 # Without the ORM: runners query several times a second, and the ORM would be most of the cost.
-_MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (Match, MatchSeat, Bot, DealGroup))
+_MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, DealGroup))
 _M = _MATCHES.c
 # Literals, not parameters: otherwise the planner does not see that a partial index covers the query.
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")

@@ -15,19 +15,21 @@ from referee.errors import NotFound
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import create_matches
 from referee.matches.states import MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat, is_unstarted
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch, is_unstarted
 
 Json = dict[str, Any]
 
 
-def create_match(session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None) -> Match:
+def create_match(
+    session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None
+) -> StoredMatch:
     """Create a match. Raise the same errors as ``create_matches``."""
     (match_id,) = create_matches(session, [plan], master_key=master_key, group=group)
     return get_match(session, match_id)
 
 
-def get_match(session: Session, match_id: str) -> Match:
-    match = session.get(Match, match_id)
+def get_match(session: Session, match_id: str) -> StoredMatch:
+    match = session.get(StoredMatch, match_id)
     if match is None:
         raise NotFound("match", match_id)
     return match
@@ -53,28 +55,32 @@ def list_matches(
     where: ColumnElement[bool] | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
-) -> Page[Match]:
+) -> Page[StoredMatch]:
     """Return a page of the matches that pass these filters and the condition ``where``, newest first."""
-    query = select(Match)
+    query = select(StoredMatch)
     if where is not None:
         query = query.where(where)
     filters = (
-        (Match.status, status),
-        (Match.tournament_id, tournament_id),
-        (Match.tournament_round, tournament_round),
-        (Match.game, game),
+        (StoredMatch.status, status),
+        (StoredMatch.tournament_id, tournament_id),
+        (StoredMatch.tournament_round, tournament_round),
+        (StoredMatch.game, game),
     )
     for column, wanted in filters:
         if wanted is not None:
             query = query.where(column == wanted)
     if bot_id is not None:
-        query = query.where(Match.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)))
-    return load_newest_first(session, query, Match.created_at, Match.id, limit=limit, cursor=cursor)
+        query = query.where(StoredMatch.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)))
+    return load_newest_first(session, query, StoredMatch.created_at, StoredMatch.id, limit=limit, cursor=cursor)
 
 
 def count_running_by_game(session: Session) -> dict[str, int]:
     """Return how many matches are being played of each game that has any."""
-    running = select(Match.game, func.count()).where(Match.status == MatchState.RUNNING).group_by(Match.game)
+    running = (
+        select(StoredMatch.game, func.count())
+        .where(StoredMatch.status == MatchState.RUNNING)
+        .group_by(StoredMatch.game)
+    )
     return dict(session.execute(running).all())
 
 
@@ -84,13 +90,13 @@ def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -
     if tournament_id is not None:  # it leaves the tournament, so its substitute does too
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
     seated = select(MatchSeat.match_id).where(sits)
-    query = select(Match.id).where(Match.id.in_(seated), is_unstarted())
+    query = select(StoredMatch.id).where(StoredMatch.id.in_(seated), is_unstarted())
     if tournament_id is not None:
-        query = query.where(Match.tournament_id == tournament_id)
-    ids = list(session.scalars(query.order_by(Match.id).with_for_update()))
+        query = query.where(StoredMatch.tournament_id == tournament_id)
+    ids = list(session.scalars(query.order_by(StoredMatch.id).with_for_update()))
     session.execute(
-        update(Match)
-        .where(Match.id.in_(ids))
+        update(StoredMatch)
+        .where(StoredMatch.id.in_(ids))
         .values(status=MatchState.CANCELLED, reason="bot_withdrawn", finished_at=current_time(session))
     )
     return len(ids)

@@ -9,7 +9,7 @@ from referee.accounts.tables import Account
 from referee.errors import QuotaExceeded
 from referee.match.time_limits import Limits
 from referee.matches.states import OPEN
-from referee.matches.tables import Match, friendly
+from referee.matches.tables import StoredMatch, friendly
 
 MAX_OPEN_FRIENDLIES: Final = 10
 MAX_TIME: Final = Limits(budget_ms=5_000, bank_ms=60_000)
@@ -22,7 +22,9 @@ def check_friendlies(session: Session, account_id: str) -> None:
     Lock the account until the transaction ends, so that concurrent requests are counted one by one.
     """
     session.execute(select(Account.id).where(Account.id == account_id).with_for_update(key_share=True))
-    arranged = select(func.count()).where(Match.created_by == account_id, friendly(), Match.status.in_(OPEN))
+    arranged = select(func.count()).where(
+        StoredMatch.created_by == account_id, friendly(), StoredMatch.status.in_(OPEN)
+    )
     count = session.scalars(arranged).one()
     if count >= MAX_OPEN_FRIENDLIES:
         raise QuotaExceeded(

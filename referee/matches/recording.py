@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time, lease_now
 from referee.db.names import make_storable
 from referee.matches import claims
-from referee.matches.tables import Fault, LogRow, Match, SealedAnswer
+from referee.matches.tables import Fault, LogRow, SealedAnswer, StoredMatch
 
 MAX_WITHOUT_SAVEPOINT: Final = 4  # number of updates up to which a savepoint costs more than it saves
 MAX_REPORT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
@@ -102,7 +102,7 @@ def _advance_one_by_one(
 
 
 # Built once, without the ORM: this runs for every decision, and the ORM would cost more than playing.
-_MATCHES, _ROWS, _SEALED = (model.__table__ for model in (Match, LogRow, SealedAnswer))
+_MATCHES, _ROWS, _SEALED = (model.__table__ for model in (StoredMatch, LogRow, SealedAnswer))
 _MOVE = (
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))

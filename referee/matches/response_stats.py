@@ -13,7 +13,7 @@ from referee.errors import BadLog
 from referee.match.log import AnswerSource, parse_row
 from referee.matches import logs
 from referee.matches.states import ENDED, DealGroupState
-from referee.matches.tables import DealGroup, Match, MatchLog, MatchSeat
+from referee.matches.tables import DealGroup, MatchLog, MatchSeat, StoredMatch
 
 MAX_MATCHES: Final = 200  # most recent matches that are read; a log takes about two milliseconds
 
@@ -50,13 +50,13 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
     A damaged log counts as one without answers.
     """
     query = (
-        select(Match.id, MatchSeat.seat, MatchSeat.version, Match.finished_at)
-        .join(MatchSeat, MatchSeat.match_id == Match.id)
-        .join(DealGroup, DealGroup.id == Match.group_id)
-        .join(MatchLog, MatchLog.match_id == Match.id)  # one that ended before its first row has none
-        .where(MatchSeat.bot_id == bot_id, Match.status.in_(ENDED), DealGroup.state == DealGroupState.REVEALED)
-        .where(Match.finished_at.is_not(None))
-        .order_by(Match.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
+        select(StoredMatch.id, MatchSeat.seat, MatchSeat.version, StoredMatch.finished_at)
+        .join(MatchSeat, MatchSeat.match_id == StoredMatch.id)
+        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
+        .join(MatchLog, MatchLog.match_id == StoredMatch.id)  # one that ended before its first row has none
+        .where(MatchSeat.bot_id == bot_id, StoredMatch.status.in_(ENDED), DealGroup.state == DealGroupState.REVEALED)
+        .where(StoredMatch.finished_at.is_not(None))
+        .order_by(StoredMatch.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
         .limit(MAX_MATCHES)
     )
     found = session.execute(query).all()

@@ -21,12 +21,12 @@ from referee.match.canonical import dumps
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups
 from referee.matches.states import DealSharing, MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 
 Json = dict[str, Any]
 
 # Without the ORM, whose overhead per row would exceed everything else.
-_GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, Match, MatchSeat))
+_GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, StoredMatch, MatchSeat))
 
 
 @dataclass(frozen=True, slots=True)

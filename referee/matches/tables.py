@@ -41,7 +41,7 @@ class DealGroup(Leased, Base):
         return self.entries if self.state == DealGroupState.REVEALED else None
 
 
-class Match(Leased, Base):
+class StoredMatch(Leased, Base):
     """A match: its terms, progress and current claim."""
 
     __tablename__ = "matches"
@@ -183,11 +183,11 @@ class Fault(Base):
     created_at: Mapped[datetime]
 
 
-def friendly(match: Any = Match) -> ColumnElement[bool]:
+def friendly(match: Any = StoredMatch) -> ColumnElement[bool]:
     """Return the condition for friendlies: unrated matches outside tournaments. ``match`` provides the columns."""
     return and_(match.tournament_id.is_(None), match.rated.is_(False))
 
 
 def is_unstarted() -> ColumnElement[bool]:
     """Return the condition for open matches that have never been claimed."""
-    return and_(Match.status.in_(QUEUED), Match.started_at.is_(None))
+    return and_(StoredMatch.status.in_(QUEUED), StoredMatch.started_at.is_(None))

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament
 from referee.webhooks import outbox
 
@@ -21,8 +21,8 @@ REMEDIES: Final = "void each, with or without a rematch, or cancel it; or ask th
 
 def blocking_reason(session: Session, tournament: Tournament) -> str | None:
     """Return what blocks the tournament, for its ``status_reason``; None when nothing does."""
-    is_stuck = Match.tournament_id == tournament.id, Match.status == MatchState.STUCK
-    named = list(session.scalars(select(Match.id).where(*is_stuck).order_by(Match.id).limit(MAX_NAMED + 1)))
+    is_stuck = StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
+    named = list(session.scalars(select(StoredMatch.id).where(*is_stuck).order_by(StoredMatch.id).limit(MAX_NAMED + 1)))
     if not named:
         return None
     count = session.scalars(select(func.count()).where(*is_stuck)).one() if len(named) > MAX_NAMED else len(named)
@@ -42,8 +42,10 @@ def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
     tournament.revision += 1
     if now is not None:
         owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)
-        owners = owners.join(Match, Match.id == MatchSeat.match_id)
-        owners = owners.where(Match.tournament_id == tournament.id, Match.status == MatchState.STUCK).distinct()
+        owners = owners.join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+        owners = owners.where(
+            StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
+        ).distinct()
         payload = {"tournament": tournament.id, "name": tournament.name, "reason": now}
         outbox.emit(session, "tournament.held_up", {tournament.created_by, *session.scalars(owners)}, payload)
     return True

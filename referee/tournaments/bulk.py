@@ -15,7 +15,7 @@ from referee.errors import BadLog, BadOption
 from referee.matches import logs
 from referee.matches.download_seats import DownloadSeat, seats_of
 from referee.matches.states import DealGroupState, MatchState
-from referee.matches.tables import DealGroup, Match, MatchLog, Result
+from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 from referee.tournaments.states import OVER
 from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
@@ -74,8 +74,10 @@ def cursor_after(session: Session, tournament_id: str, match_id: str | None) -> 
     """
     if match_id is None:
         return DownloadCursor()
-    query = select(Match, Result.seq).outerjoin(Result, Result.match_id == Match.id).join(MatchLog)
-    found = session.execute(query.where(Match.id == match_id, Match.tournament_id == tournament_id)).one_or_none()
+    query = select(StoredMatch, Result.seq).outerjoin(Result, Result.match_id == StoredMatch.id).join(MatchLog)
+    found = session.execute(
+        query.where(StoredMatch.id == match_id, StoredMatch.tournament_id == tournament_id)
+    ).one_or_none()
     if found is None:
         raise BadOption("after", "must be a match of this tournament that has a log")
     match, seq = found
@@ -94,24 +96,24 @@ def find_scope(session: Session, tournament_id: str, cursor: DownloadCursor) -> 
     ended = get_tournament(session, tournament_id).status in OVER and session.scalar(any_open) is None
     shut = (
         select(func.min(Result.seq))
-        .join(Match, Match.id == Result.match_id)
-        .join(DealGroup, DealGroup.id == Match.group_id)
-        .where(Match.tournament_id == tournament_id, DealGroup.state != DealGroupState.REVEALED)
+        .join(StoredMatch, StoredMatch.id == Result.match_id)
+        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
+        .where(StoredMatch.tournament_id == tournament_id, DealGroup.state != DealGroupState.REVEALED)
     )
     first_shut = session.scalar(shut)
     until = last_seq(session) if first_shut is None else first_shut - 1
-    results = select(func.count()).select_from(Match).join(Result, Result.match_id == Match.id)
-    results = results.where(Match.tournament_id == tournament_id)
+    results = select(func.count()).select_from(StoredMatch).join(Result, Result.match_id == StoredMatch.id)
+    results = results.where(StoredMatch.tournament_id == tournament_id)
     count = session.scalar(results.where(Result.seq > cursor.seq, Result.seq <= until)) or 0
     closed = session.scalar(results.where(Result.seq > until)) or 0
-    cut = session.scalar(_unfinished_with_log(tournament_id, cursor.unfinished_id, func.count(Match.id))) or 0
+    cut = session.scalar(_unfinished_with_log(tournament_id, cursor.unfinished_id, func.count(StoredMatch.id))) or 0
     return DownloadScope(until, ended, count + (cut if ended else 0), closed + (0 if ended else cut))
 
 
 def measure_logs(session: Session, tournament_id: str) -> StoredSize:
     """Return the size of all logs of a tournament."""
-    query = select(func.sum(func.length(MatchLog.gzip_log)), func.sum(MatchLog.rows)).join(Match)
-    size_bytes, rows = session.execute(query.where(Match.tournament_id == tournament_id)).one()
+    query = select(func.sum(func.length(MatchLog.gzip_log)), func.sum(MatchLog.rows)).join(StoredMatch)
+    size_bytes, rows = session.execute(query.where(StoredMatch.tournament_id == tournament_id)).one()
     return StoredSize(size_bytes or 0, rows or 0)
 
 
@@ -119,29 +121,36 @@ def list_next_logs(
     session: Session, tournament_id: str, cursor: DownloadCursor, until: int, ended: bool
 ) -> list[NextLog]:
     """Return up to ``PAGE_SIZE`` matches whose logs come next after the cursor, [] at the end."""
-    columns = (Match.id, Match.status, Match.reason, Match.tournament_round, Match.table_no, Match.leg)
-    query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
+    columns = (
+        StoredMatch.id,
+        StoredMatch.status,
+        StoredMatch.reason,
+        StoredMatch.tournament_round,
+        StoredMatch.table_no,
+        StoredMatch.leg,
+    )
+    query = select(*columns, Result.seq).join(StoredMatch, StoredMatch.id == Result.match_id)
     query = query.where(is_in_tournament(tournament_id), Result.seq > cursor.seq, Result.seq <= until)
     rows = session.execute(query.order_by(Result.seq).limit(PAGE_SIZE)).all() if cursor.seq < until else []
     if rows:
         return [_next_log(row, DownloadCursor(row.seq)) for row in rows]
     if not ended:
         return []
-    cut = _unfinished_with_log(tournament_id, cursor.unfinished_id, *columns).order_by(Match.id).limit(PAGE_SIZE)
+    cut = _unfinished_with_log(tournament_id, cursor.unfinished_id, *columns).order_by(StoredMatch.id).limit(PAGE_SIZE)
     return [_next_log(row, DownloadCursor(until, row.id)) for row in session.execute(cut)]
 
 
 def load_gzip_log(session: Session, match_id: str) -> bytes | None:
     """Return the stored log with its reveal, as gzip members; None when it is damaged."""
     try:
-        return logs.read_log_file(session, session.get_one(Match, match_id), gzipped=True)
+        return logs.read_log_file(session, session.get_one(StoredMatch, match_id), gzipped=True)
     except BadLog:
         return None
 
 
 def load_result_seats(session: Session, condition: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
     """Return the seats of the matches with the next results, at most ``PAGE_SIZE`` matches."""
-    found = select(Result, Match).join(Match, Match.id == Result.match_id)
+    found = select(Result, StoredMatch).join(StoredMatch, StoredMatch.id == Result.match_id)
     found = found.where(condition, Result.seq > after, Result.seq <= until)
     rows = session.execute(found.order_by(Result.seq).limit(PAGE_SIZE))
     return seats_of(session, [(result, match) for result, match in rows])
@@ -152,15 +161,19 @@ def is_in_tournament(tournament_id: str) -> ResultFilter:
 
     The concatenation keeps both databases from using the index on the column and sorting all matches for each page.
     """
-    return Match.tournament_id.concat("") == tournament_id
+    return StoredMatch.tournament_id.concat("") == tournament_id
 
 
 def _unfinished_with_log(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
     """Return a query of matches that were cancelled without a result but have a log."""
-    query = select(*columns).select_from(Match).join(MatchLog, MatchLog.match_id == Match.id)
-    query = query.outerjoin(Result, Result.match_id == Match.id)
-    of_these = Match.tournament_id == tournament_id, Match.status == MatchState.CANCELLED, Result.seq.is_(None)
-    return query.where(*of_these, Match.id > after)
+    query = select(*columns).select_from(StoredMatch).join(MatchLog, MatchLog.match_id == StoredMatch.id)
+    query = query.outerjoin(Result, Result.match_id == StoredMatch.id)
+    of_these = (
+        StoredMatch.tournament_id == tournament_id,
+        StoredMatch.status == MatchState.CANCELLED,
+        Result.seq.is_(None),
+    )
+    return query.where(*of_these, StoredMatch.id > after)
 
 
 def _next_log(row: Any, cursor: DownloadCursor) -> NextLog:

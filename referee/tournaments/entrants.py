@@ -14,7 +14,7 @@ from referee.bots.tables import Bot
 from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.pairing import Entrant
 from referee.ratings.elo import START
 from referee.tournaments import eligibility
@@ -136,9 +136,9 @@ def _bots_changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]
 
 def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
     """Return (bot, change of rating) by voids of the tournament's matches after ledger entry ``last``."""
-    voids = select(LedgerEntry.seq).join(Match, Match.id == LedgerEntry.match_id)
+    voids = select(LedgerEntry.seq).join(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
     voids = voids.where(
-        LedgerEntry.kind == EntryKind.VOID, LedgerEntry.seq > last, Match.tournament_id == tournament.id
+        LedgerEntry.kind == EntryKind.VOID, LedgerEntry.seq > last, StoredMatch.tournament_id == tournament.id
     )
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     moved = select(RatingChange.bot_id, func.sum(RatingChange.after - RatingChange.before))

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, is_unstarted
+from referee.matches.tables import StoredMatch, is_unstarted
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
 from referee.tournaments.states import BEFORE_START, IN_PROGRESS, TournamentState
@@ -73,7 +73,7 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     cancel_unstarted(session, tournament, "ladder_ended")
     if tournament.status == TournamentState.PAUSED:  # what a runner gave back before the pause is played out
         _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
-    created = session.scalars(select(func.count()).where(Match.tournament_id == tournament_id)).one()
+    created = session.scalars(select(func.count()).where(StoredMatch.tournament_id == tournament_id)).one()
     tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING
     tournament.preflight_until = None  # otherwise the end of the preflight would reset ``expected_matches``
     return mark_changed(session, tournament)
@@ -81,9 +81,11 @@ def finish(session: Session, tournament_id: str) -> Tournament:
 
 def cancel_unstarted(session: Session, tournament: Tournament, reason: str) -> None:
     session.execute(
-        update(Match)
-        .where(Match.tournament_id == tournament.id, is_unstarted())
-        .values(status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), epoch=Match.epoch + 1)
+        update(StoredMatch)
+        .where(StoredMatch.tournament_id == tournament.id, is_unstarted())
+        .values(
+            status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), epoch=StoredMatch.epoch + 1
+        )
     )
 
 
@@ -100,7 +102,7 @@ def _change_state(
 
 
 def _set_match_states(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
-    concerned = update(Match).where(Match.tournament_id == tournament.id, Match.status == before)
+    concerned = update(StoredMatch).where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == before)
     session.execute(concerned.values(status=after))
 
 

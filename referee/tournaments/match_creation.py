@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from referee.match.time_limits import Limits
 from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.states import DealSharing
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.pairing import Table
 from referee.pairing.kinds import SeatOrders
 from referee.tournaments.entrants import load_entrant_seats
@@ -115,8 +115,10 @@ def count_sets(
     session: Session, tournament: Tournament, tournament_round: int, tables: Sequence[int]
 ) -> dict[int, int]:
     """Return how many sets of matches each of these tables has."""
-    query = select(Match.table_no, func.max(Match.leg)).where(Match.tournament_id == tournament.id)
-    query = query.where(Match.tournament_round == tournament_round, Match.table_no.in_(tables)).group_by(Match.table_no)
+    query = select(StoredMatch.table_no, func.max(StoredMatch.leg)).where(StoredMatch.tournament_id == tournament.id)
+    query = query.where(StoredMatch.tournament_round == tournament_round, StoredMatch.table_no.in_(tables)).group_by(
+        StoredMatch.table_no
+    )
     matches_per_set = len(seat_orders(tournament))
     return {table_no: leg // matches_per_set for table_no, leg in session.execute(query) if table_no and leg}
 

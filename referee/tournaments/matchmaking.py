@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.matches.scheduling import create_matches
 from referee.matches.states import PLAYABLE, WITHOUT_RESULT
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.pairing import Entrant
 from referee.pairing.ladder import LadderState, next_tables
 from referee.tournaments.entrants import load_entrants
@@ -37,8 +37,8 @@ def is_ending(tournament: Tournament) -> bool:
 
 def last_serial(session: Session, tournament_id: str) -> int:
     """Return the number of the ladder's last match, 0 before the first. Matches are numbered as tables."""
-    newest = select(func.max(Match.table_no)).where(
-        Match.tournament_id == tournament_id, Match.tournament_round.is_(None)
+    newest = select(func.max(StoredMatch.table_no)).where(
+        StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round.is_(None)
     )
     return session.scalar(newest) or 0
 
@@ -83,8 +83,10 @@ def _count_recent_games(entered: Sequence[Entrant], seat_counts: dict[str, list[
 def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
     """Return (number of open matches by entrant, number of open matches)."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
-    query = select(entrant, MatchSeat.match_id).join(Match, Match.id == MatchSeat.match_id)
-    rows = session.execute(query.where(Match.tournament_id == tournament.id, Match.status.in_(PLAYABLE))).all()
+    query = select(entrant, MatchSeat.match_id).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+    rows = session.execute(
+        query.where(StoredMatch.tournament_id == tournament.id, StoredMatch.status.in_(PLAYABLE))
+    ).all()
     return dict(Counter(entrant_id for entrant_id, _ in rows)), len({match_id for _, match_id in rows})
 
 
@@ -93,12 +95,12 @@ def _recent_meetings(
 ) -> tuple[dict[frozenset[str], int], dict[str, list[int]]]:
     """Return (meetings by pair, times in each seat by entrant) of recent matches, including open ones."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
-    query = select(MatchSeat.match_id, MatchSeat.seat, entrant).join(Match, Match.id == MatchSeat.match_id)
+    query = select(MatchSeat.match_id, MatchSeat.seat, entrant).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
     query = query.where(
-        Match.tournament_id == tournament.id,
-        Match.tournament_round.is_(None),
-        Match.table_no > serial - MAX_RECENT_MATCHES,
-        Match.status.not_in(WITHOUT_RESULT),
+        StoredMatch.tournament_id == tournament.id,
+        StoredMatch.tournament_round.is_(None),
+        StoredMatch.table_no > serial - MAX_RECENT_MATCHES,
+        StoredMatch.status.not_in(WITHOUT_RESULT),
     )
     seat_counts: dict[str, list[int]] = defaultdict(lambda: [0] * tournament.seats)
     tables: dict[str, list[str]] = defaultdict(list)

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.standings import MatchOutcome
 from referee.tournaments.tables import TournamentRound
 
@@ -23,12 +23,14 @@ def load_outcomes(
         Result.bots,
         Result.placements,
         Result.returns,
-        Match.group_id,
-        Match.tournament_round,
+        StoredMatch.group_id,
+        StoredMatch.tournament_round,
         Result.seq,
     )
-    query = select(*columns).join(Match, Match.id == Result.match_id)
-    query = query.where(Match.tournament_id == tournament_id, Match.status == MatchState.FINISHED, Result.seq > after)
+    query = select(*columns).join(StoredMatch, StoredMatch.id == Result.match_id)
+    query = query.where(
+        StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.FINISHED, Result.seq > after
+    )
     rows = session.execute(query.order_by(Result.seq.desc()).limit(newest)).all()
     return [
         MatchOutcome(

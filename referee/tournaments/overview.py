@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.matches.states import PLAYABLE, MatchState
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments import watching
 from referee.tournaments.progress import Progress, load_progress
 from referee.tournaments.states import IN_PROGRESS, TournamentState
@@ -25,13 +25,17 @@ class Overview:
     and ``open`` for entries.
     """
 
-    matches: list[Match]
+    matches: list[StoredMatch]
     tournaments: list[tuple[Tournament, Progress]]
     counts: dict[str, int]
 
 
 def load_overview(session: Session) -> Overview:
-    running = select(Match).where(Match.status == MatchState.RUNNING).order_by(Match.created_at, Match.id)
+    running = (
+        select(StoredMatch)
+        .where(StoredMatch.status == MatchState.RUNNING)
+        .order_by(StoredMatch.created_at, StoredMatch.id)
+    )
     tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
     tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
     with_progress = [(tournament, load_progress(session, tournament.id)) for tournament in session.scalars(tournaments)]
@@ -40,10 +44,10 @@ def load_overview(session: Session) -> Overview:
 
 def _counts(session: Session) -> dict[str, int]:
     """Return the counts without counting finished matches, which may be very many: the last result has their number."""
-    match_states = select(Match.status, func.count()).where(Match.status.in_(PLAYABLE))
+    match_states = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(PLAYABLE))
     counted = TournamentState.RUNNING, TournamentState.OPEN
     tournament_states = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))
-    matches = dict(session.execute(match_states.group_by(Match.status)).all())
+    matches = dict(session.execute(match_states.group_by(StoredMatch.status)).all())
     tournaments = dict(session.execute(tournament_states.group_by(Tournament.status)).all())
     return {
         "running": matches.get(MatchState.RUNNING, 0),

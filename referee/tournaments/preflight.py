@@ -14,7 +14,7 @@ from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, MatchSeat, is_unstarted
+from referee.matches.tables import MatchSeat, StoredMatch, is_unstarted
 from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
@@ -179,13 +179,13 @@ def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) 
 
 def _release_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
     """Take away unstarted matches from a bot whose version changed: give them to the substitute or cancel them."""
-    seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(Match.id)
-    ids = list(session.scalars(seats.order_by(Match.id).with_for_update(of=Match)))
+    seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(StoredMatch.id)
+    ids = list(session.scalars(seats.order_by(StoredMatch.id).with_for_update(of=StoredMatch)))
     if not ids:
         return
     if entry.substitute_id is None:
         cancelled = {"status": MatchState.CANCELLED, "reason": "version_changed", "finished_at": current_time(session)}
-        session.execute(update(Match).where(Match.id.in_(ids)).values(cancelled))
+        session.execute(update(StoredMatch).where(StoredMatch.id.in_(ids)).values(cancelled))
         return
     substitute = session.get_one(Bot, entry.substitute_id)
     named = {"bot_name": substitute.name, "version": substitute.version}
@@ -196,7 +196,7 @@ def _release_seats(session: Session, tournament: Tournament, entry: TournamentEn
     counted = select(MatchSeat.match_id).where(MatchSeat.match_id.in_(ids), MatchSeat.rated)
     alone = counted.group_by(MatchSeat.match_id)
     still_rated = {match_id for match_id in session.scalars(alone) if _rated_seats(session, match_id) > 1}
-    session.execute(update(Match).where(Match.id.in_(set(ids) - still_rated)).values(rated=False))
+    session.execute(update(StoredMatch).where(StoredMatch.id.in_(set(ids) - still_rated)).values(rated=False))
 
 
 def _rated_seats(session: Session, match_id: str) -> int:
@@ -204,8 +204,8 @@ def _rated_seats(session: Session, match_id: str) -> int:
 
 
 def _unstarted_matches(tournament: Tournament) -> Any:
-    query = select(MatchSeat).join(Match, Match.id == MatchSeat.match_id)
-    return query.where(Match.tournament_id == tournament.id, is_unstarted())
+    query = select(MatchSeat).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+    return query.where(StoredMatch.tournament_id == tournament.id, is_unstarted())
 
 
 def _is_retry_due(moment: datetime) -> ColumnElement[bool]:

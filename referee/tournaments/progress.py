@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.matches.states import OPEN, MatchState
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.states import IN_PROGRESS, TournamentState
@@ -40,7 +40,11 @@ class Progress:
 def load_progress(session: Session, tournament_id: str) -> Progress:
     """Return the progress of a tournament. Raise ``NotFound``."""
     tournament = get_tournament(session, tournament_id)
-    query = select(Match.status, func.count()).where(Match.tournament_id == tournament_id).group_by(Match.status)
+    query = (
+        select(StoredMatch.status, func.count())
+        .where(StoredMatch.tournament_id == tournament_id)
+        .group_by(StoredMatch.status)
+    )
     by_status = dict(session.execute(query).all())
     created = sum(by_status.values())
     done = created - sum(by_status.get(status, 0) for status in OPEN)
@@ -64,8 +68,10 @@ def _estimated_end(session: Session, tournament: Tournament, left: int) -> datet
     """Estimate the end from the rate of recent matches. Ladders and paused tournaments have no estimate."""
     if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
         return None
-    ended = select(Match.finished_at).where(Match.tournament_id == tournament.id, Match.status == MatchState.FINISHED)
-    last = list(session.scalars(ended.order_by(Match.finished_at.desc()).limit(MAX_RECENT_MATCHES)))
+    ended = select(StoredMatch.finished_at).where(
+        StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.FINISHED
+    )
+    last = list(session.scalars(ended.order_by(StoredMatch.finished_at.desc()).limit(MAX_RECENT_MATCHES)))
     if len(last) < MIN_MATCHES or last[-1] is None:
         return None
     moment: datetime = current_time(session)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from referee import pairing
 from referee.db.engine import Database, current_time
 from referee.matches.states import OPEN, MatchState
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import blockers, match_creation, matchmaking, preflight, starting
 from referee.tournaments.match_creation import MatchesToCreate, count_sets
@@ -158,10 +158,12 @@ def _next_extension_step(session: Session, tournament: Tournament, rounds: Seque
 
 def _ended_tables(session: Session, tournament: Tournament, number: int) -> list[int]:
     """Return the tables of a round that have finished matches and no open ones."""
-    is_open = func.sum(case((Match.status.in_(OPEN), 1), else_=0))
-    finished = func.sum(case((Match.status == MatchState.FINISHED, 1), else_=0))
-    query = select(Match.table_no).where(Match.tournament_id == tournament.id, Match.tournament_round == number)
-    query = query.group_by(Match.table_no).having(and_(is_open == 0, finished > 0)).order_by(Match.table_no)
+    is_open = func.sum(case((StoredMatch.status.in_(OPEN), 1), else_=0))
+    finished = func.sum(case((StoredMatch.status == MatchState.FINISHED, 1), else_=0))
+    query = select(StoredMatch.table_no).where(
+        StoredMatch.tournament_id == tournament.id, StoredMatch.tournament_round == number
+    )
+    query = query.group_by(StoredMatch.table_no).having(and_(is_open == 0, finished > 0)).order_by(StoredMatch.table_no)
     return [table_no for table_no in session.scalars(query) if table_no is not None]
 
 
@@ -272,5 +274,5 @@ def _finish_tournament(session: Session, tournament: Tournament, _: bytes) -> bo
 
 
 def _has_open_matches(session: Session, tournament: Tournament) -> bool:
-    open_matches = exists().where(Match.tournament_id == tournament.id, Match.status.in_(OPEN))
+    open_matches = exists().where(StoredMatch.tournament_id == tournament.id, StoredMatch.status.in_(OPEN))
     return bool(session.scalar(select(open_matches)))

@@ -13,7 +13,7 @@ from referee.bots import bots
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.errors import NotFound
 from referee.matches.states import ENDED
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments.states import RoundState
 from referee.tournaments.tables import TournamentRound
 
@@ -46,7 +46,7 @@ class RoundPage:
     summary: RoundSummary
     tournament_round: TournamentRound
     tables: range
-    matches: Mapping[int, list[Match]]
+    matches: Mapping[int, list[StoredMatch]]
     names: Mapping[str, str]
     owners: Mapping[str, str]
 
@@ -92,11 +92,15 @@ def get_round_page(
 
 def matches_by_table(
     session: Session, tournament_id: str, number: int, tables: Sequence[int]
-) -> dict[int, list[Match]]:
+) -> dict[int, list[StoredMatch]]:
     """Return the matches of these tables of a round, by table, in the order of their legs."""
-    query = select(Match).where(Match.tournament_id == tournament_id, Match.tournament_round == number)
-    found: dict[int, list[Match]] = defaultdict(list)
-    ordered = query.where(Match.table_no.in_(tables)).order_by(Match.table_no, Match.leg, Match.id)
+    query = select(StoredMatch).where(
+        StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
+    )
+    found: dict[int, list[StoredMatch]] = defaultdict(list)
+    ordered = query.where(StoredMatch.table_no.in_(tables)).order_by(
+        StoredMatch.table_no, StoredMatch.leg, StoredMatch.id
+    )
     for match in session.scalars(ordered):
         found[match.table_no or 0].append(match)
     return found
@@ -104,8 +108,12 @@ def matches_by_table(
 
 def ended_tables(session: Session, tournament_id: str, number: int) -> set[int]:
     """Return the numbers of the tables of a round that have matches, all of which have ended."""
-    query = select(Match.table_no).where(Match.tournament_id == tournament_id, Match.tournament_round == number)
-    counted = query.group_by(Match.table_no).having(func.count() == func.sum(_count_if(Match.status.in_(ENDED))))
+    query = select(StoredMatch.table_no).where(
+        StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
+    )
+    counted = query.group_by(StoredMatch.table_no).having(
+        func.count() == func.sum(_count_if(StoredMatch.status.in_(ENDED)))
+    )
     return {number for number in session.scalars(counted) if number is not None}
 
 
@@ -125,9 +133,9 @@ def _select_summaries(tournament_id: str) -> Select[int, str, int, int, int, dat
 
 def _count_tables(session: Session, tournament_id: str, rows: Sequence[Any]) -> list[RoundSummary]:
     numbers = [row[0] for row in rows]
-    query = select(Match.tournament_round, func.count(), func.sum(_count_if(Match.status.in_(ENDED))))
-    query = query.where(Match.tournament_id == tournament_id, Match.tournament_round.in_(numbers)).group_by(
-        Match.tournament_round
+    query = select(StoredMatch.tournament_round, func.count(), func.sum(_count_if(StoredMatch.status.in_(ENDED))))
+    query = query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round.in_(numbers)).group_by(
+        StoredMatch.tournament_round
     )
     counts = {number: (matches, int(done)) for number, matches, done in session.execute(query)}
     summaries = []

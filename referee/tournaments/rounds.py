@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from referee import pairing
 from referee.bots.tables import Bot
 from referee.matches.states import OPEN, DealSharing, MatchState
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.pairing.duplicates import merge_duplicates
 from referee.pairing.formats import formats
 from referee.pairing.kinds import TournamentFormat
@@ -89,18 +89,22 @@ def load_legs(
     In a knockout, which counts legs, the matches of a duplicate set are merged into one.
     """
     by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
-    query = select(Match.tournament_round, Match.table_no, Match.group_id, *by_seat)
-    query = query.join(Result, Result.match_id == Match.id)
+    query = select(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.group_id, *by_seat)
+    query = query.join(Result, Result.match_id == StoredMatch.id)
     query = query.where(
-        Match.tournament_id == tournament.id, Match.status == MatchState.FINISHED, Match.tournament_round.is_not(None)
+        StoredMatch.tournament_id == tournament.id,
+        StoredMatch.status == MatchState.FINISHED,
+        StoredMatch.tournament_round.is_not(None),
     )
     if tournament_round is not None:
-        query = query.where(Match.tournament_round == tournament_round)
+        query = query.where(StoredMatch.tournament_round == tournament_round)
     if tables is not None:
-        query = query.where(Match.table_no.in_(tables))
+        query = query.where(StoredMatch.table_no.in_(tables))
     sets_are_legs = tournament.format == TournamentFormat.KNOCKOUT and tournament.deal_sharing == DealSharing.DUPLICATE
     found: dict[tuple[int, int], dict[object, list[pairing.Leg]]] = defaultdict(dict)
-    rows = session.execute(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Result.seq))
+    rows = session.execute(
+        query.order_by(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, Result.seq)
+    )
     for index, (number, table_no, group, bots, *by_seat_values) in enumerate(rows):
         entrants, placements, returns = (tuple(values) for values in by_seat_values)
         leg = pairing.Leg(entrants, placements, returns, scored_seats(entrants, bots))
@@ -138,9 +142,13 @@ def new_round(
 def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProgress]:
     """Return the rounds that have not ended, by number."""
     open_query = (
-        select(Match.tournament_round, func.count())
-        .where(Match.tournament_id == tournament.id, Match.status.in_(OPEN), Match.tournament_round.is_not(None))
-        .group_by(Match.tournament_round)
+        select(StoredMatch.tournament_round, func.count())
+        .where(
+            StoredMatch.tournament_id == tournament.id,
+            StoredMatch.status.in_(OPEN),
+            StoredMatch.tournament_round.is_not(None),
+        )
+        .group_by(StoredMatch.tournament_round)
     )
     open_matches = dict(session.execute(open_query).all())
     tables = func.json_array_length(TournamentRound.tables)

@@ -9,7 +9,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 
@@ -42,8 +42,13 @@ def last_seq(session: Session) -> int:
 
 def last_counting_seq(session: Session, tournament_id: str) -> int:
     """Return the ``seq`` of the last result of this tournament that counts, 0 if there is none."""
-    query = select(func.max(Result.seq)).join(Match, Match.id == Result.match_id)
-    return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == MatchState.FINISHED)) or 0
+    query = select(func.max(Result.seq)).join(StoredMatch, StoredMatch.id == Result.match_id)
+    return (
+        session.scalar(
+            query.where(StoredMatch.tournament_id == tournament_id, StoredMatch.status == MatchState.FINISHED)
+        )
+        or 0
+    )
 
 
 def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[TournamentState, str | None]]:
@@ -52,9 +57,13 @@ def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, 
     return {id: (status, reason) for id, status, reason in session.execute(query)}
 
 
-def list_newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[Match]:
+def list_newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[StoredMatch]:
     """Return the matches of this tournament that have results, the one that ended last first."""
-    query = select(Match).join(Result, Result.match_id == Match.id).where(Match.tournament_id == tournament_id)
+    query = (
+        select(StoredMatch)
+        .join(Result, Result.match_id == StoredMatch.id)
+        .where(StoredMatch.tournament_id == tournament_id)
+    )
     return list(session.scalars(query.order_by(Result.seq.desc()).limit(limit)))
 
 
@@ -63,14 +72,22 @@ def list_ended(
 ) -> list[EndedMatch]:
     """Return matches of these tournaments with a ``seq`` above ``after`` and up to ``until``, in order."""
     # The concatenation prevents use of the column's index: new results are few, a tournament's matches may be many.
-    watched = Match.tournament_id.concat("").in_(tournament_ids)
+    watched = StoredMatch.tournament_id.concat("").in_(tournament_ids)
     query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
     return [EndedMatch(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]
 
 
 def _ended_matches() -> Select[Any]:
     columns: Sequence[Any] = (
-        *(Result.seq, Match.tournament_id, Match.id, Match.tournament_round, Match.table_no, Match.leg, Match.status),
-        *(Match.reason, Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at),
+        *(
+            Result.seq,
+            StoredMatch.tournament_id,
+            StoredMatch.id,
+            StoredMatch.tournament_round,
+            StoredMatch.table_no,
+            StoredMatch.leg,
+            StoredMatch.status,
+        ),
+        *(StoredMatch.reason, Result.entrants, Result.bots, Result.placements, Result.returns, Result.finished_at),
     )
-    return select(*columns).join(Match, Match.id == Result.match_id)
+    return select(*columns).join(StoredMatch, StoredMatch.id == Result.match_id)

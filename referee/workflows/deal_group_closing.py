@@ -11,7 +11,7 @@ from referee.ladders import ledger
 from referee.match.log import reveal_line
 from referee.matches import deal_groups, logs
 from referee.matches.states import ENDED, DealGroupState, MatchState
-from referee.matches.tables import DealGroup, Match, Result
+from referee.matches.tables import DealGroup, Result, StoredMatch
 
 
 def close_if_over(
@@ -58,7 +58,7 @@ def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResu
 
 
 # Built once, without the ORM: these run at the end of every match.
-_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, Match, Result))
+_GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, StoredMatch, Result))
 _GROUP = (
     select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
     .where(_GROUPS.c.id == bindparam("of"))

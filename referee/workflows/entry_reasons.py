@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import eligibility, matchmaking
 from referee.tournaments.entrants import load_entrant_seats
@@ -68,7 +68,9 @@ def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry)
         and not _sits_in(rounds[-1], entry.bot_id)
     ):
         return Reason("knocked_out")
-    if session.scalar(select(exists().where(Match.tournament_id == tournament.id, Match.status == MatchState.STUCK))):
+    if session.scalar(
+        select(exists().where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK))
+    ):
         return Reason("held_up")
     if resting:
         return Reason("bye", tournament_round=resting[-1].number)
@@ -83,10 +85,12 @@ def _tables_without_match(
     """Return the round and the index of each table of this entrant for which no match was ever created."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
     of_rounds = (
-        Match.tournament_id == entry.tournament_id,
-        Match.tournament_round.in_([row.number for row in rounds]),
+        StoredMatch.tournament_id == entry.tournament_id,
+        StoredMatch.tournament_round.in_([row.number for row in rounds]),
     )
-    query = select(Match.tournament_round, Match.table_no).join(MatchSeat, MatchSeat.match_id == Match.id)
+    query = select(StoredMatch.tournament_round, StoredMatch.table_no).join(
+        MatchSeat, MatchSeat.match_id == StoredMatch.id
+    )
     played = {(number, table) for number, table in session.execute(query.where(*of_rounds, seated))}
     return [
         (row, index)

@@ -10,7 +10,7 @@ from referee.bots.bots import MAX_UNREACHABLE_STREAK
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.matches.recording import MatchUpdate
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.webhooks import outbox
 from referee.workflows import match_end
 from referee.workflows.match_end import MatchResult
@@ -67,7 +67,9 @@ def update_unreachable_streaks(
         .returning(_COLUMNS.id, _COLUMNS.name, _COLUMNS.owner_id)
     )
     paused = session.connection().execute(too_long).all()
-    tournament_id = session.scalar(select(Match.tournament_id).where(Match.id == match_id)) if paused else None
+    tournament_id = (
+        session.scalar(select(StoredMatch.tournament_id).where(StoredMatch.id == match_id)) if paused else None
+    )
     for bot in paused:
         payload = {"bot": bot.id, "name": bot.name, "tournament": tournament_id, "reason": PAUSE_REASON}
         outbox.emit(session, "bot.unhealthy", [bot.owner_id], payload)

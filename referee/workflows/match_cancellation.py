@@ -8,7 +8,7 @@ from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import logs, matches
 from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.workflows import deal_group_closing, voiding
 
 
@@ -20,7 +20,7 @@ def cancel_match(
     master_key: bytes,
     whole_group: bool = False,
     created_by: str | None = None,
-) -> Match:
+) -> StoredMatch:
     """Cancel a match that has not ended; return it. Its runner notices at its next write.
 
     A match that shares its cards with others is cancelled only with ``whole_group``: then all open matches of the deal
@@ -29,7 +29,7 @@ def cancel_match(
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(
-        Match.group_id == match.group_id, Match.id != match_id, Match.status.not_in(WITHOUT_RESULT)
+        StoredMatch.group_id == match.group_id, StoredMatch.id != match_id, StoredMatch.status.not_in(WITHOUT_RESULT)
     )
     sharing = session.scalars(others).one()
     if sharing and not whole_group:
@@ -38,15 +38,18 @@ def cancel_match(
         voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match
     ended = (
-        update(Match)
-        .where(Match.id == match_id, Match.status.in_(OPEN))
+        update(StoredMatch)
+        .where(StoredMatch.id == match_id, StoredMatch.status.in_(OPEN))
         .values(
-            status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), **revocation_values(Match)
+            status=MatchState.CANCELLED,
+            reason=reason,
+            finished_at=current_time(session),
+            **revocation_values(StoredMatch),
         )
     )
     if count_changed_rows(session, ended) == 0:
         raise Conflict(f"the match is {matches.get_match(session, match_id).status}")
-    match = session.get_one(Match, match_id, populate_existing=True)
+    match = session.get_one(StoredMatch, match_id, populate_existing=True)
     logs.pack_partial_log(session, match_id)
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)
     return match

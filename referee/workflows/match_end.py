@@ -19,7 +19,7 @@ from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.recording import MatchUpdate, write_fault_reports
 from referee.matches.states import MatchState
-from referee.matches.tables import Match, MatchSeat, Result
+from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.webhooks import outbox
 from referee.workflows import deal_group_closing
 
@@ -122,7 +122,7 @@ def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mappi
 
 
 # Built once, without the ORM: its overhead cost more than everything else that is done at the end of a match.
-_MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (Match, MatchSeat, Bot, Result))
+_MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, Result))
 _END: Final = (
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")))

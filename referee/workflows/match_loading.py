@@ -16,7 +16,7 @@ from referee.match.match import new_header
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs, matches
 from referee.matches.states import DealGroupState, MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat, SealedAnswer
+from referee.matches.tables import DealGroup, MatchSeat, SealedAnswer, StoredMatch
 from referee.protocol.aliases import aliases
 from referee.tournaments.tables import Tournament
 
@@ -39,7 +39,7 @@ class RunnerSeat:
 
 @dataclass(frozen=True, slots=True)
 class LoadedMatch:
-    """A match with all recorded rows. ``header`` is for ``Match``; ``lines`` is empty before the first row."""
+    """A match with all recorded rows. ``header`` is for ``StoredMatch``; ``lines`` is empty before the first row."""
 
     id: str
     epoch: int
@@ -100,7 +100,7 @@ def _load_match_players(session: Session, match_id: str) -> list[RunnerSeat]:
     ]
 
 
-def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
+def _aliases(session: Session, match: StoredMatch, master_key: bytes) -> list[str]:
     if not _is_anonymous(session, match):
         return []
     seats = select(func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)).where(MatchSeat.match_id == match.id)
@@ -108,7 +108,7 @@ def _aliases(session: Session, match: Match, master_key: bytes) -> list[str]:
     return aliases(master_key, match.id, entrants)
 
 
-def _is_anonymous(session: Session, match: Match) -> bool:
+def _is_anonymous(session: Session, match: StoredMatch) -> bool:
     """Return whether opponents are hidden from bots: in rated matches of an anonymous tournament."""
     anonymous = select(Tournament.anonymous).where(Tournament.id == match.tournament_id)
     return match.rated and session.scalar(anonymous) is True
@@ -127,7 +127,7 @@ def _runner_seat(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
     )
 
 
-def _header(match: Match, players: Sequence[RunnerSeat], group: DealGroup) -> Json:
+def _header(match: StoredMatch, players: Sequence[RunnerSeat], group: DealGroup) -> Json:
     return new_header(
         match_id=match.id,
         game_name=match.game,

@@ -8,12 +8,12 @@ from referee.db.leases import revocation_values
 from referee.errors import Conflict
 from referee.matches import matches
 from referee.matches.states import MatchState
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
 
-def retry_match(session: Session, match_id: str) -> Match:
+def retry_match(session: Session, match_id: str) -> StoredMatch:
     """Make a stuck match due again, as if it had never lost a claim; it continues from its recorded rows.
 
     Operators call this when they have fixed what crashed its runners. In a paused tournament the match waits. Raise
@@ -27,7 +27,9 @@ def retry_match(session: Session, match_id: str) -> Match:
     is_paused = tournament is not None and tournament.status == TournamentState.PAUSED
     status = MatchState.WAITING if is_paused else MatchState.DUE
     fresh = {"status": status, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
-    revived = update(Match).where(Match.id == match_id, Match.status == MatchState.STUCK).values(fresh)
-    if count_changed_rows(session, revived.values(revocation_values(Match))) == 0:
+    revived = (
+        update(StoredMatch).where(StoredMatch.id == match_id, StoredMatch.status == MatchState.STUCK).values(fresh)
+    )
+    if count_changed_rows(session, revived.values(revocation_values(StoredMatch))) == 0:
         raise Conflict(f"the match is {match.status}, not stuck")
-    return session.get_one(Match, match_id, populate_existing=True)
+    return session.get_one(StoredMatch, match_id, populate_existing=True)

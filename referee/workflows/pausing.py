@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.matches.states import OPEN
-from referee.matches.tables import Match, MatchSeat, friendly
+from referee.matches.tables import MatchSeat, StoredMatch, friendly
 from referee.workflows import voiding
 
 CANCEL_REASON: Final = "bot_paused"  # the public reason
@@ -34,4 +34,6 @@ def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) 
 
 def _open_friendlies(session: Session, bot_id: str) -> Sequence[str]:
     seated = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
-    return session.scalars(select(Match.id).where(Match.id.in_(seated), friendly(), Match.status.in_(OPEN))).all()
+    return session.scalars(
+        select(StoredMatch.id).where(StoredMatch.id.in_(seated), friendly(), StoredMatch.status.in_(OPEN))
+    ).all()

@@ -7,7 +7,7 @@ from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
 from referee.matches import logs
 from referee.matches.states import OPEN, DealSharing, MatchState
-from referee.matches.tables import DealGroup, Match
+from referee.matches.tables import DealGroup, StoredMatch
 from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament
@@ -37,14 +37,16 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
     The results of such a group stay, except in a duplicate group, where the same bots meet the same cards again: its
     results count together or not at all, so its finished matches are voided.
     """
-    in_tournament = Match.tournament_id == tournament.id
-    half_played = select(Match.group_id).where(in_tournament, Match.started_at.is_not(None))
+    in_tournament = StoredMatch.tournament_id == tournament.id
+    half_played = select(StoredMatch.group_id).where(in_tournament, StoredMatch.started_at.is_not(None))
     is_half_played = and_(DealGroup.kind == DealSharing.DUPLICATE, DealGroup.id.in_(half_played))
-    has_started = or_(Match.started_at.is_not(None), is_half_played)
-    query = select(Match.id, Match.group_id, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
-    query = query.where(in_tournament, has_started, Match.status.in_(OPEN))
+    has_started = or_(StoredMatch.started_at.is_not(None), is_half_played)
+    query = select(StoredMatch.id, StoredMatch.group_id, DealGroup.kind).join(
+        DealGroup, DealGroup.id == StoredMatch.group_id
+    )
+    query = query.where(in_tournament, has_started, StoredMatch.status.in_(OPEN))
     groups_left: dict[str, DealSharing] = {}
-    for match_id, group_id, kind in session.execute(query.order_by(Match.id)).all():
+    for match_id, group_id, kind in session.execute(query.order_by(StoredMatch.id)).all():
         groups_left[group_id] = kind
         if kind != DealSharing.DUPLICATE:
             _cancel_match(session, match_id)
@@ -58,9 +60,9 @@ def _cancel_running_groups(session: Session, tournament: Tournament, master_key:
 def _cancel_match(session: Session, match_id: str) -> None:
     cancelled = {"status": MatchState.CANCELLED, "reason": "tournament_cancelled", "finished_at": current_time(session)}
     statement = (
-        update(Match)
-        .where(Match.id == match_id, Match.status.in_(OPEN))
-        .values(**cancelled, **revocation_values(Match))
+        update(StoredMatch)
+        .where(StoredMatch.id == match_id, StoredMatch.status.in_(OPEN))
+        .values(**cancelled, **revocation_values(StoredMatch))
     )
     if count_changed_rows(session, statement):  # otherwise it ended meanwhile
         logs.pack_partial_log(session, match_id)

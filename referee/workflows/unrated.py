@@ -11,7 +11,7 @@ from referee.accounts.tables import Account
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.matches.scheduling import has_owner_twice
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament
 
 UNRATED_REASONS: Final[dict[str, str]] = {  # all reasons
@@ -23,7 +23,7 @@ UNRATED_REASONS: Final[dict[str, str]] = {  # all reasons
 }
 
 
-def unrated_reasons(session: Session, matches: Iterable[Match]) -> dict[str, str]:
+def unrated_reasons(session: Session, matches: Iterable[StoredMatch]) -> dict[str, str]:
     """Return, by match id, the reason (one of ``UNRATED_REASONS``) for each of these matches that is unrated."""
     unrated = [match for match in matches if not match.rated]
     if not unrated:

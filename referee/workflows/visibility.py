@@ -23,7 +23,7 @@ from referee.match.log import PublicView, opens_round, parse_row
 from referee.matches import logs
 from referee.matches.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.states import ENDED, DealGroupState, MatchState
-from referee.matches.tables import DealGroup, LogRow, Match, MatchSeat
+from referee.matches.tables import DealGroup, LogRow, MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament
 
 MAX_DELAY_S: Final = 60
@@ -52,7 +52,7 @@ class MatchVisibility:
         return self.pace != "at_once"
 
 
-def filter_known_seats(session: Session, found: Sequence[Match]) -> set[str]:
+def filter_known_seats(session: Session, found: Sequence[StoredMatch]) -> set[str]:
     """Return the ids of those of these matches whose seats are public now.
 
     They are hidden in rated play, where a bot that knew its opponents could favour one of them.
@@ -68,19 +68,28 @@ def filter_known_seats(session: Session, found: Sequence[Match]) -> set[str]:
 def has_known_seats() -> ColumnElement[bool]:
     """Return the condition for matches whose seats everybody may know: all but rated ones that are not over, unless
     the tournament is not anonymous."""
-    told = Match.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
-    return or_(Match.rated.is_(False), Match.status.in_(ENDED), told)
+    told = StoredMatch.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
+    return or_(StoredMatch.rated.is_(False), StoredMatch.status.in_(ENDED), told)
 
 
 def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
     """Return the visibility of those of these matches that exist."""
-    other = aliased(Match)
-    shared = exists().where(other.group_id == Match.group_id, other.id != Match.id, other.status.not_in(ENDED))
-    columns: Sequence[Any] = (Match.id, Match.status, Match.reason, Match.rated, Match.rows, Match.group_id)
-    query = select(*columns, DealGroup.state, Tournament.anonymous, shared).join(
-        DealGroup, DealGroup.id == Match.group_id
+    other = aliased(StoredMatch)
+    shared = exists().where(
+        other.group_id == StoredMatch.group_id, other.id != StoredMatch.id, other.status.not_in(ENDED)
     )
-    query = query.outerjoin(Tournament, Tournament.id == Match.tournament_id).where(Match.id.in_(match_ids))
+    columns: Sequence[Any] = (
+        StoredMatch.id,
+        StoredMatch.status,
+        StoredMatch.reason,
+        StoredMatch.rated,
+        StoredMatch.rows,
+        StoredMatch.group_id,
+    )
+    query = select(*columns, DealGroup.state, Tournament.anonymous, shared).join(
+        DealGroup, DealGroup.id == StoredMatch.group_id
+    )
+    query = query.outerjoin(Tournament, Tournament.id == StoredMatch.tournament_id).where(StoredMatch.id.in_(match_ids))
     found = {}
     for row in session.execute(query):
         id, status, reason, rated, rows, group_id, group, anonymous, is_shared = tuple(row)

@@ -19,7 +19,7 @@ from referee.match.time_limits import Limits
 from referee.matches import logs
 from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat, Result
+from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
 from referee.tournaments.entrants import load_entrant_seats
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
@@ -62,15 +62,15 @@ def void_match(
     withdrew or cannot play. Raise ``BadOption`` for a reason that is missing or too long.
     """
     _check_reason(reason)
-    group_id = session.scalar(select(Match.group_id).where(Match.id == match_id))
+    group_id = session.scalar(select(StoredMatch.group_id).where(StoredMatch.id == match_id))
     if group_id is None:
         raise NotFound("match", match_id)
     tournament = _lock_tournament(session, group_id)
     if rematch and tournament is not None and tournament.status not in IN_PROGRESS:
         raise Conflict(f"the tournament is {tournament.status}; a match of it can become void, but not be played again")
     kind, count = session.execute(
-        select(DealGroup.kind, func.count()).join(Match, Match.group_id == DealGroup.id).where(DealGroup.id == group_id)
-        .group_by(DealGroup.kind)
+        select(DealGroup.kind, func.count()).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
+        .where(DealGroup.id == group_id).group_by(DealGroup.kind)
     ).one()  # fmt: skip
     if kind == DealSharing.DUPLICATE and count > 1 and not whole_group:
         raise Conflict(f"the match is one of {count} that share cards and bots; void them all with whole_group")
@@ -101,12 +101,12 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
     cannot play any more, or outside tournaments.
     """
     has_started = or_(
-        Match.status == MatchState.RUNNING,
-        Match.rows > 0,
+        StoredMatch.status == MatchState.RUNNING,
+        StoredMatch.rows > 0,
         and_(DealGroup.state == DealGroupState.NEW, DealGroup.nonce_hashes.is_not(None)),
     )
-    query = select(DealGroup.id, DealGroup.kind, Match.id).join(Match, Match.group_id == DealGroup.id)
-    rows = session.execute(query.where(Match.status.in_(OPEN), has_started).order_by(DealGroup.id)).all()
+    query = select(DealGroup.id, DealGroup.kind, StoredMatch.id).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
+    rows = session.execute(query.where(StoredMatch.status.in_(OPEN), has_started).order_by(DealGroup.id)).all()
     match_ids_by_group: dict[tuple[str, DealSharing], set[str]] = {}
     for group_id, kind, match_id in rows:
         match_ids_by_group.setdefault((group_id, kind), set()).add(match_id)
@@ -125,7 +125,12 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> VoidReport:
     """Cancel those of these matches that are open. None may belong to a tournament or share its cards."""
-    locked = select(Match).where(Match.id.in_(match_ids), Match.status.in_(OPEN)).order_by(Match.id).with_for_update()
+    locked = (
+        select(StoredMatch)
+        .where(StoredMatch.id.in_(match_ids), StoredMatch.status.in_(OPEN))
+        .order_by(StoredMatch.id)
+        .with_for_update()
+    )
     matches = session.scalars(locked.execution_options(populate_existing=True)).all()
     return _end_matches(session, matches, reason, None, master_key)
 
@@ -144,18 +149,18 @@ def _lock_tournament(session: Session, group_id: str) -> Tournament | None:
     return tournament
 
 
-def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[Match]:
+def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[StoredMatch]:
     """Lock and reread the matches of a group, or one of them, in order of ids to prevent deadlocks."""
-    query = select(Match).where(Match.group_id == group_id)
+    query = select(StoredMatch).where(StoredMatch.group_id == group_id)
     if match_id is not None:
-        query = query.where(Match.id == match_id)
-    locked = query.order_by(Match.id).with_for_update().execution_options(populate_existing=True)
+        query = query.where(StoredMatch.id == match_id)
+    locked = query.order_by(StoredMatch.id).with_for_update().execution_options(populate_existing=True)
     return list(session.scalars(locked))
 
 
 def _end_matches(
     session: Session,
-    matches: Sequence[Match],
+    matches: Sequence[StoredMatch],
     reason: str,
     created_by: str | None,
     master_key: bytes,
@@ -184,7 +189,7 @@ def _end_matches(
     return done
 
 
-def _set_ended(session: Session, match: Match, status: MatchState, reason: str, moment: datetime) -> None:
+def _set_ended(session: Session, match: StoredMatch, status: MatchState, reason: str, moment: datetime) -> None:
     played = match.status == MatchState.FINISHED
     match.status, match.reason = status, reason
     if not played:
@@ -197,7 +202,11 @@ def _set_ended(session: Session, match: Match, status: MatchState, reason: str, 
 
 
 def _create_rematches(
-    session: Session, matches: Sequence[Match], kind: DealSharing, tournament: Tournament | None, master_key: bytes
+    session: Session,
+    matches: Sequence[StoredMatch],
+    kind: DealSharing,
+    tournament: Tournament | None,
+    master_key: bytes,
 ) -> list[str]:
     """Create rematches with fresh cards, several of them in one deal group of this kind; return their ids."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
@@ -211,11 +220,11 @@ def _create_rematches(
         )
         session.execute(reopened.values(ended_at=None))
         if tournament.status == TournamentState.PAUSED:
-            session.execute(update(Match).where(Match.id.in_(match_ids)).values(status=MatchState.WAITING))
+            session.execute(update(StoredMatch).where(StoredMatch.id.in_(match_ids)).values(status=MatchState.WAITING))
     return match_ids
 
 
-def _plan_rematch(session: Session, match: Match, tournament: Tournament | None, deal: Deal | None) -> MatchPlan:
+def _plan_rematch(session: Session, match: StoredMatch, tournament: Tournament | None, deal: Deal | None) -> MatchPlan:
     """Return the plan of a rematch. In a tournament, seats go to the bots that play for the entrants now."""
     query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
     seats = session.execute(query.order_by(MatchSeat.seat)).all()

@@ -20,7 +20,7 @@ from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
 from referee.matches.quotas import max_concurrent_friendlies
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat, friendly
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch, friendly
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
@@ -87,17 +87,26 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
     """Return the open matches of the bot, in the order in which they are played."""
     columns = (
-        *(Match.id, Match.status, Match.tournament_id, Match.created_by, Match.created_at, Match.group_id),
+        *(
+            StoredMatch.id,
+            StoredMatch.status,
+            StoredMatch.tournament_id,
+            StoredMatch.created_by,
+            StoredMatch.created_at,
+            StoredMatch.group_id,
+        ),
         friendly().label("friendly"),
-        *(Match.lease_boot, Match.lease_until, Match.lost_claims, DealGroup.state, DealGroup.kind),
+        *(StoredMatch.lease_boot, StoredMatch.lease_until, StoredMatch.lost_claims, DealGroup.state, DealGroup.kind),
     )
     query = (
         select(*columns)
-        .join(DealGroup, DealGroup.id == Match.group_id)
-        .where(Match.status.in_(OPEN), _is_seated(session, bot_id))
+        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
+        .where(StoredMatch.status.in_(OPEN), _is_seated(session, bot_id))
     )
     return session.execute(
-        query.order_by(Match.created_at, Match.tournament_round, Match.table_no, Match.leg, Match.id)
+        query.order_by(
+            StoredMatch.created_at, StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id
+        )
     ).all()
 
 
@@ -105,9 +114,9 @@ def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
     """Return the condition for matches of the bot, by its seats or, if it has very many, by the seats of each match."""
     seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
-        return Match.id.in_(seats)
+        return StoredMatch.id.in_(seats)
     # Keeps SQLite from using the index on bots.
-    return exists().where(MatchSeat.match_id == Match.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
+    return exists().where(MatchSeat.match_id == StoredMatch.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
 
 
 class _QueueState:
@@ -157,12 +166,14 @@ class _QueueState:
 
     def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
         """Return why its bots or its deal group keep a match from being played, None if they do not."""
-        claimed_together = Match.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else Match.id == row.id
+        claimed_together = (
+            StoredMatch.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else StoredMatch.id == row.id
+        )
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
             Bot, Bot.id == MatchSeat.bot_id
         )
-        query = query.join(Match, Match.id == MatchSeat.match_id).where(
-            claimed_together, Match.status == MatchState.DUE
+        query = query.join(StoredMatch, StoredMatch.id == MatchSeat.match_id).where(
+            claimed_together, StoredMatch.status == MatchState.DUE
         )
         seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
         wanted = Counter(seat.id for seat in seats)
@@ -177,15 +188,21 @@ class _QueueState:
                 for_check = match_queue.CALLS_PER_CHECK if bot_id in self._checked else 0
                 return Reason("check_running" if missing <= for_check else "bot_full")
         if row.kind == DealSharing.DUPLICATE:
-            played = and_(Match.status == MatchState.RUNNING, ~is_lease_expired(Match, self._boot, self._seconds))
-            if self._session.scalar(select(Match.id).where(Match.group_id == row.group_id, played).limit(1)):
+            played = and_(
+                StoredMatch.status == MatchState.RUNNING, ~is_lease_expired(StoredMatch, self._boot, self._seconds)
+            )
+            if self._session.scalar(
+                select(StoredMatch.id).where(StoredMatch.group_id == row.group_id, played).limit(1)
+            ):
                 return Reason("group_playing")
         return None
 
     def _count_ahead(self, row: Any) -> int:
         """Return how many matches are claimed before it, with accounts taking turns."""
         if self._due is None:
-            counted = select(Match.created_by, func.count()).where(match_queue.DUE).group_by(Match.created_by)
+            counted = (
+                select(StoredMatch.created_by, func.count()).where(match_queue.DUE).group_by(StoredMatch.created_by)
+            )
             self._due = {row[0]: row[1] for row in self._session.execute(counted)}
         own = self._count_own_ahead(row)
         others = sum(min(count, own + 1) for creator, count in self._due.items() if creator != row.created_by)
@@ -194,10 +211,10 @@ class _QueueState:
     def _count_own_ahead(self, row: Any) -> int:
         key = row.created_by, row.created_at
         if key not in self._at:
-            queued = select(Match.id).where(match_queue.DUE, Match.created_by == row.created_by)
-            older = queued.where(Match.created_at < row.created_at).with_only_columns(func.count())
-            same = queued.where(Match.created_at == row.created_at)
-            same = same.order_by(Match.tournament_round, Match.table_no, Match.leg, Match.id)
+            queued = select(StoredMatch.id).where(match_queue.DUE, StoredMatch.created_by == row.created_by)
+            older = queued.where(StoredMatch.created_at < row.created_at).with_only_columns(func.count())
+            same = queued.where(StoredMatch.created_at == row.created_at)
+            same = same.order_by(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id)
             self._at[key] = self._session.scalars(older).one(), list(self._session.scalars(same))
         before, same_moment = self._at[key]
         return before + same_moment.index(row.id)

@@ -55,11 +55,11 @@ def path_of(event: str, file: str = "logs") -> str:
     return f"{API}/tournaments/{event}/{file}"
 
 
-def in_order(world: World, event: str) -> list[schema.Match]:
+def in_order(world: World, event: str) -> list[schema.StoredMatch]:
     """Return the matches with results, in the order in which they ended."""
-    query = select(schema.Match).join(schema.Result, schema.Result.match_id == schema.Match.id)
+    query = select(schema.StoredMatch).join(schema.Result, schema.Result.match_id == schema.StoredMatch.id)
     with world.database.read() as session:
-        query = query.where(schema.Match.tournament_id == event).order_by(schema.Result.seq)
+        query = query.where(schema.StoredMatch.tournament_id == event).order_by(schema.Result.seq)
         return list(session.scalars(query))
 
 
@@ -356,7 +356,7 @@ def multiply(session: Session, event: str, count: int) -> None:
     rows = {
         model: dict(session.execute(select(model.__table__).where(column == first.match_id)).mappings().first() or {})
         for model, column in (
-            (schema.Match, schema.Match.id),
+            (schema.StoredMatch, schema.StoredMatch.id),
             (schema.Result, schema.Result.match_id),
             (schema.MatchLog, schema.MatchLog.match_id),
         )
@@ -369,7 +369,7 @@ def multiply(session: Session, event: str, count: int) -> None:
     ]
     rows[schema.Result].pop("seq")
     ids = [new_id("match") for _ in range(count)]
-    session.execute(insert(schema.Match), [{**rows[schema.Match], "id": id} for id in ids])
+    session.execute(insert(schema.StoredMatch), [{**rows[schema.StoredMatch], "id": id} for id in ids])
     for model in (schema.Result, schema.MatchLog):
         session.execute(insert(model), [{**rows[model], "match_id": id} for id in ids])
     session.execute(insert(schema.MatchSeat), [{**seat, "match_id": id} for id in ids for seat in seats])

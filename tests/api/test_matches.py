@@ -12,7 +12,7 @@ from referee.match.match import Answer
 from referee.match.verification import verify
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.states import MatchState
-from referee.matches.tables import DealGroup, Match
+from referee.matches.tables import DealGroup, StoredMatch
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.tournaments import started
 from tests.database.world import World
@@ -185,7 +185,7 @@ def test_the_operator_lets_a_stuck_match_go_on(service: Service, organiser: Pers
 
     due = admin.post(path).status_code
     with service.database.write() as session:
-        session.get_one(Match, match_id).status = MatchState.STUCK
+        session.get_one(StoredMatch, match_id).status = MatchState.STUCK
     refused = organiser.post(path).status_code
     retried = admin.post(path)
 

@@ -12,7 +12,7 @@ from sqlalchemy import update
 from api.bots import pages as page_of_bots
 from referee.bots.tables import Bot
 from referee.matches import bot_stats, response_stats
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from tests.api.conftest import Person, Service
 from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
 from tests.database.world import START, World
@@ -218,7 +218,7 @@ def test_health_is_counted_from_the_matches_that_ended_last(
     with service.database.write() as session:
         for at, result in enumerate(results):
             ended = START + timedelta(days=at)
-            session.execute(update(Match).where(Match.id == result.match_id).values(finished_at=ended))
+            session.execute(update(StoredMatch).where(StoredMatch.id == result.match_id).values(finished_at=ended))
             session.execute(update(MatchSeat).where(MatchSeat.match_id == result.match_id).values(version=str(at)))
     monkeypatch.setattr(response_stats, "MAX_MATCHES", 2)
 

@@ -25,7 +25,7 @@ from api.streams.stream_writer import (
     StreamConnections,
     chunk,
 )
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.tournaments import tournaments
 from referee.workflows import voiding
 from tests.api.conftest import API, Service, fields_of
@@ -174,7 +174,11 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
 
 
 def ladder_of(world: World, event: str) -> str:
-    query = select(Result.ladder_id).join(Match, Match.id == Result.match_id).where(Match.tournament_id == event)
+    query = (
+        select(Result.ladder_id)
+        .join(StoredMatch, StoredMatch.id == Result.match_id)
+        .where(StoredMatch.tournament_id == event)
+    )
     with world.database.read() as session:
         return str(session.scalars(query.distinct()).one())
 

@@ -10,7 +10,7 @@ from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, CheckOutcome
 from referee.db.leases import LEASE_S
 from referee.errors import StaleEpoch
 from referee.matches import claims, match_queue
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
 from referee.workflows import check_claims, handshake_results
 from tests.database.checks import BOTH, called, claimed, ended, held, lacking, newcomer, on_one_database, row_of
@@ -120,7 +120,7 @@ def test_a_bot_that_is_checked_plays_less_and_one_that_plays_all_it_can_is_check
     assert left[bot_id] == 6 - 1 - one.at_once
     with world.database.write() as session:
         assert check_claims.claim_due(session, 3) == []
-        session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
+        session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="finished"))
     assert claimed(world).at_once == 1
 
 

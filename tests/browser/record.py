@@ -162,10 +162,16 @@ class Filled:
             self.world.clock.moment += timedelta(**how_much)
 
     def _due(self, tournament_id: str) -> list[str]:
-        due = select(schema.Match.id).where(schema.Match.tournament_id == tournament_id, schema.Match.status == "due")
+        due = select(schema.StoredMatch.id).where(
+            schema.StoredMatch.tournament_id == tournament_id, schema.StoredMatch.status == "due"
+        )
         with self.database.read() as session:
             return list(
-                session.scalars(due.order_by(schema.Match.tournament_round, schema.Match.table_no, schema.Match.id))
+                session.scalars(
+                    due.order_by(
+                        schema.StoredMatch.tournament_round, schema.StoredMatch.table_no, schema.StoredMatch.id
+                    )
+                )
             )
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import Database, current_time
 from referee.match.canonical import dumps
 from referee.matches.recording import MatchUpdate
-from referee.matches.tables import DealGroup, Match, MatchSeat
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.workflows import match_end
@@ -46,10 +46,14 @@ def steps(dying: Dying, database: Database, tournament_id: str) -> None:
 
 def play_due(database: Database, tournament_id: str, limit: int | None = None) -> int:
     """End due matches of the tournament by the script, first tables first; return how many."""
-    query = select(Match.id).where(Match.tournament_id == tournament_id, Match.status == "due")
+    query = select(StoredMatch.id).where(StoredMatch.tournament_id == tournament_id, StoredMatch.status == "due")
     with database.read() as session:
         ids = list(
-            session.scalars(query.order_by(Match.tournament_round, Match.table_no, Match.leg, Match.id).limit(limit))
+            session.scalars(
+                query.order_by(
+                    StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.leg, StoredMatch.id
+                ).limit(limit)
+            )
         )
     for match_id in ids:
         play(database, match_id)
@@ -59,9 +63,11 @@ def play_due(database: Database, tournament_id: str, limit: int | None = None) -
 def play(database: Database, match_id: str, script: Callable[[Sequence[str], str], list[int]] | None = None) -> None:
     """End one match: the script returns the returns by seat for the entrants and the name of the table."""
     with database.write() as session:
-        begun = update(Match).where(Match.id == match_id).values(status="running", epoch=Match.epoch + 1)
+        begun = (
+            update(StoredMatch).where(StoredMatch.id == match_id).values(status="running", epoch=StoredMatch.epoch + 1)
+        )
         session.execute(begun.values(started_at=current_time(session)))
-        match = session.get_one(Match, match_id)
+        match = session.get_one(StoredMatch, match_id)
         seats = select(MatchSeat).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
         entrants = [seat.entrant_id or seat.bot_id for seat in session.scalars(seats)]
         returns = (script or luck)(entrants, f"{match.tournament_round} {match.table_no} {match.leg}")
@@ -106,8 +112,8 @@ def _entries(session: Session, tournament_id: str) -> list[Any]:
 
 def _matches(session: Session, tournament_id: str) -> list[Any]:
     """Return each match with the tables that share its cards."""
-    query = select(Match, DealGroup.kind).join(DealGroup, DealGroup.id == Match.group_id)
-    found = session.execute(query.where(Match.tournament_id == tournament_id)).all()
+    query = select(StoredMatch, DealGroup.kind).join(DealGroup, DealGroup.id == StoredMatch.group_id)
+    found = session.execute(query.where(StoredMatch.tournament_id == tournament_id)).all()
     seats = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for match, _ in found])).order_by(MatchSeat.seat)
     seated: dict[str, list[tuple[str, str | None]]] = {}
     for seat in session.scalars(seats):
@@ -120,5 +126,5 @@ def _matches(session: Session, tournament_id: str) -> list[Any]:
     )
 
 
-def _place(match: Match) -> tuple[int, int, int]:
+def _place(match: StoredMatch) -> tuple[int, int, int]:
     return (match.tournament_round or 0, match.table_no or 0, match.leg or 0)

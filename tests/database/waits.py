@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.matches.claims import CLAIMS_BEFORE_STUCK
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import progression
 from referee.tournaments.tables import TournamentRound
 from tests.database.tournaments import DRAW, answer_handshakes, begun, go_on, start
@@ -66,7 +66,7 @@ def half_played(world: World) -> tuple[str, str, str]:
     bot_id = world.finish(first).bots[0]
     go_on(world.database, tournament_id)
     with world.database.read() as session:
-        other = session.scalars(select(Match.id).where(Match.status == "due")).one()
+        other = session.scalars(select(StoredMatch.id).where(StoredMatch.status == "due")).one()
     return tournament_id, bot_id, other
 
 

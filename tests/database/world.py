@@ -95,7 +95,7 @@ class World:
         with self.database.write() as session:
             return self.matched(session, seated, **plan).id
 
-    def matched(self, session: Session, seated: Sequence[str], **plan: Any) -> schema.Match:
+    def matched(self, session: Session, seated: Sequence[str], **plan: Any) -> schema.StoredMatch:
         group = plan.pop("group", None)
         wanted = matches.MatchPlan(**{"game": GAME, "bots": seated, "options": {}, "limits": Limits(), **plan})
         return matches.create_match(session, wanted, master_key=MASTER_KEY, group=group)
@@ -110,7 +110,7 @@ class World:
             self.clock.seconds += seconds
             return
         with self.database.write() as session:
-            for table in (schema.Match, schema.Bot, schema.DealGroup, schema.Check):
+            for table in (schema.StoredMatch, schema.Bot, schema.DealGroup, schema.Check):
                 session.execute(update(table).values(lease_until=table.lease_until - seconds))
 
     def open_group(self, match_id: str) -> None:

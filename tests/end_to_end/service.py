@@ -28,7 +28,7 @@ from referee.ladders.tables import Rating
 from referee.match.time_limits import Limits
 from referee.match.verification import verify
 from referee.matches import logs, matches
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
 from referee.workflows import handshake_results, match_loading
@@ -148,14 +148,14 @@ class Service:
             wanted = matches.MatchPlan(game, list(seats or self.bot_ids), options, limits, **plan)
             return matches.create_match(session, wanted, master_key=MASTER_KEY).id
 
-    def match(self, match_id: str) -> Match:
+    def match(self, match_id: str) -> StoredMatch:
         with self.database.read() as session:
             return matches.get_match(session, match_id)
 
     def statuses(self) -> dict[str, int]:
         """How many matches are in which state."""
         with self.database.read() as session:
-            return dict(session.execute(select(Match.status, func.count()).group_by(Match.status)).all())
+            return dict(session.execute(select(StoredMatch.status, func.count()).group_by(StoredMatch.status)).all())
 
     def lines(self, match_id: str) -> list[bytes]:
         with self.database.read() as session:
@@ -210,7 +210,7 @@ class Service:
 
         def finished() -> bool:
             with self.database.read() as session:
-                left = select(func.count()).where(Match.id.in_(match_ids), Match.status != "finished")
+                left = select(func.count()).where(StoredMatch.id.in_(match_ids), StoredMatch.status != "finished")
                 return session.scalars(left).one() == 0
 
         self.until(finished, f"the end of {len(match_ids)} matches", seconds)
@@ -219,7 +219,7 @@ class Service:
     def tell(self) -> str:
         """What one wants to read when something went wrong."""
         with self.database.read() as session:
-            unfinished = session.scalars(select(Match).where(Match.status != "finished").limit(10)).all()
+            unfinished = session.scalars(select(StoredMatch).where(StoredMatch.status != "finished").limit(10)).all()
         rows = [
             f"{one.id} {one.status} epoch {one.epoch} lost {one.lost_claims} idle {one.claims_without_progress}"
             for one in unfinished

@@ -9,7 +9,7 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.db.leases import LEASE_S
 from referee.matches.states import MatchState
-from referee.matches.tables import DealGroup, Match, MatchSeat
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.standings import compute_tournament_standings
 from referee.tournaments import outcomes, progress, starting, tournaments
 from referee.tournaments.entries import enter_bot
@@ -57,8 +57,10 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
             outcomes.load_outcomes(session, swiss),
             outcomes.load_byes(session, swiss),
         )
-        counted = select(MatchSeat.rated).join(Match, Match.id == MatchSeat.match_id)
-        stood_in = session.scalars(counted.where(Match.tournament_id == knockout, MatchSeat.entrant_id == away)).all()
+        counted = select(MatchSeat.rated).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+        stood_in = session.scalars(
+            counted.where(StoredMatch.tournament_id == knockout, MatchSeat.entrant_id == away)
+        ).all()
         done = [progress.load_progress(session, one) for one in (swiss, knockout)]
     assert [(len(row.tables), len(row.byes)) for row in rounds] == [(2, 1)] * 3  # five bots: one rests
     assert [row.matches + row.byes for row in table if row.entrant != away] == [3] * 5
@@ -98,6 +100,6 @@ def _statuses(service: Service) -> set[str]:
 
 def _let_leases_run_out(service: Service) -> None:
     with service.database.write() as session:
-        for held in (Match, DealGroup, Bot):
+        for held in (StoredMatch, DealGroup, Bot):
             aged = update(held).where(held.lease_until.is_not(None))
             session.execute(aged.values(lease_until=held.lease_until - LEASE_S))

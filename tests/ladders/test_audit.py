@@ -16,7 +16,7 @@ from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
 from referee.match.log import link_row, parse_row
 from referee.matches import deal_groups, logs
-from referee.matches.tables import Match, MatchLog, Result
+from referee.matches.tables import MatchLog, Result, StoredMatch
 from referee.workflows import voiding
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -158,7 +158,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
     with world.database.write() as session:
         one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))
         session.execute(update(MatchLog).where(MatchLog.match_id == one).values(reveal_line=None))
-        deal_groups.get_group(session, session.get_one(Match, two).group_id).nonces = ["x" * 32, ""]
+        deal_groups.get_group(session, session.get_one(StoredMatch, two).group_id).nonces = ["x" * 32, ""]
         session.execute(update(MatchLog).where(MatchLog.match_id == three).values(gzip_log=b"gone"))
 
     told = [(one.kind, one.id, one.ladder_id) for one in found(world)]

@@ -18,7 +18,7 @@ from referee.bots.tables import Bot
 from referee.db.ids import new_id
 from referee.ladders import ledger, ledger_entries, ratings, repairs
 from referee.ladders.tables import Rating, RatingChange
-from referee.matches.tables import Match, MatchSeat, Result
+from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.workflows import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -95,13 +95,15 @@ def rows_of(world: World, ladder_id: str) -> list[Row]:
 def copies(world: World, like: Result, tables: list[dict[str, Any]]) -> list[Result]:
     """Add a result for each of the tables, not in the ledger yet; a table says how its match differs from ``like``."""
     with world.database.write() as session:
-        match = dict(session.execute(select(Match.__table__).where(Match.id == like.match_id)).mappings().one())
+        match = dict(
+            session.execute(select(StoredMatch.__table__).where(StoredMatch.id == like.match_id)).mappings().one()
+        )
         seats = select(MatchSeat.__table__).where(MatchSeat.match_id == like.match_id).order_by(MatchSeat.seat)
         first = [dict(row) for row in session.execute(seats).mappings()]
         columns = select(Result.__table__).where(Result.match_id == like.match_id)
         result = {name: value for name, value in session.execute(columns).mappings().one().items() if name != "seq"}
         ids = [new_id("match") for _ in tables]
-        session.execute(insert(Match), [{**match, "id": id, "status": "finished", "reason": None} for id in ids])
+        session.execute(insert(StoredMatch), [{**match, "id": id, "status": "finished", "reason": None} for id in ids])
         named = [{"match_id": id, "entrants": each["bots"], **each} for id, each in zip(ids, tables, strict=True)]
         session.execute(insert(Result), [{**result, **each} for each in named])
         by_seat = [
@@ -149,7 +151,11 @@ def test_F11_a_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(worl
     ladder = str(first.ladder_id)
     for seq in (10, 300):
         with world.database.read() as session:
-            voided = select(Result).join(Match, Match.id == Result.match_id).where(Match.status == "finished")
+            voided = (
+                select(Result)
+                .join(StoredMatch, StoredMatch.id == Result.match_id)
+                .where(StoredMatch.status == "finished")
+            )
             early = session.scalars(voided.order_by(Result.seq).offset(seq)).first()
         assert early is not None
         make_void(world, early)

@@ -15,7 +15,7 @@ from referee.ladders import audit, ledger, ratings
 from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
-from referee.matches.tables import Match, MatchSeat, Result
+from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.ratings.elo import START, elo_changes
 from referee.workflows import match_cancellation, voiding
 from tests.database.world import MANIFEST, World, certify, manifest_of
@@ -84,7 +84,7 @@ def step(world: World, dice: random.Random, bots: list[str]) -> None:
     """Perform a random operation: start matches of a group, end, void or cancel one."""
     with world.database.read() as session:
         by_state: dict[str, list[str]] = {}
-        for match in session.scalars(select(Match).order_by(Match.created_at, Match.id)):
+        for match in session.scalars(select(StoredMatch).order_by(StoredMatch.created_at, StoredMatch.id)):
             by_state.setdefault(match.status, []).append(match.id)
     match dice.choice(["arrange", "finish", "finish", "finish", "void", "cancel"]):
         case "arrange":
@@ -157,7 +157,7 @@ def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
         substitute = house_bots.get_or_create_house_bot(session, "sound").id
     match_id = world.match([one, other, substitute])
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == match_id).values(rated=True))
+        session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(rated=True))
         seat = update(MatchSeat).where(MatchSeat.match_id == match_id, MatchSeat.bot_id == substitute)
         session.execute(seat.values(rated=False))
     (claim,) = world.claim(match_id=match_id)

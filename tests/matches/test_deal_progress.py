@@ -9,7 +9,7 @@ from referee.match.canonical import Json, dumps
 from referee.matches import deal_groups, deal_progress
 from referee.matches.deal_progress import DealGroupProgress, DrawCounts
 from referee.matches.states import DealSharing
-from referee.matches.tables import LogRow, Match
+from referee.matches.tables import LogRow, StoredMatch
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -42,12 +42,12 @@ class Group:
         with self.world.database.write() as session:
             if values:
                 session.execute(insert(LogRow), values)
-            session.execute(update(Match).where(Match.id == match_id).values(rows=start + len(made)))
+            session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(rows=start + len(made)))
 
     def end(self, match_id: str) -> None:
         del self.rows[match_id]
         with self.world.database.write() as session:
-            session.execute(update(Match).where(Match.id == match_id).values(status="finished"))
+            session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="finished"))
 
     def last(self, tables: DealGroupProgress) -> DrawCounts | None:
         with self.world.database.read() as session:

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from referee.db.engine import Database
 from referee.errors import QuotaExceeded
 from referee.matches import quotas
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from tests.database.world import FakeClock, World
 
 AT_ONCE = 6
@@ -36,7 +36,7 @@ def test_E21_requests_at_the_same_moment_make_no_eleventh_friendly(world: World)
 
     assert sum(arranged) == 2
     with world.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(Match)) == quotas.MAX_OPEN_FRIENDLIES
+        assert session.scalar(select(func.count()).select_from(StoredMatch)) == quotas.MAX_OPEN_FRIENDLIES
 
 
 def test_E21_rated_matches_matches_of_others_and_matches_that_are_over_are_not_counted(world: World) -> None:

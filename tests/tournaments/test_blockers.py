@@ -12,7 +12,7 @@ from referee.errors import Conflict
 from referee.ladders.tables import Rating
 from referee.match.log import parse_row
 from referee.matches.recording import MatchUpdate
-from referee.matches.tables import Match, MatchSeat, Result
+from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.tournaments import entries, lifecycle
 from referee.tournaments.tables import Tournament, TournamentRound
 from referee.webhooks.tables import Delivery
@@ -25,12 +25,16 @@ from tests.surroundings import MASTER_KEY
 
 def make_stuck(world: World, match_id: str) -> None:
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == match_id).values(status="stuck"))
+        session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="stuck"))
 
 
 def due(world: World, event: str) -> list[str]:
     with world.database.read() as session:
-        return list(session.scalars(select(Match.id).where(Match.tournament_id == event, Match.status == "due")))
+        return list(
+            session.scalars(
+                select(StoredMatch.id).where(StoredMatch.tournament_id == event, StoredMatch.status == "due")
+            )
+        )
 
 
 def reason_of(world: World, event: str) -> str | None:
@@ -95,7 +99,9 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
     event, seated = begun(world, 2)
     (match_id,) = due(world, event)
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == match_id).values(rated=False))  # as with a substitute
+        session.execute(
+            update(StoredMatch).where(StoredMatch.id == match_id).values(rated=False)
+        )  # as with a substitute
     scripted.play(world.database, match_id)
 
     (again,) = void(world, match_id, rematch=True).rematches
@@ -124,7 +130,7 @@ def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: 
     cancelling.join(30)
 
     with world.database.read() as session:
-        states = session.get_one(Match, claim.match_id).status, session.get_one(Tournament, event).status
+        states = session.get_one(StoredMatch, claim.match_id).status, session.get_one(Tournament, event).status
     assert states == ("finished", "cancelled")
 
 

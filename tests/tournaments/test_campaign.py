@@ -20,8 +20,7 @@ from referee.match.match import Answer, Match, Request
 from referee.matches import claims, deal_groups, logs, matches
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, PendingAnswer, record_batch
-from referee.matches.tables import Match as MatchRow
-from referee.matches.tables import Result
+from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START
 from referee.workflows import match_end, match_loading
 from tests.database.world import World, outcome
@@ -144,7 +143,7 @@ class Campaign:
     def _let_leases_run_out(self) -> None:
         # All leases: healthy runners lose theirs too, far more often than in practice.
         with self.database.write() as session:
-            session.execute(update(MatchRow).values(lease_until=MatchRow.lease_until - 60))
+            session.execute(update(StoredMatch).values(lease_until=StoredMatch.lease_until - 60))
 
     def _left(self) -> bool:
         with self.database.read() as session:

@@ -10,7 +10,7 @@ from referee.bots import bots
 from referee.errors import BadOption, Conflict, NotFound
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, matches
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.terms import Terms
@@ -194,7 +194,7 @@ def test_a_match_that_is_played_again_is_waited_for(world: World) -> None:
     tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 2}, deal_sharing="own")
     scripted.play_due(world.database, tournament_id)
     with world.database.write() as session:
-        match_id = session.scalars(select(Match.id).where(Match.table_no == 2)).one()
+        match_id = session.scalars(select(StoredMatch.id).where(StoredMatch.table_no == 2)).one()
         voiding.void_match(
             session, match_id, "the bot was not itself", created_by=None, master_key=MASTER_KEY, rematch=True
         )

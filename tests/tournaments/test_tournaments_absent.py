@@ -11,7 +11,7 @@ from referee.bots import bots, handshakes, house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption, Conflict
 from referee.matches import claims
-from referee.matches.tables import Match, MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments import entries, lifecycle, outcomes, tournaments
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 from referee.workflows import handshake_results, tournament_cancellation
@@ -51,12 +51,18 @@ def status_of(world: World, tournament_id: str) -> tuple[str, str | None]:
 
 def seats(world: World, tournament_id: str) -> list[Any]:
     """(round, bot, whose seat it is, seat rated, match rated) of all seats."""
-    query = select(Match.tournament_round, MatchSeat.bot_id, MatchSeat.entrant_id, MatchSeat.rated, Match.rated)
-    query = query.join(MatchSeat, MatchSeat.match_id == Match.id).where(Match.tournament_id == tournament_id)
+    query = select(
+        StoredMatch.tournament_round, MatchSeat.bot_id, MatchSeat.entrant_id, MatchSeat.rated, StoredMatch.rated
+    )
+    query = query.join(MatchSeat, MatchSeat.match_id == StoredMatch.id).where(
+        StoredMatch.tournament_id == tournament_id
+    )
     with world.database.read() as session:
         return [
             tuple(row)
-            for row in session.execute(query.order_by(Match.tournament_round, Match.table_no, MatchSeat.seat))
+            for row in session.execute(
+                query.order_by(StoredMatch.tournament_round, StoredMatch.table_no, MatchSeat.seat)
+            )
         ]
 
 
@@ -156,7 +162,7 @@ def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: 
 
     assert entry_of(world, tournament_id, seated[0]).version_changed_at is not None
     with world.database.read() as session:
-        statuses = sorted(session.scalars(select(Match.status).where(Match.tournament_id == tournament_id)))
+        statuses = sorted(session.scalars(select(StoredMatch.status).where(StoredMatch.tournament_id == tournament_id)))
     if substitute is None:
         assert statuses == ["cancelled", "cancelled", "due"]
         return
@@ -254,9 +260,11 @@ def test_siblings_take_part_and_share_no_deal(world: World) -> None:
     begin(world, tournament_id)
 
     with world.database.read() as session:
-        query = select(Match.group_id, Match.id, Bot.owner_id).join(MatchSeat, MatchSeat.match_id == Match.id)
+        query = select(StoredMatch.group_id, StoredMatch.id, Bot.owner_id).join(
+            MatchSeat, MatchSeat.match_id == StoredMatch.id
+        )
         rows = set(session.execute(query.join(Bot, Bot.id == MatchSeat.bot_id)).all())
-        rated = sorted(session.scalars(select(Match.rated)))
+        rated = sorted(session.scalars(select(StoredMatch.rated)))
     assert rated == [False, *[True] * 5]  # the match of one owner's bots is not rated
     met = [(group_id, one) for group_id, _, one in rows]
     assert len(set(met)) == len(met)  # no owner has a deal at two tables
@@ -270,13 +278,13 @@ def test_a_ladder_is_ended_by_its_organiser(world: World) -> None:
     go_on(world.database, tournament_id)
     with world.database.write() as session:
         session.execute(
-            update(Match).where(Match.table_no == 3).values(status="running", started_at=world.clock.moment)
+            update(StoredMatch).where(StoredMatch.table_no == 3).values(status="running", started_at=world.clock.moment)
         )
         assert lifecycle.finish(session, tournament_id).status == "running"
 
     assert go_on(world.database, tournament_id) == []
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.table_no == 3).values(status="cancelled"))
+        session.execute(update(StoredMatch).where(StoredMatch.table_no == 3).values(status="cancelled"))
     assert go_on(world.database, tournament_id) == ["finished"]
     assert progress_of(world, tournament_id).by_status == {"finished": 2, "cancelled": 2}
     with pytest.raises(Conflict), world.database.write() as session:

@@ -17,7 +17,7 @@ from referee.db.engine import Database
 from referee.ladders import ratings
 from referee.match.canonical import Json
 from referee.matches import deal_groups, logs
-from referee.matches.tables import Match, SealedAnswer
+from referee.matches.tables import SealedAnswer, StoredMatch
 
 ENDED: Final = ("finished", "cancelled", "void")
 
@@ -30,7 +30,9 @@ def _where(true: ColumnElement[bool], yes: str, no: str = "") -> ColumnElement[s
     return case((true, yes), else_=no)
 
 
-_PLAYED_NOW: Final = exists().where(schema.Match.group_id == schema.DealGroup.id, schema.Match.status == "running")
+_PLAYED_NOW: Final = exists().where(
+    schema.StoredMatch.group_id == schema.DealGroup.id, schema.StoredMatch.status == "running"
+)
 
 
 _FORMER_STATES: Final = {"new": "new", "playing": "open", "revealed": "over"}  # of deal groups
@@ -57,10 +59,10 @@ KINDS: Final[dict[str, Sequence[Any]]] = {
         _where(_PLAYED_NOW, "played now"),
     ),
     "matches": (
-        schema.Match.status,
-        _where(schema.Match.rated.is_(True), "rated"),
-        _where(schema.Match.rows > 0, "begun"),
-        _said(schema.Match.rematch_of, "again", ""),
+        schema.StoredMatch.status,
+        _where(schema.StoredMatch.rated.is_(True), "rated"),
+        _where(schema.StoredMatch.rows > 0, "begun"),
+        _said(schema.StoredMatch.rematch_of, "again", ""),
     ),
     "match_seats": (_said(schema.MatchSeat.placement, "over", "open"),),
     "log_rows": (),
@@ -96,7 +98,7 @@ def counts(session: Session, kind: str) -> dict[str, int]:
 
 def rows_recorded(session: Session) -> dict[str, list[Any]]:
     """Return, for each match with rows, their number and the SHA-256 of their bytes, including line ends."""
-    found = {match_id: logs.log_lines(session, match_id) for match_id in session.scalars(select(Match.id))}
+    found = {match_id: logs.log_lines(session, match_id) for match_id in session.scalars(select(StoredMatch.id))}
     return {match_id: [len(lines), digest(lines)] for match_id, lines in sorted(found.items()) if lines}
 
 
@@ -106,7 +108,7 @@ def digest(lines: Sequence[bytes]) -> str:
 
 def open_matches(session: Session) -> dict[str, str]:
     """Return the status of each match that is not over."""
-    found = session.scalars(select(Match).where(Match.status.not_in(ENDED)).order_by(Match.id))
+    found = session.scalars(select(StoredMatch).where(StoredMatch.status.not_in(ENDED)).order_by(StoredMatch.id))
     return {match.id: match.status for match in found}
 
 
@@ -175,7 +177,7 @@ def due_deliveries(session: Session) -> dict[str, str]:
 def left_to_do(database: Database) -> dict[str, int]:
     """Return the amount of open work of runners and schedulers, by kind of work; leave out kinds without any."""
     questions = {
-        "matches": Match.status.not_in(ENDED),
+        "matches": StoredMatch.status.not_in(ENDED),
         "tournaments": schema.Tournament.status.in_(["running", "paused"]),
         "checks": schema.Bot.handshake_state != "idle",
         "examinations": schema.Check.state != "idle",

@@ -15,7 +15,7 @@ from referee.db.revisions import check
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from referee.matches import logs, matches
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
 from tests.upgrade import stored
 from tests.upgrade.restoring import tables_of_the_schema
@@ -198,7 +198,7 @@ def test_K25_cancelled_matches_of_tournaments_are_played_again_with_fresh_cards(
     service, _ = finished
     with service.database.read() as session:
         cancelled = [matches.get_match(session, match_id) for match_id in service.in_progress]
-        query = select(Match).where(Match.rematch_of.in_(service.in_progress))
+        query = select(StoredMatch).where(StoredMatch.rematch_of.in_(service.in_progress))
         rematches = {match.rematch_of: match for match in session.scalars(query)}
 
     of_tournaments = {match.id: match.group_id for match in cancelled if match.tournament_id is not None}

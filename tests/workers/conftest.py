@@ -25,7 +25,7 @@ from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
 from referee.matches import deal_groups, logs, matches
 from referee.matches.matches import MatchPlan
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
 from tests.database.world import certify, manifest_of
@@ -75,7 +75,7 @@ class World:
             wanted = MatchPlan(game, list(bot_ids), plan.pop("options", {}), plan.pop("limits", Limits()), **plan)
             return matches.create_match(session, wanted, master_key=MASTER_KEY).id
 
-    def match(self, match_id: str) -> Match:
+    def match(self, match_id: str) -> StoredMatch:
         with self.database.read() as session:
             return matches.get_match(session, match_id)
 

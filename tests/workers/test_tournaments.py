@@ -15,7 +15,7 @@ from referee.db.ids import new_id
 from referee.db.upgrading import upgrade
 from referee.match.canonical import Json
 from referee.match.log import parse_row
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database import scripted
@@ -121,7 +121,7 @@ def test_what_goes_wrong_in_one_event_is_of_no_concern_to_the_others(
     events.advance_all()
 
     with world.database.read() as session:
-        arranged = set(session.scalars(select(Match.tournament_id)))
+        arranged = set(session.scalars(select(StoredMatch.tournament_id)))
     assert arranged == {sound}
     assert len(complaints) == 1
     assert len([one for one in caplog.records if one.levelname == "ERROR"]) == 2

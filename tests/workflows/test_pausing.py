@@ -16,7 +16,7 @@ from referee.db.engine import Database
 from referee.errors import Conflict, StaleEpoch, Unavailable
 from referee.ladders import ledger
 from referee.matches.states import OPEN
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.workflows import pausing
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -51,7 +51,7 @@ def test_E21_no_friendly_is_left_open_that_was_arranged_while_a_bot_was_paused(w
 
         with world.database.read() as session:
             assert bots.get_bot(session, bot_id).status == "paused"
-            assert session.scalars(select(Match.id).where(Match.status.in_(OPEN))).all() == []
+            assert session.scalars(select(StoredMatch.id).where(StoredMatch.status.in_(OPEN))).all() == []
 
 
 def test_E21_a_bot_is_paused_while_its_friendlies_end(world: World) -> None:
@@ -65,7 +65,10 @@ def test_E21_a_bot_is_paused_while_its_friendlies_end(world: World) -> None:
 
         with world.database.read() as session:
             assert bots.get_bot(session, bot_id).status == "paused"
-            assert {session.get_one(Match, one.match_id).status for one in (first, second)} <= {"finished", "cancelled"}
+            assert {session.get_one(StoredMatch, one.match_id).status for one in (first, second)} <= {
+                "finished",
+                "cancelled",
+            }
 
 
 def test_E21_a_pause_that_waits_for_a_match_holds_up_nobody_who_ends_one(postgres_url: str) -> None:
@@ -76,7 +79,7 @@ def test_E21_a_pause_that_waits_for_a_match_holds_up_nobody_who_ends_one(postgre
 
     def end(match_id: str, begun: Event) -> None:
         with world.database.write() as session:
-            session.execute(update(Match).where(Match.id == match_id).values(status="cancelled"))
+            session.execute(update(StoredMatch).where(StoredMatch.id == match_id).values(status="cancelled"))
             begun.set()
             while not session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
                 sleep(0.01)

@@ -13,7 +13,7 @@ from referee.matches import deal_groups
 from referee.matches.deal_progress import DealGroupProgress
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
-from referee.matches.tables import LogRow, Match
+from referee.matches.tables import LogRow, StoredMatch
 from referee.workflows import match_cancellation, visibility
 from referee.workflows.visibility import MatchFeed
 from tests.database import tournaments
@@ -147,7 +147,7 @@ def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: Worl
     hidden = playing.told()
     event = tournaments.create(world, anonymous=False)
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == playing.id).values(tournament_id=event))
+        session.execute(update(StoredMatch).where(StoredMatch.id == playing.id).values(tournament_id=event))
 
     assert hidden == [0, 1]
     assert playing.told() == list(range(playing.recorded))
@@ -223,10 +223,10 @@ def test_once_the_others_are_over_a_match_is_told_as_one_alone(world: World) -> 
     playing.answer_until_round(3)
     before = playing.told(), playing.pace()
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == there).values(status="stuck"))
+        session.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="stuck"))
     stuck = playing.told(), playing.pace()
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == there).values(status="void"))
+        session.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="void"))
 
     assert before == stuck == ([0], "all_tables")  # the cards of this game are dealt once, for all of its rounds
     assert playing.pace() == "rounds"

@@ -8,7 +8,7 @@ from referee.ladders import audit, ledger, ratings
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches import deal_groups, logs, matches
 from referee.matches.states import DealSharing
-from referee.matches.tables import Match, Result
+from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
@@ -113,7 +113,7 @@ def test_a_stuck_match_becomes_void_and_ends_its_group(world: World) -> None:
     play_all(world, [other])
     assert standing(world) == {}  # the group is not over
     with world.database.write() as session:
-        session.execute(update(Match).where(Match.id == stuck).values(status="stuck"))
+        session.execute(update(StoredMatch).where(StoredMatch.id == stuck).values(status="stuck"))
 
     done = void(world, stuck)
 
@@ -175,7 +175,9 @@ def test_cancelling_one_of_a_group_needs_the_wish_and_takes_all(world: World) ->
         match_cancellation.cancel_match(session, two, "the wrong options", master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
-        states = {id: (match.status, match.reason) for id in (one, two, three) if (match := session.get(Match, id))}
+        states = {
+            id: (match.status, match.reason) for id in (one, two, three) if (match := session.get(StoredMatch, id))
+        }
         assert deal_groups.get_group(session, matches.get_match(session, one).group_id).state == "revealed"
     assert states[one] == ("void", "the wrong options")
     assert states[two] == states[three] == ("cancelled", "the wrong options")

@@ -3,7 +3,7 @@
 from sqlalchemy import event, func, select, update
 
 from referee.matches import claims, matches
-from referee.matches.tables import Match
+from referee.matches.tables import StoredMatch
 from referee.tournaments.tables import TournamentRound
 from referee.workflows import match_retry, waiting
 from referee.workflows.waiting import BotQueue
@@ -63,12 +63,12 @@ def test_every_match_says_what_keeps_it(world: World) -> None:
 
     with world.database.write() as session:
         claims.release_claims(session, [claim])
-        session.execute(update(Match).where(Match.id == first).values(lost_claims=2))
-        session.execute(update(Match).where(Match.id == second).values(status="stuck"))
+        session.execute(update(StoredMatch).where(StoredMatch.id == first).values(lost_claims=2))
+        session.execute(update(StoredMatch).where(StoredMatch.id == second).values(status="stuck"))
     assert [one.reason for one in asked(world, busy).matches] == [Reason("played_alone"), Reason("stuck")]
     with world.database.write() as session:
         match_retry.retry_match(session, second)
-        session.execute(update(Match).values(status="waiting"))
+        session.execute(update(StoredMatch).values(status="waiting"))
     assert reason(world, busy) == Reason("tournament_paused")
 
 

@@ -18,7 +18,7 @@ COMMANDS = {  # by heading, in the order of the help page: the name of a command
     "Follow": {
         "list": "listing",
         "show": "listing",
-        "watch": "live",
+        "watch": "live_view",
         **dict.fromkeys(("standings", "crosstable", "opponents", "bracket", "strengths", "luck"), "results"),
     },
     "Download": {"logs": "downloads", "results": "downloads"},

@@ -17,7 +17,7 @@ from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import StoredLog, verify_stored_log
 from referee.cli.options import FILE, PATH
 from referee.cli.progress import UpdateBar, progress_bar
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 from referee.cli.tournament.gzip_log import split_logs
 from referee.cli.tournament.remote import Remote, RequestRefused, is_transient, tournament_command
 from referee.match.canonical import Json
@@ -98,7 +98,7 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
         click.echo(text, nl=False)
         return
     items = list(csv.DictReader(io.StringIO(text, newline="")))
-    table = Table(COLUMNS, [[item[column] for column in COLUMNS] for item in items], left=TEXT_COLUMNS)
+    table = TextTable(COLUMNS, [[item[column] for column in COLUMNS] for item in items], left=TEXT_COLUMNS)
     remote.show({"items": items}, table.plain() if items else "No matches have been played yet.")
 
 

@@ -6,7 +6,7 @@ from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import lookup, parameters
-from referee.cli.tournament.live import watch_tournament
+from referee.cli.tournament.live_view import watch_tournament
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, error_to_json, tournament_command
 from referee.match.canonical import Json
 

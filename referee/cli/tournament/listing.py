@@ -5,7 +5,7 @@ from itertools import islice
 import click
 
 from referee.cli.options import Number, choice_of
-from referee.cli.tables import Table, number
+from referee.cli.tables import TextTable, number
 from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
 from referee.match.canonical import Json
@@ -37,7 +37,7 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
         for tournament in found
     ]
     heads = ("id", "name", "status", "game", "seats", "format", "drafted")
-    text = Table(heads, rows, left=("id", "name", "status", "game", "format", "drafted")).plain()
+    text = TextTable(heads, rows, left=("id", "name", "status", "game", "format", "drafted")).plain()
     remote.show({"items": found}, text if found else "No tournaments found.")
 
 
@@ -81,7 +81,7 @@ def _entries(entries: list[Json]) -> str:
         for entry in entries
     ]
     heads = ("bot", "id", "seed", "version", "pre-flight")
-    return Table(heads, rows, left=("bot", "id", "version", "pre-flight")).plain()
+    return TextTable(heads, rows, left=("bot", "id", "version", "pre-flight")).plain()
 
 
 def _state(entry: Json) -> str:

@@ -16,7 +16,7 @@ from rich.console import Console
 from referee.cli import problem_report
 from referee.cli.live_view import LiveView
 from referee.cli.options import FOLDER, Number, choice_of, game_options, secret_option, time_options, usage_errors
-from referee.cli.tables import Table
+from referee.cli.tables import TextTable
 from referee.local import bot_files, tournament_standings
 from referee.local.matches import make_plan
 from referee.local.tournament_plan import LocalPlan, parse_hypotheses
@@ -171,7 +171,7 @@ def _short(seed: str) -> str:
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 
-def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> Table:
+def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> TextTable:
     """Return the standings as a table for the terminal."""
     heads = ("rank", "player", "matches", "points", "wins", "per match", "95 %", "Elo", "95 %", "faults")
     rows = [
@@ -185,7 +185,7 @@ def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> Table
         )
         for row in standings
     ]
-    return Table(heads, rows, left=("player",), title=title)
+    return TextTable(heads, rows, left=("player",), title=title)
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:

@@ -6,7 +6,7 @@ from itertools import islice
 import click
 
 from referee.cli.options import Number
-from referee.cli.tables import Table, number
+from referee.cli.tables import TextTable, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
 from referee.cli.tournament.bracket import render_bracket
@@ -85,7 +85,7 @@ def strengths(document: Json) -> str:
         )
         for row in document["items"]
     ]
-    lines = [Table(heads, rows).plain()] if rows else ["No matches have been played yet."]
+    lines = [TextTable(heads, rows).plain()] if rows else ["No matches have been played yet."]
     lines += [] if document["converged"] else ["The fit has not converged to a hundredth of a point."]
     lines += [] if document["exact"] else ["The intervals are approximate, because there are many bots."]
     return "\n".join(lines)
@@ -106,7 +106,7 @@ def opponents(document: Json) -> str:
         for row in document["items"]
     ]
     heads = ("bot", "by seat", "byes", "opponents")
-    return Table(heads, rows, left=("bot", "by seat", "opponents")).plain() if rows else NO_BOTS
+    return TextTable(heads, rows, left=("bot", "by seat", "opponents")).plain() if rows else NO_BOTS
 
 
 @result_command
@@ -120,7 +120,7 @@ def luck(document: Json) -> str:
         (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
         for row in document["items"]
     ]
-    return Table(("bot", "points", "returns", "matches", "deal groups"), rows).plain() if rows else NO_BOTS
+    return TextTable(("bot", "points", "returns", "matches", "deal groups"), rows).plain() if rows else NO_BOTS
 
 
 def _mean(found: Json | None) -> str:
@@ -143,7 +143,7 @@ def _square(rows: Sequence[Json]) -> str:
         [number, row["name"], *("·" if other is row else own.get(other["bot"], "-") for other in rows)]
         for number, row, own in zip(numbers, rows, scores, strict=True)
     ]
-    return Table(["", "bot", *numbers], cells).plain() if rows else NO_BOTS
+    return TextTable(["", "bot", *numbers], cells).plain() if rows else NO_BOTS
 
 
 def _pairs(rows: Sequence[Json]) -> str:

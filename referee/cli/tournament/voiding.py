@@ -2,7 +2,7 @@
 
 import click
 
-from referee.cli.tables import Table, number
+from referee.cli.tables import TextTable, number
 from referee.cli.tournament import lookup
 from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
@@ -54,7 +54,7 @@ def waiting(remote: Remote, bot: str) -> None:
     rows = [(match["match"], number(match["position"]), _reason(match)) for match in document["matches"]]
     rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["events"]]
     heads = ("match or tournament", "position", "why")
-    text = f"{head}\n{Table(heads, rows, left=('match or tournament', 'why')).plain()}" if rows else head
+    text = f"{head}\n{TextTable(heads, rows, left=('match or tournament', 'why')).plain()}" if rows else head
     remote.show(document, text)
 
 
