@@ -118,7 +118,7 @@ def measure_logs(session: Session, tournament_id: str) -> StoredSize:
 def list_next_logs(
     session: Session, tournament_id: str, cursor: DownloadCursor, until: int, ended: bool
 ) -> list[NextLog]:
-    """Return up to ``PAGE_SIZE`` matches whose logs come next after the cursor, [] at the end."""
+    """Return up to ``PAGE_SIZE`` matches whose logs come next after the cursor, or [] at the end."""
     columns = (Match.id, Match.status, Match.reason, Match.tournament_round, Match.table_no, Match.leg)
     query = select(*columns, Result.seq).join(Match, Match.id == Result.match_id)
     query = query.where(is_in_tournament(tournament_id), Result.seq > cursor.seq, Result.seq <= until)

@@ -36,7 +36,7 @@ def is_ending(tournament: Tournament) -> bool:
 
 
 def last_serial(session: Session, tournament_id: str) -> int:
-    """Return the number of the ladder's last match, 0 before the first. Matches are numbered as tables."""
+    """Return the number of the ladder's last match, or 0 before the first. Matches are numbered as tables."""
     newest = select(func.max(Match.table_no)).where(
         Match.tournament_id == tournament_id, Match.tournament_round.is_(None)
     )

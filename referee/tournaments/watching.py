@@ -36,12 +36,12 @@ class EndedMatch:
 
 
 def last_seq(session: Session) -> int:
-    """Return the ``seq`` of the last result of all matches, 0 before the first."""
+    """Return the ``seq`` of the last result of all matches, or 0 before the first."""
     return session.scalar(select(func.max(Result.seq))) or 0
 
 
 def last_counting_seq(session: Session, tournament_id: str) -> int:
-    """Return the ``seq`` of the last result of this tournament that counts, 0 if there is none."""
+    """Return the ``seq`` of the last result of this tournament that counts, or 0 if there is none."""
     query = select(func.max(Result.seq)).join(Match, Match.id == Result.match_id)
     return session.scalar(query.where(Match.tournament_id == tournament_id, Match.status == MatchState.FINISHED)) or 0
 

@@ -156,7 +156,7 @@ class _QueueState:
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
     def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
-        """Return why its bots or its deal group keep a match from being played, None if they do not."""
+        """Return why its bots or its deal group keep a match from being played, or None if they do not."""
         claimed_together = Match.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else Match.id == row.id
         query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
             Bot, Bot.id == MatchSeat.bot_id
@@ -204,7 +204,7 @@ class _QueueState:
 
 
 def _bot_reason(bot: Bot) -> Reason | None:
-    """Return why the bot itself gets no new matches, None if it may get some."""
+    """Return why the bot itself gets no new matches, or None if it may get some."""
     match bot.status:
         case BotState.VERIFIED | BotState.HOUSE:
             return None
