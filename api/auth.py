@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def anyone() -> Account | None:
-    """Return the account of the request's token, None without a token. Raise a 401 for an invalid token even here."""
+    """Return the account of the request's token, or None without a token. Raise a 401 for an invalid token."""
     g.account = found = _authenticate()
     return found
 
@@ -54,13 +54,13 @@ def current_account() -> Account:
 
 
 def viewer_id() -> str | None:
-    """Return the id of the request's account, None without one."""
+    """Return the id of the request's account, or None without one."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.id
 
 
 def viewer_role() -> Role | None:
-    """Return the role of the request's account, None without one."""
+    """Return the role of the request's account, or None without one."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.role
 

@@ -18,7 +18,7 @@ LONGEST_TIME = 40
 
 
 def decode_utf8(content: bytes) -> str | None:
-    """Return ``content`` as text, None if it is not UTF-8."""
+    """Return ``content`` as text, or None if it is not UTF-8."""
     try:
         return content.decode()
     except UnicodeDecodeError:

@@ -27,7 +27,7 @@ PARAMETER = {
 
 
 def read_key(request: Request) -> str | None:
-    """Return the client's Idempotency-Key, None without one. Raise a 422 if it is malformed."""
+    """Return the client's Idempotency-Key, or None without one. Raise a 422 if it is malformed."""
     key = request.headers.get(HEADER)
     if key is not None and not re.fullmatch("[!-~]{1,200}", key):
         raise Problem(

@@ -37,7 +37,7 @@ def list_of(item: type[Schema], base: type[Schema] = View) -> type[Schema]:
 
 
 def read_cursor(query: dict[str, Any]) -> Any:
-    """Return the key in ``query['cursor']``, None for the first page. Raise a 422 for a cursor of another list."""
+    """Return the key in ``query['cursor']``, or None for the first page. Raise a 422 for a cursor of another list."""
     cursor = query.get("cursor")
     if cursor is None:
         return None

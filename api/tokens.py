@@ -21,7 +21,7 @@ class Authenticated:
 
 
 def bearer_token() -> str | None:
-    """Return the bearer token in the Authorization header, None without a well-formed one."""
+    """Return the bearer token in the Authorization header, or None without a well-formed one."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     text = text.strip()
     return text if scheme.lower() == "bearer" and accounts.is_token_text(text) else None

@@ -79,6 +79,6 @@ class H11Response:
 
 @contextmanager
 def replace_framing() -> Iterator[None]:
-    """Let our client read with h11 while the block runs."""
+    """Make our client parse responses with h11 while the block runs."""
     with mock.patch.object(connection, "Response", H11Response):
         yield

@@ -1,6 +1,6 @@
-"""CPU time of the referee per decision over HTTP, compared with HTTP alone by aiohttp's client and by our own.
+"""Measure the referee's CPU time per decision over HTTP, and that of HTTP alone with aiohttp's client and with ours.
 
-The bots run in another process. Only the CPU time of this process is counted, with its database threads.
+The bots run in another process. Only the CPU time of this process is counted, including its database threads.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Ladders of 100 to 100,000 bots: pages, a bot's own rank, one result's update, and how their cost grows.
+"""Measure ladders of 100 to 100,000 bots: how the cost of pages, of a bot's rank, and of recording a result grows.
 
-In milliseconds, per operation and as a multiple of the smallest ladder's. On SQLite, unless ``--database`` names an
+Print milliseconds per operation, and their ratio to the smallest ladder. Use SQLite, unless ``--database`` names an
 empty PostgreSQL database.
 """
 

@@ -44,7 +44,7 @@ def report(session: Session, match: schema.StoredMatch) -> Json:
 
 
 def decision(session: Session, match: schema.StoredMatch, number: int, master_key: bytes) -> Json:
-    """Return the row of a decision with the question that was sent to the bot, None if none was sent.
+    """Return the row of a decision with the question that was sent to the bot, or None if none was sent.
 
     Raise a ``Problem`` as ``report`` does, and a 404 for a row that is not a decision.
     """

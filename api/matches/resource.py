@@ -110,7 +110,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
 def retry(match_id: str) -> Any:
     """Retry a stuck match
 
-    For the operator, after removing what made its runners fail. The match continues from its last recorded row.
+    For the operator, after fixing the cause of the failures. The match continues from its last recorded row.
     """
     return attach_group(match_retry.retry_match(current_session(), match_id))
 

@@ -177,7 +177,7 @@ def _response(body: Any) -> Response:
 
 
 def _last_event_id() -> tuple[int | None, bool]:
-    """Return the number in the caller's ``Last-Event-ID``, None without one, and whether it is that of the end."""
+    """Return the number in the caller's ``Last-Event-ID``, or None without one, and whether it is that of the end."""
     text = request.headers.get("Last-Event-ID", "").strip()
     if not text:
         return None, False

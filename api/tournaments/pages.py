@@ -110,7 +110,7 @@ def tournament_context(tournament: Tournament) -> Json:
 
 
 def standings_context(tournament: Tournament, number: int) -> Json | None:
-    """Return a page of the standings, None before the start."""
+    """Return a page of the standings, or None before the start."""
     if tournament.started_at is None:
         return None
     columns = terms.standings_columns(TIE_BREAKS[tournament.format], tournament.seats)

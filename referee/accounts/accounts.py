@@ -86,13 +86,13 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
 
 
 def find_account_by_token(session: Session, token_text: str) -> Account | None:
-    """Return the account that a token belongs to, None when the token is malformed, unknown or revoked."""
+    """Return the account that a token belongs to, or None when the token is malformed, unknown or revoked."""
     token = find_token(session, token_text)
     return None if token is None else session.get(Account, token.account_id)
 
 
 def find_token(session: Session, token_text: str) -> Token | None:
-    """Return the token with this text, None when it is malformed, unknown or revoked."""
+    """Return the token with this text, or None when it is malformed, unknown or revoked."""
     if not is_token_text(token_text):
         return None
     found = select(Token).where(Token.sha256 == _digest(token_text), Token.revoked_at.is_(None))

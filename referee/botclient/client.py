@@ -30,7 +30,10 @@ NOTICE_MS = 5_000  # for a manifest, a challenge or a notice
 
 @dataclass(frozen=True, slots=True)
 class CallTarget:
-    """A bot to call. ``secrets`` has the current one first, and during a rotation the previous one; none: unsigned."""
+    """A bot to call.
+
+    ``secrets``: the current one, then the previous one during a rotation. If there are none, calls are unsigned.
+    """
 
     bot_id: str
     url: str

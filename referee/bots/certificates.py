@@ -23,7 +23,7 @@ from referee.protocol.messages import PROTOCOL
 
 
 def explain_missing_certificate(session: Session, bot: Bot, game: str) -> str | None:
-    """Return why this bot may not play this game rated and what to do about it, None when it may.
+    """Return why this bot may not play this game rated and what to do about it, or None when it may.
 
     House bots need no certificate.
     """

@@ -87,7 +87,7 @@ def make_storable(text: str) -> str:
 
 
 def _reads_as_latin(name: str) -> bool:
-    """Return whether readers take capitals of other alphabets in this name for the Latin letters that they look like.
+    """Return whether readers of this name mistake capitals of other alphabets for the Latin letters they resemble.
 
     They do if the name has Latin letters, or if all of its letters look Latin. Otherwise a capital is read as its own
     small letter.

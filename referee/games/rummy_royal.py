@@ -327,7 +327,7 @@ class RummyRoyal(State):
         ranks = self.options["sequence"]
         if card in self.board:
             self._win(seat, card)
-        # RR-14: a seat that holds both or all three plays them directly one after the other.
+        # RR-14: a seat that holds all cards of a combination always plays them consecutively.
         if card == "Kh" and self._played_last(seat, "Qh", "Kh"):
             self._win(seat, "QK")
         if card[0] == ranks[-1] and self._played_last(seat, *(rank + card[1] for rank in ranks)):

@@ -124,7 +124,7 @@ def count_results(session: Session, ladder_id: str) -> int:
 
 
 def find_entry_time(session: Session, ladder_id: str, seq: int) -> datetime | None:
-    """Return the time of the ladder's last entry up to ``seq``, None before the first."""
+    """Return the time of the ladder's last entry up to ``seq``, or None before the first."""
     query = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return session.scalar(query.order_by(LedgerEntry.seq.desc()).limit(1))
 

@@ -205,7 +205,7 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
 
 
 def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
-    """Return the stored ratings of these bots, None when the ladder is frozen."""
+    """Return the stored ratings of these bots, or None when the ladder is frozen."""
     wanted, known = sorted(bots), {}
     for start in range(0, len(wanted), PAGE_SIZE):
         rows = session.connection().execute(_KNOWN, {"ladder": ladder_id, "bots": wanted[start : start + PAGE_SIZE]})

@@ -90,7 +90,7 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
 def derive_records(
     session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[SeatWithOwner]
 ) -> DerivedRecords:
-    """Return the values that follow from a verified log and from its seats."""
+    """Return the values derived from a verified log and its seats."""
     header, last = parse_row(lines[0]), parse_row(lines[rows - 1])
     match = {name: header[name] for name in ("game", "options", "seats", "rated")}
     bots = [player["bot"] for player in header["players"]]
@@ -105,7 +105,7 @@ def derive_records(
 
 
 def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | None:
-    """Return the ladder on which the match counts, None if it counts on none."""
+    """Return the ladder on which the match counts, or None if it counts on none."""
     if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
         return None
     ladder = ratings.find_ladder(session, match["game"], match["options"], match["seats"])

@@ -37,7 +37,7 @@ class LadderRank:
 
 
 def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | None:
-    """Return the rank of a bot, None if none of its matches counts."""
+    """Return the rank of a bot, or None if none of its matches counts."""
     found = session.connection().execute(_OWN, {"ladder": ladder_id, "bot": bot_id}).one_or_none()
     if found is None:
         return None

@@ -39,8 +39,8 @@ class RankedBot:
 class DescribedChange:
     """A change of a bot's rating by a ledger entry of this ``kind``.
 
-    For a result, ``version`` is the bot's in that match, and ``version_changed`` whether it differs from the result
-    before.
+    For a result, ``version`` is the version of the bot in that match, and ``version_changed`` tells whether it differs
+    from that of the previous result.
     """
 
     seq: int
@@ -77,7 +77,7 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
 
 
 def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder | None:
-    """Return the ladder of this game with these (complete) options and seats, None if there is none."""
+    """Return the ladder of this game with these (complete) options and seats, or None if there is none."""
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
     return session.scalar(select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats))
 
@@ -195,7 +195,7 @@ def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None)
 
 
 def last_seq(session: Session, ladder_id: str) -> int:
-    """Return the number of the last entry of this ladder, 0 before the first."""
+    """Return the number of the last entry of this ladder, or 0 before the first."""
     return session.scalar(select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id)) or 0
 
 

@@ -234,7 +234,7 @@ async def _discard_rows() -> None:
 
 
 def local_id(prefix: str, *parts: object) -> str:
-    """Return an id in the usual form that is a hash of ``parts``."""
+    """Return an id in the usual form, derived from a hash of ``parts``."""
     number = int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:16], "big")
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
 

@@ -1,4 +1,4 @@
-"""Play a local tournament: concurrent matches in one event loop, deal by deal, to the end or to the verdict."""
+"""Play a local tournament: concurrent matches in one event loop, deal by deal, until the end or the SPRT decision."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence

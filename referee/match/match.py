@@ -323,7 +323,7 @@ class Match:
         return False
 
     def _record_decision(self, seat: Seat, members: Json, events: list[Event]) -> None:
-        """Keep the decision until its decision point is complete, then write its rows by ascending seat."""
+        """Keep the decision until its decision point is complete, then write its rows in ascending seat order."""
         self._answered[seat] = members
         if seat in self.state.sealed:
             return

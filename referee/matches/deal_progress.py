@@ -46,7 +46,7 @@ class DrawCounts:
     def is_behind(self, last: "DrawCounts") -> bool:
         """Return whether knowledge of these draws is of no use to a match that is as far as ``last``.
 
-        That match has been dealt another deck since, and has made all draws that were made here.
+        That match has since been dealt a later deck, and has made all draws that were made here.
         """
         return self.decks < last.decks and self.draws <= last.draws
 
@@ -60,7 +60,7 @@ class DealGroupProgress:
         self._lock = threading.Lock()
 
     def find_slowest(self, session: Session, group_id: str) -> DrawCounts | None:
-        """Return what every open match of the group has drawn, None if all have ended.
+        """Return what every open match of the group has drawn, or None if all have ended.
 
         The result may be too low when there is much to read, but is never too high.
         """
@@ -111,7 +111,7 @@ class _GroupProgress:
             self._least = self._least_of(rows)
 
     def _find_slowest_by(self, counter: str, session: Session, rows: Mapping[str, int]) -> str | None:
-        """Return the match that has drawn the least, None if finding it would need too much reading.
+        """Return the match that has drawn the least, or None if finding it would need too much reading.
 
         The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
         """

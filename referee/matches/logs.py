@@ -77,7 +77,7 @@ def pack_partial_log(session: Session, match_id: str) -> None:
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
-    """Return number and bytes of the last row of a compressed log, None if there is no log."""
+    """Return number and bytes of the last row of a compressed log, or None if there is no log."""
     log = session.get(MatchLog, match_id)
     return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
 

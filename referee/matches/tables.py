@@ -37,7 +37,7 @@ class DealGroup(Leased, Base):
 
     @property
     def revealed_entries(self) -> list[Any] | None:
-        """Return the bots whose nonces entered the deal, None before the group is revealed."""
+        """Return the bots whose nonces entered the deal, or None before the group is revealed."""
         return self.entries if self.state == DealGroupState.REVEALED else None
 
 

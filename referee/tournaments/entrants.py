@@ -56,7 +56,7 @@ class EntrantSeat:
         return tournament.frozen_version and self.version is not None and self.bot_version != self.version
 
     def current_player(self, tournament: Tournament) -> str | None:
-        """Return the bot that plays its seats now, None if there is none."""
+        """Return the bot that plays its seats now, or None if there is none."""
         if self.withdrawn_at is not None:
             return None
         return self.bot_id if self.is_fit_to_play(tournament) else self.substitute

@@ -79,7 +79,7 @@ def arrange_tables(
 
 
 def find_players(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
-    """Return the bot that plays for each of these entrants now, None if there is none."""
+    """Return the bot that plays for each of these entrants now, or None if there is none."""
     seats = load_entrant_seats(session, tournament, set(entrants))
     return {seat.bot_id: seat.current_player(tournament) for seat in seats}
 

@@ -149,7 +149,7 @@ def _may_play(tournament: Tournament) -> ColumnElement[bool]:
 
 
 def _absence_reason(session: Session, tournament: Tournament, bot: Bot) -> str | None:
-    """Return why the bot cannot play, None when it can."""
+    """Return why the bot cannot play, or None when it can."""
     if bot.status != BotState.VERIFIED:
         return f"the bot is {bot.status}"
     report = bot.handshake_report

@@ -71,7 +71,7 @@ def list_running(session: Session) -> list[str]:
 
 
 def find_next_step(session: Session, tournament: Tournament) -> Step | None:
-    """Return the next step, None if the tournament must wait."""
+    """Return the next step, or None if the tournament must wait."""
     moment = current_time(session)
     if preflight.needs_update(session, tournament, moment):
         return Step("settled", _update_entries)

@@ -163,7 +163,7 @@ def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProg
 
 
 def newest_round(session: Session, tournament_id: str) -> int:
-    """Return the number of the newest round, 0 before the first."""
+    """Return the number of the newest round, or 0 before the first."""
     return (
         session.scalar(select(func.max(TournamentRound.number)).where(TournamentRound.tournament_id == tournament_id))
         or 0

@@ -50,7 +50,7 @@ class Tournament(Base):
 
     @property
     def public_draw_key(self) -> str | None:
-        """Return the key of random decisions in hex, None before the end."""
+        """Return the key of random decisions in hex, or None before the end."""
         return self.draw_key.hex() if self.status in OVER and self.draw_key else None
 
 

@@ -36,7 +36,7 @@ class EndedMatch:
 
 
 def last_seq(session: Session) -> int:
-    """Return the ``seq`` of the last result of all matches, 0 before the first."""
+    """Return the ``seq`` of the last result of all matches, or 0 before the first."""
     return session.scalar(select(func.max(Result.seq))) or 0
 
 

@@ -39,7 +39,7 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
 
 def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
     """Return the bots whose checks come next."""
-    # In a query of its own, since they are few: counted for every due row, they took PostgreSQL seconds.
+    # A separate query, since leased checks are few: counting them for every due row took PostgreSQL seconds.
     owners = select(Bot.owner_id).join(Check, Check.bot_id == Bot.id).where(checks.LEASES.is_leased(boot, seconds))
     under_way = Counter(session.scalars(owners))
     line = Check.requested_by_owner.desc(), Check.due_at, Bot.id

@@ -114,7 +114,7 @@ def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -
 
 
 def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]]) -> str | None:
-    """Return the id of the ladder on which the match counts, None if it counts on none."""
+    """Return the id of the ladder on which the match counts, or None if it counts on none."""
     owners = [seat["owner_id"] for seat in seats if seat["rated"]]
     if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
         return None

@@ -116,7 +116,7 @@ def load_visibility(session: Session, match_id: str) -> MatchVisibility:
 
 
 def load_placements(session: Session, match_id: str) -> list[int] | None:
-    """Return the placements by seat, None if the match has no result."""
+    """Return the placements by seat, or None if the match has no result."""
     query = select(MatchSeat.placement).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
     found = [placement for placement in session.scalars(query) if placement is not None]
     return found or None

@@ -221,7 +221,7 @@ class _QueueState:
 
 
 def _bot_reason(bot: Bot) -> Reason | None:
-    """Return why the bot itself gets no new matches, None if it may get some."""
+    """Return why the bot itself gets no new matches, or None if it may get some."""
     match bot.status:
         case BotState.VERIFIED | BotState.HOUSE:
             return None

@@ -19,7 +19,7 @@ LABELS = {"substitutes": "replaced"}  # of counts that are not called like their
 @service_command("list")
 @click.option("--status", type=choice_of(TournamentState), help="List only tournaments in this state.")
 @click.option("--game", metavar="GAME", help="List only tournaments of this game.")
-@click.option("--limit", type=Number(1), default=DEFAULT_LIMIT, help="Largest number of tournaments to list.")
+@click.option("--limit", type=Number(1), default=DEFAULT_LIMIT, help="Maximum number of tournaments to list.")
 def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> None:
     """List tournaments, the newest first.
 

@@ -44,7 +44,7 @@ def seed(text: str) -> tuple[str, int | None]:
     """Split BOT=NUMBER, or BOT=- to seed the bot by its rating."""
     bot, _, number = text.rpartition("=")
     if not bot or not re.fullmatch("-|[0-9]{1,9}", number, re.ASCII):
-        raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for none)")
+        raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for no seed)")
     return bot, None if number == "-" else int(number)
 
 

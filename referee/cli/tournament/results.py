@@ -29,7 +29,7 @@ def result_command(render: Callable[[Json], str]) -> click.Command:
 
 
 @tournament_command(example="--limit 10")
-@click.option("--limit", type=Number(1), help="Largest number of rows to show. [default: all]")
+@click.option("--limit", type=Number(1), help="Maximum number of rows to show. [default: all]")
 @click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
 def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
     """Show the standings.

@@ -45,8 +45,8 @@ class Strength:
 class Fit:
     """Strengths from the strongest down.
 
-    ``converged``: they maximise the likelihood, to a hundredth of a point. ``exact``: their errors use the full
-    curvature of the likelihood.
+    ``converged``: they maximise the likelihood to within a hundredth of a point. ``exact``: the standard errors use the
+    full curvature of the likelihood.
     """
 
     rows: list[Strength]
