@@ -23,7 +23,7 @@ def test_the_demo_plays_both_games_checks_a_log_and_ends_with_status_0(tmp_path:
 
     assert played.returncode == 0, played.stdout + played.stderr
     for game, matches in (("saint-poker", 20), ("pool-nap", 6)):
-        assert re.search(rf"{game}, \d seats: {matches} matches in [\d.]+ s\nplace +bot +matches", played.stdout)
+        assert re.search(rf"{game}, \d seats: {matches} matches in [\d.]+ s\nrank +bot +matches", played.stdout)
     assert re.search(r"verify http://127\.0\.0\.1:\d+/api/v1/matches/mat_\w{26}/log\nok  ", played.stdout)
     assert re.search(r"\npages  (http://127\.0\.0\.1:\d+)/\nAPI    \1/api/v1\ndocs   \1/docs\n", played.stdout)
     assert not family(folder)
