@@ -10,7 +10,7 @@ class Difference:
     ``ladder_id`` is the ladder whose numbers are unreliable because of it, if any.
     """
 
-    kind: str  # "match", "log", "seats", "reveal", "result", "act", "change", "rating", "count"
+    kind: str  # "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "count"
     id: str
     stored: str
     expected: str

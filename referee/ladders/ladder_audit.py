@@ -72,18 +72,18 @@ def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int
 def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
     """Yield results and voids without a ledger entry, and entries without a cause."""
     for match_id, seq in session.execute(missing_entries(ladder_id)):
-        yield Difference("act", match_id, "none", f"an act for result {seq}", ladder_id)
+        yield Difference("entry", match_id, "none", f"a ledger entry for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
-        yield Difference("act", match_id, "no void", "an act that makes it void", ladder_id)
+        yield Difference("entry", match_id, "no void", "a ledger entry that makes it void", ladder_id)
     for entry_seq, of, kind in session.execute(invalid_entries(ladder_id)):
-        yield Difference("act", f"{entry_seq} of {of}", kind, "no act: of no match that could count", ladder_id)
+        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: of no match that could count", ladder_id)
     for entry_seq, of, kind, home in session.execute(misplaced_entries(ladder_id)):
         for concerned in (ladder_id, home):
-            yield Difference("act", f"{entry_seq} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
+            yield Difference("entry", f"{entry_seq} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
     for entry_seq, of in session.execute(entries_without_result(ladder_id)):
-        yield Difference("act", f"{entry_seq} of {of}", "result", "a result of the match on this ladder", ladder_id)
+        yield Difference("entry", f"{entry_seq} of {of}", "result", "a result of the match on this ladder", ladder_id)
     for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)):
-        yield Difference("act", f"{entry_seq} of {of}", f"void, the match is {status}", "a void match", ladder_id)
+        yield Difference("entry", f"{entry_seq} of {of}", f"void, the match is {status}", "a void match", ladder_id)
 
 
 def missing_entries(ladder_id: str) -> Select[str, int]:

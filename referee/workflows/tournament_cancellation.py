@@ -17,7 +17,7 @@ from referee.workflows import deal_group_closing, voiding
 def cancel_tournament(
     session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None
 ) -> Tournament:
-    """Ends a tournament before its time; matches that are over keep their results.
+    """End a tournament before its time; matches that are over keep their results.
 
     The scheduler closes deal groups in which nothing was played. Raise ``NotFound``, and ``Conflict`` if the tournament
     has ended.

@@ -1,12 +1,12 @@
 """Decide which rows of a match are public now, while it is played and afterwards.
 
-Of a match whose seats are hidden (rated play, see ``filter_known_seats``) rows are told in groups: all of a round once
-the next has begun or the match is over; and what is older than ``MAX_DELAY_S``, looked for only every ``STEP_S`` of the
-clock. So the moment at which a row comes tells when a round ended, or which ten seconds it belongs to, and never how
-long a seat thought. Where others still play the same cards, and could be told by who watches, rows are told when all
-have been dealt the next ones, or are over (``sharing``). Of all other matches rows are told as soon as they are
-recorded. How a row may be read is decided in ``match.log``: nobody is told more than masked events before the group
-is over.
+In a match whose seats are hidden (rated play, see ``filter_known_seats``) rows become public in groups: all rows of a
+round once the next has begun or the match is over, and rows older than ``MAX_DELAY_S``, checked only every ``STEP_S``
+of the clock. So the moment at which a row appears reveals when a round ended, or which ten seconds it belongs to, and
+never how long a seat thought. Where others still play the same cards and a spectator could inform them, rows become
+public when all have been dealt the next cards or are over (``deal_progress``). In all other matches rows become public
+as soon as they are recorded. How a row may be read is decided in ``match.log``: nobody sees more than masked events
+before the group is over.
 """
 
 from collections.abc import Collection, Sequence

@@ -142,7 +142,7 @@ def test_a_repair_tells_what_stood_and_what_follows_and_frozen_values_wait_for_i
     with world.database.write() as session:
         last = session.scalars(select(Result.match_id).order_by(Result.seq.desc())).first()
         session.execute(delete(Result).where(Result.match_id == last))
-    assert {one.kind for one in found(world)} >= {"match", "act", "change"}
+    assert {one.kind for one in found(world)} >= {"match", "entry", "change"}
 
     mend(world, ladder)
 
