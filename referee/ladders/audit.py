@@ -29,7 +29,7 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class StoredMatch:
-    """A match that has ended, or has a result anyway, with all that is stored of it."""
+    """A match that has ended or has a result, with all its stored data."""
 
     match: Match
     group: DealGroup
