@@ -120,7 +120,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return self._endpoint("POST", rule, role, response, **{"transaction": "idempotent"} | options)
 
     def put(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
-        """Register a view that replaces something."""
+        """Register a view that replaces a resource."""
         return self._endpoint("PUT", rule, role, response, transaction="write", **options)
 
     def patch(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:

@@ -68,7 +68,7 @@ def wake_alone(connection: Redis, match_id: str) -> bool:
 def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> bool:
     """Enqueue a job unless its id exists; return whether it is new.
 
-    RQ keeps no trace of a job after its end, since the id would then be refused as taken.
+    RQ deletes a job when it ends: otherwise its id would be refused as taken.
     """
     try:
         connection.enqueue(

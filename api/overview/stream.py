@@ -1,4 +1,4 @@
-"""The stream of the whole service: its overview whenever that has changed, at most every two seconds.
+"""The stream of the whole service: its overview after each change, at most every two seconds.
 
 Each message replaces the one before, so messages have no ids.
 """

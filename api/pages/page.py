@@ -66,7 +66,7 @@ def _problem_page(problem: Problem) -> Response | None:
 
 
 def _without_slash() -> Response:
-    """Redirect to the same path without slashes at its end.
+    """Redirect to the same path without trailing slashes.
 
     The target is a path of this service, even if the request's path begins with two slashes.
     """

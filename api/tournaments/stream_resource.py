@@ -31,7 +31,7 @@ def follow(query: Json, tournament_id: str) -> Response:
     `tournament_round`, `table`, `leg`, `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat,
     `finished_at`).
     `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`: `as_of_seq`,
-    `results` and the first 50 rows as in GET …/standings, without points per match and error bars. `end`: the
+    `results` and the first 50 rows as in GET …/standings, without points per match or error bars. `end`: the
     tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and standings
     are sent at most once a second. The id of a message is the number of the last result sent: reconnect with it in
     `Last-Event-ID` to receive every match exactly once.

@@ -233,7 +233,7 @@ def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bo
     if bot is None:
         raise NotFound("bot", bot_id)
     if revision is not None and bot.revision != revision:
-        raise Conflict(f"the bot has revision {bot.revision}, the change was made to revision {revision}")
+        raise Conflict(f"the bot has revision {bot.revision}, but the change was based on revision {revision}")
     if bot.status == BotState.RETIRED:
         raise Conflict("the bot is retired")
     if bot.status == BotState.HOUSE:

@@ -61,7 +61,7 @@ def is_check_outdated(game: str) -> ColumnElement[bool]:
 def passed_last_check(game: str) -> ColumnElement[bool]:
     """Return the condition for bots whose last check passed, or that were never checked.
 
-    Without it, a bot could announce one new version after the other in place of a certificate.
+    Without this condition, a bot could avoid certification by announcing one new version after another.
     """
     certified = exists().where(
         Certificate.bot_id == Check.bot_id,

@@ -67,7 +67,7 @@ class Api:
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = _origin(url)
-        # Identity, because the logs of a tournament are gzip files and have to be stored as the service sent them.
+        # "identity", because the logs of a tournament are gzip files that must be stored as the service sent them.
         self._headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         self._headers["User-Agent"] = f"referee/{__version__}"
         if token:

@@ -14,7 +14,7 @@ from referee.house.strategies import players
 @click.command()
 @click.argument("name", type=click.Choice(sorted(players())))
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
-@click.option("--port", type=PORT, default=9000, help="Port to serve on; 0 takes a free one.")
+@click.option("--port", type=PORT, default=9000, help="Port to serve on; 0 picks a free port.")
 @secret_option("Secret of the bot, as shown when it was registered.")
 @click.option(
     "--secret-file",

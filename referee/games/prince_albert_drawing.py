@@ -1,6 +1,6 @@
 """The cards of a round of Prince Albert: the deal, discarding and drawing, and who may see which card.
 
-``prince_albert.py`` handles bids, which determine the number of draws, and what hands win.
+``prince_albert.py`` handles bids, which determine the number of draws, and decides which hands win.
 """
 
 from bisect import insort

@@ -1,6 +1,6 @@
 """Replay a ladder from its ledger entries and results alone, to derive what its stored changes should be.
 
-No derived values are read, so that they can be compared with the outcome. Memory: the ratings of the ladder's bots, a
+It reads no derived values, so that the outcome can be compared with them. Memory: the ratings of the ladder's bots, a
 page of entries, and copies of the ratings at up to ``MAX_COPIES`` entries from which a void may have to restart.
 """
 

@@ -26,7 +26,7 @@ class LedgerRow:
     """A row of a ledger entry.
 
     A result has a row for each seat. Other entries have a row for each bot whose rating changed, or a single row
-    without a bot. Ratings are in micro-points, None if the entry does not affect the bot.
+    without a bot. Ratings are in micro-points, or None if the entry does not affect the bot.
     """
 
     entry: int

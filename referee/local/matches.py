@@ -212,7 +212,7 @@ class _LocalTable:
         return await self._seats[request.seat](request)
 
     def record(self, match: Match, _rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Note the problems of an answer; the match keeps its own log."""
+        """Record the problems of an answer; the match keeps its own log."""
         bot = self._bots.get(answer.seat)
         if bot and bot.last:
             problems, (_, reply) = self.problems[answer.seat], bot.last

@@ -99,8 +99,8 @@ def _mean(bar: ErrorBar) -> float:
 def _bounds(bar: ErrorBar) -> tuple[float | None, float | None]:
     """Return the bounds of the error bar, or exact ones for a player that won or lost everything.
 
-    Resampling finds no spread there. With n deals the bound is the share p of other outcomes for which seeing none has
-    a probability of 2.5 %: (1 - p)^n = 0.025 (Clopper and Pearson 1934).
+    Resampling such results shows no spread. With n deals, the bound is the share p of other outcomes at which the
+    probability of seeing none is 2.5 %: (1 - p)^n = 0.025 (Clopper and Pearson 1934).
     """
     if bar.low is None or bar.points_per_match not in (0, 1):
         return bar.low, bar.high

@@ -249,7 +249,7 @@ class _Matchmaker:
     def _candidates(self, first: _Player, seated_owners: set[_Owner]) -> list[_Player]:
         """Return the free players nearest in rating to ``first`` whose owner is not seated.
 
-        Of one owner include at most ``MAX_CANDIDATES_OF_OWNER``, and in addition the bot with the fewest games.
+        For each owner, include at most ``MAX_CANDIDATES_OF_OWNER`` and, in addition, the bot with the fewest games.
         """
         candidates: list[_Player] = []
         per_owner: Counter[_Owner] = Counter()

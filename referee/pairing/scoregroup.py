@@ -116,10 +116,11 @@ class _StepBudget:
 
 @dataclass(slots=True)
 class Bracket:
-    """One bracket. ``moved`` are left over from higher brackets, ``residents`` have its score; both are by rank.
+    """One bracket.
 
-    ``accepts`` tells whether the players who would move down leave a pairing for everyone below; in the last bracket,
-    whether they may get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose because of them.
+    ``moved`` come from higher brackets, ``residents`` have the score of this one; both are ordered by rank. ``accepts``
+    tells whether everyone below can still be paired if these players move down; in the last bracket, whether they may
+    get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose because of them.
     """
 
     rules: Rules

@@ -16,7 +16,7 @@ def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit
     seated_owners: list[set[str]] = []  # by group
     open_groups: list[int] = []
     for index, table in enumerate(tables):
-        # The prefix keeps an owner's name apart from an equal entrant id.
+        # The prefix distinguishes an owner's name from an equal entrant id.
         owners = {
             f"owner {owner}" if (owner := owner_of.get(entrant, "")) else f"entrant {entrant}" for entrant in table
         }

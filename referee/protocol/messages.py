@@ -103,8 +103,8 @@ def group_start_body(
 def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
     """Return the notice that a match is over.
 
-    ``match`` is the member of the questions, ``result`` the result row; each of the seat's ``faults`` has ``question``
-    and ``fault``.
+    ``match`` is the same member as in the questions, ``result`` the result row; each of the seat's ``faults`` has
+    ``question`` and ``fault``.
     """
     facts = {key: match[key] for key in ("id", "game", "seat")}
     outcome = {key: result[key] for key in ("scores", "returns", "placements")}

@@ -40,7 +40,7 @@ def get_format(tournament: Tournament) -> pairing.Format:
 
 
 def get_draw_key(tournament: Tournament) -> bytes:
-    """Return the key of all random choices of a tournament; zeros before the start, when none is made."""
+    """Return the key of all random choices of a tournament, or zeros before the start, when no choices are made."""
     return tournament.draw_key or bytes(32)
 
 

@@ -32,8 +32,10 @@ def finish_match(
     master_key: bytes,
     unreachable_seats: Iterable[int] = (),
 ) -> Result:
-    """End a match as ``match_end.finish_match`` does, and note in the same transaction which seats
-    (``unreachable_seats``) were given up: too many faults, or an address that may not be called."""
+    """End a match as ``match_end.finish_match`` does, and update the unreachable streaks of its bots.
+
+    ``unreachable_seats`` were given up: they had too many faults, or an address that may not be called.
+    """
     result = match_end.finish_match(session, tail, outcome, master_key=master_key)
     update_unreachable_streaks(
         session, tail.match_id, unreachable=[result.bots[seat] for seat in unreachable_seats], seated=result.bots

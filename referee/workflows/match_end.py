@@ -37,8 +37,8 @@ class MatchResult:
 def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
     """End a match: ``tail`` has the rows not recorded yet, the result row last. All of it happens or nothing.
 
-    The result counts on a ladder if the match is rated and has at least two rated seats, each of another owner. Raise
-    ``StaleEpoch``, with nothing changed, when the claim is no longer valid.
+    The result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner.
+    Raise ``StaleEpoch``, with nothing changed, when the claim is no longer valid.
     """
     session.flush()  # the statements below bypass the session's unit of work
     match = _end_match(session, tail)
