@@ -49,6 +49,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "workers": (*REFEREE, "workers"),
     "api": (*REFEREE, "api", "workers.queues"),
 }
+PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
+    "referee.accounts": {"reserved_names", "roles", "tables"},
+    "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
+    "referee.webhooks": {"outbox", "tables"},
+    "referee.matches": {"download_seats", "logs", "matches", "scheduling", "states", "tables"},
+    "referee.ladders": {"kinds", "ratings", "tables"},
+    "referee.tournaments": set(),
+}
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice
 MODULES = sorted(
@@ -92,6 +100,17 @@ def test_imports_point_inward(path: Path) -> None:
     }
 
     assert not strangers, f"{name} ({layer}) may not import these"
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_areas_import_each_other_through_their_public_modules(area: str) -> None:
+    taken = {
+        used.split(".")[2]
+        for importer, used in all_imports()
+        if within(used, area) and used != area and not within(importer, area) and importer.startswith(AREAS)
+    }
+
+    assert taken == PUBLIC[area]
 
 
 @cache
