@@ -154,7 +154,7 @@ def _check_open_point(match: Match, number: int, row: Json) -> None:
     if match.over:
         raise BadLog(number, "superfluous row: the match was over already")
     if row.get("n") != match.n or row.get("seat") not in list(match.state.sealed):
-        raise BadLog(number, f"expected a decision of seat {min(match.state.pending())} here")
+        raise BadLog(number, f"expected a decision of seat {min(match.state.pending()) + 1} here")
 
 
 def _describe_missing_row(match: Match, rows: Sequence[Json], sealed: Collection[Seat] = ()) -> str:
@@ -162,11 +162,11 @@ def _describe_missing_row(match: Match, rows: Sequence[Json], sealed: Collection
     number = len(rows)
     if number < len(match.log.rows):
         row = match.log.rows[number]
-        missing = f"a decision of seat {row['seat']}" if row["type"] == "decision" else f"the {row['type']} row"
+        missing = f"a decision of seat {row['seat'] + 1}" if row["type"] == "decision" else f"the {row['type']} row"
     elif asked := match.state.chance():
         missing = f"the outcome of a {asked['kind']}"
     else:
-        missing = f"a decision of seat {min({*match.state.pending(), *match.state.sealed} - {*sealed})}"
+        missing = f"a decision of seat {min({*match.state.pending(), *match.state.sealed} - {*sealed}) + 1}"
     return f"the log ends before the match is over: expected {missing} here"
 
 

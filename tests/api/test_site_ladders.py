@@ -10,7 +10,6 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, event, update
 
 from api.ladders import pages as page_of_ladders
-from api.ladders.schemas import points
 from referee.bots.tables import Bot
 from referee.ladders import leaderboard, trends
 from referee.ladders.tables import Ladder
@@ -250,8 +249,8 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
 def test_places_are_those_of_the_whole_ladder(service: Service) -> None:
     bots, ladder = played(service, 7, 11)
 
-    def shown(lines: Sequence[leaderboard.LeaderboardRow]) -> list[tuple[int, str, float]]:
-        return [(line.rank, line.bot_id, points(line.value)) for line in lines]
+    def shown(lines: Sequence[leaderboard.LeaderboardRow]) -> list[tuple[int, str, int]]:
+        return [(line.rank, line.bot_id, line.value) for line in lines]
 
     with service.database.read() as session:
         whole = shown(leaderboard.load_leaderboard(session, ladder, start=0, limit=50).rows)

@@ -18,6 +18,7 @@ from referee.schema import Base
 from tests.database.world import MANIFEST, FakeClock, World, certify
 
 RENAMED = importlib.import_module("referee.db.migrations.versions.0006_plain_words").COLUMNS
+FORMER_GROUP_STATES = {"new": "new", "playing": "open", "revealed": "over"}
 # In an order in which they may refer to each other.
 KEPT = (
     *("accounts", "bots", "deal_groups", "matches", "match_seats", "match_logs", "ladders", "results"),
@@ -81,6 +82,8 @@ def copy_back(today: Database, old: Database) -> None:
             for row in rows:
                 if name == "rating_changes":
                     row["seq"] = numbers[row["seq"]]
+                if name == "deal_groups":
+                    row["state"] = FORMER_GROUP_STATES[row["state"]]
                 if name == "ratings":
                     row["as_of_seq"] = numbers[row["as_of_seq"]]
             table = sa.table(name, *(sa.column(column.name, column.type) for column in columns))
