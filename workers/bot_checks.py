@@ -25,7 +25,7 @@ from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
 from referee.workflows import handshake_results
-from workers.batch_writer import BatchWriter
+from workers.database_thread import DatabaseThread
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ PACE: Final = Pace(idle_s=1.0, question_time_s=25.0, time_limit_s=90.0, scenario
 
 
 async def perform_handshake(
-    handshake: handshakes.ClaimedHandshake, recorder: BatchWriter, policy: Policy, master_key: bytes
+    handshake: handshakes.ClaimedHandshake, database: DatabaseThread, policy: Policy, master_key: bytes
 ) -> None:
     """Perform a handshake: 1. Send a signed challenge, nothing else before it succeeds. 2. Fetch the manifest.
     3. Record the report."""
@@ -60,7 +60,7 @@ async def perform_handshake(
             }
     report["ok"] = manifest is not None
     try:
-        await recorder.write(handshake_results.finish_handshake, handshake.bot_id, handshake.epoch, report, manifest)
+        await database.write(handshake_results.finish_handshake, handshake.bot_id, handshake.epoch, report, manifest)
     except StaleEpoch as error:
         log.info("handshake_claim_lost", extra={"bot": handshake.bot_id, "reason": str(error)})
 
@@ -77,7 +77,7 @@ class CheckParameters:
 
 async def check_bot(
     claimed: ClaimedCheck,
-    recorder: BatchWriter,
+    database: DatabaseThread,
     policy: Policy,
     limits: CallLimits,
     master_key: bytes,
@@ -87,7 +87,7 @@ async def check_bot(
 
     Release the claim when cancelled. Raise ``Unavailable`` when our network or the database is down.
     """
-    bot, secrets = await recorder.read(_to_be_called, claimed.bot_id, master_key)
+    bot, secrets = await database.read(_to_be_called, claimed.bot_id, master_key)
     seed = token_hex(8)
     check = asyncio.create_task(
         run_check(
@@ -105,13 +105,13 @@ async def check_bot(
         )
     )
     try:
-        await _record_progress(check, progress, claimed, recorder, suite)
+        await _record_progress(check, progress, claimed, database, suite)
         outcome = _outcome(await check, seed)
-        await recorder.write(checks.finish, claimed, outcome)
+        await database.write(checks.finish, claimed, outcome)
     except StaleEpoch as error:
         log.info("check_claim_lost", extra={"bot": claimed.bot_id, "reason": str(error)})
     except asyncio.CancelledError:
-        await recorder.write(checks.give_back, claimed)
+        await database.write(checks.give_back, claimed)
         raise
     finally:
         check.cancel()
@@ -132,7 +132,7 @@ async def _record_progress(
     check: asyncio.Task[ConformanceReport],
     progress: _Progress,
     claimed: ClaimedCheck,
-    recorder: BatchWriter,
+    database: DatabaseThread,
     suite: CheckParameters,
 ) -> None:
     """Record the progress of a check until it ends. Raise ``StaleEpoch`` as soon as the claim is lost."""
@@ -143,7 +143,7 @@ async def _record_progress(
             continue
         written, silent_s = progress.at, 0.0
         try:
-            await recorder.write_soon(checks.tell, claimed, *written)
+            await database.write_soon(checks.tell, claimed, *written)
         except Unavailable as error:
             log.warning("check_progress_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
 

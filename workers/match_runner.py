@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
@@ -17,16 +17,16 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.log import digest
 from referee.match.match import FAULTS, Answer, Match, Request
-from referee.matches import deal_groups
+from referee.matches import deal_groups, logs
 from referee.matches.claims import Claim
 from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer
 from referee.matches.states import DealGroupState
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
-from referee.workflows import health, match_end, match_loading
+from referee.workflows import match_end, match_loading
 from referee.workflows.match_loading import LoadedMatch, RunnerSeat
-from workers.batch_writer import RETRY_S, BatchWriter
 from workers.connectivity import Connectivity, is_unconnected
+from workers.database_thread import DatabaseThread
 from workers.house_seat import match_random
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class MatchContext:
     """A claimed match and what is needed to play it."""
 
     claim: Claim
-    writer: BatchWriter
+    database: DatabaseThread
     policy: Policy
     limits: CallLimits
     master_key: bytes
@@ -54,13 +54,20 @@ class MatchContext:
     connectivity: Connectivity
     keep_claim: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
     notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
+    callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 
     def caller(self, player: RunnerSeat) -> BotCaller:
-        """Return a new connection to a bot."""
-        keys = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
-        return BotCaller(
-            CallTarget(player.bot_id, player.url, keys, player.max_concurrent_requests), self.policy, self.limits
-        )
+        """Return the caller of a seat. All questions and notices share its connection."""
+        key = player.bot_id, player.seat
+        if key not in self.callers:
+            secrets = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
+            target = CallTarget(player.bot_id, player.url, secrets, player.max_concurrent_requests)
+            self.callers[key] = BotCaller(target, self.policy, self.limits)
+        return self.callers[key]
+
+    def close_connections(self) -> None:
+        for caller in self.callers.values():
+            caller.close()
 
 
 async def play_match(context: MatchContext) -> bool:
@@ -77,11 +84,13 @@ async def play_match(context: MatchContext) -> bool:
             await table.play()
         await table.finish()
         context.notify_spectators()
+        await _notify_end(context, loaded, table)
+        return True
     except StaleEpoch as error:
         log.info("claim_lost", extra={"match": context.claim.match_id, "reason": str(error)})
         return False
-    await _notify_end(context, loaded, table)
-    return True
+    finally:
+        context.close_connections()
 
 
 # -- opening the deal group --
@@ -90,12 +99,12 @@ async def play_match(context: MatchContext) -> bool:
 async def _load_when_dealt(context: MatchContext) -> LoadedMatch:
     """Load the match once its deal group is open. Open the group if no other runner is doing so; otherwise wait."""
     while True:
-        loaded = await context.writer.read(
+        loaded = await context.database.read(
             match_loading.load_match, context.claim.match_id, master_key=context.master_key
         )
         if loaded.group_state != DealGroupState.NEW:
             return loaded
-        opening = await context.writer.write(deal_groups.claim_opening, loaded.group_id)
+        opening = await context.database.write(deal_groups.claim_opening, loaded.group_id)
         if opening is None:
             await asyncio.sleep(OPENING_POLL_S)
         elif gathered := await _gather_nonces(context, opening, await _load_group_players(context, loaded)):
@@ -112,7 +121,7 @@ async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Seq
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
         return loaded.players
-    return await context.writer.read(match_loading.load_players, entries)
+    return await context.database.read(match_loading.load_players, entries)
 
 
 async def _gather_nonces(
@@ -131,26 +140,22 @@ async def _gather_nonces(
         if hashes is None:
             body = messages.group_start_body(group_id, opening.commitment)
             received = await _ask_all(callers, body, f"{group_id}_hash", messages.read_nonce_hash)
-            hashes = await context.writer.write(deal_groups.record_nonce_hashes, group_id, epoch, received)
+            hashes = await context.database.write(deal_groups.record_nonce_hashes, group_id, epoch, received)
         body = messages.group_start_body(group_id, opening.commitment, hashes)
         received = await _ask_all(callers, body, f"{group_id}_nonce", messages.read_nonce)
         nonces = [
             nonce if nonce and digest(nonce.encode()) == promised else ""
             for nonce, promised in zip(received, hashes, strict=True)
         ]
-        await context.writer.write(deal_groups.open_group, group_id, epoch, nonces)
+        await context.database.write(deal_groups.open_group, group_id, epoch, nonces)
     except StaleEpoch:
         log.info("deal_group_claim_lost", extra={"group": group_id})
         return None
     except asyncio.CancelledError:
         # All matches of the group wait for its opening: release it, so that nobody must wait for the lease to expire.
         with suppress(Unavailable):
-            await context.writer.write(deal_groups.release_opening, group_id, epoch)
+            await context.database.write(deal_groups.release_opening, group_id, epoch)
         raise
-    finally:
-        for caller in callers:
-            if caller is not None:
-                caller.close()
     return hashes, nonces
 
 
@@ -190,50 +195,28 @@ class _MatchSession:
 
     async def play(self) -> None:
         """Play the match to its end."""
-        try:
-            await self._play()
-        finally:
-            for seat in self.seats:
-                seat.close()
+        if not self.match.over and self._recorded < len(self.match.lines):
+            await self._context.database.record(self._next_update(fault_reports=[]))
+        await drive(self.match, self._ask, self._record)
 
     async def finish(self) -> None:
-        """Replay the whole log to verify it, then store the result.
-
-        Wait while the database is not available: another runner would ask the last question again.
-        """
-        await asyncio.to_thread(self._replay)
+        """Verify the log by a replay of the recorded rows, then store the result."""
         tail = self._last_update or self._next_update(fault_reports=[])
+        recorded = await self._context.database.read(logs.recorded_lines, self._loaded.id)
+        self._replay([*recorded, *tail.lines])
         state = self.match.state
         outcome = match_end.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
-        stored = False
-        while not stored:
-            try:
-                await self._context.writer.write(
-                    health.finish_match,
-                    tail,
-                    outcome,
-                    master_key=self._context.master_key,
-                    unreachable_seats=self._unreachable_seats(),
-                )
-                stored = True
-            except Unavailable as error:
-                log.warning("result_write_failed", extra={"match": tail.match_id, "reason": str(error)})
-                await asyncio.sleep(RETRY_S)
-
-    async def _play(self) -> None:
-        if not self.match.over and self._recorded < len(self.match.lines):
-            await self._context.writer.write_durably(self._next_update(fault_reports=[]))
-        await drive(self.match, self._ask, self._record)
+        await self._context.database.finish(match_end.FinishedMatch(tail, outcome, self._unreachable_seats()))
 
     def _unreachable_seats(self) -> set[int]:
         """Return seats that were retired or whose address the policy refuses."""
         refused = {row["seat"] for row in self.match.log.rows if row.get("fault") == "egress_denied"}
         return self.match.retired | refused
 
-    def _replay(self) -> None:
-        """Raise ``BadLog`` unless a replay yields the same log: a result must follow from the recorded rows alone."""
-        replayed = Match.resume(self._loaded.header, self._chance, self.match.lines)
-        if replayed.lines != self.match.lines:
+    def _replay(self, lines: Sequence[bytes]) -> None:
+        """Raise ``BadLog`` unless ``lines`` replay to the log of the match: its result must follow from them alone."""
+        replayed = Match.resume(self._loaded.header, self._chance, lines)
+        if not replayed.lines == self.match.lines == lines:
             raise BadLog(len(replayed.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
@@ -287,7 +270,7 @@ class _MatchSession:
     async def _write_update(self, update: MatchUpdate) -> None:
         if update is self._last_update:  # stored with the result
             return
-        await self._context.writer.write_durably(update)
+        await self._context.database.record(update)
         if self._context.is_stopping():
             raise HandedOver("stop_requested")
 
@@ -357,7 +340,7 @@ async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchS
         body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
         notices.append(_send_notice(context, player, body, f"{loaded.id}_end_{player.seat}"))
     await asyncio.gather(*notices)
-    revealed = await context.writer.read(deal_groups.load_reveal, loaded.group_id, context.master_key)
+    revealed = await context.database.read(deal_groups.load_reveal, loaded.group_id, context.master_key)
     if revealed is not None:
         group = loaded.header["group"]
         body = messages.group_end_body(group["id"], group["commitment"], revealed["seed"], revealed["nonces"])
@@ -376,8 +359,4 @@ def _remote_players(players: Sequence[RunnerSeat]) -> list[RunnerSeat]:
 
 
 async def _send_notice(context: MatchContext, player: RunnerSeat, body: bytes, id: str) -> None:
-    caller = context.caller(player)
-    try:
-        await client.notify(caller, body, id, NOTICE_MS)
-    finally:
-        caller.close()
+    await client.notify(context.caller(player), body, id, NOTICE_MS)

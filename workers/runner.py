@@ -21,9 +21,9 @@ from referee.matches.claims import Claim
 from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
-from workers.batch_writer import BatchWriter
 from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.connectivity import Connectivity
+from workers.database_thread import DatabaseThread
 from workers.lease_renewal import LeaseRenewer
 from workers.match_runner import HandedOver, MatchContext, play_match
 from workers.webhook_sender import WebhookSender
@@ -70,7 +70,7 @@ class Runner:
         self._friendlies = quotas.max_concurrent_friendlies(settings.runner_slots)
         self._master_key = settings.master_key
         self._database = database
-        self._writer = BatchWriter(database)
+        self._thread = DatabaseThread(database, master_key=settings.master_key)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
         self._connectivity = connectivity or Connectivity()
@@ -78,7 +78,7 @@ class Runner:
         self._checks_running = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._notifier = change_notifier.ChangeNotifier(redis)
-        self._webhook_sender = WebhookSender(self._writer, self._policy, self._master_key)
+        self._webhook_sender = WebhookSender(self._thread, self._policy, self._master_key)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._seconds = seconds
@@ -100,12 +100,13 @@ class Runner:
         finally:
             await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
             self._lease_renewer.stop()
+            self._thread.close()
         log.info("runner_finished", extra=vars(self.counters))
         return self.counters
 
     async def _run_loop(self, match_id: str | None) -> None:
         if match_id is not None:
-            self._start_matches(await self._writer.write(claims.claim_matches, 1, isolated=True, match_id=match_id))
+            self._start_matches(await self._thread.write(claims.claim_matches, 1, isolated=True, match_id=match_id))
         while not self._stopping.is_set():
             self._something_ended = False
             if match_id is None and self._age_s() < LIFETIME_S:
@@ -121,7 +122,7 @@ class Runner:
     async def _claim_due(self) -> None:
         """Claim what is due, as far as there is room. Claim no matches while one must be played alone."""
         try:
-            todo = await self._writer.read(claims.find_due_work)
+            todo = await self._thread.read(claims.find_due_work)
             room = min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE)
             if todo.bots_due:
                 await self._take_handshakes_and_checks()
@@ -129,7 +130,7 @@ class Runner:
             while room > 0 and (todo.due or todo.expired) and not todo.isolated and not self._is_resting():
                 asked_s = self._age_s()
                 self.counters.claims += 1
-                taken = await self._writer.write(claims.claim_matches, room, friendlies=self._friendlies)
+                taken = await self._thread.write(claims.claim_matches, room, friendlies=self._friendlies)
                 self._start_matches(taken)
                 if not taken:
                     ended_s = self._age_s()
@@ -148,10 +149,10 @@ class Runner:
         return bool(self._tasks) and self._age_s() < self._resting_s
 
     async def _take_handshakes_and_checks(self) -> None:
-        for handshake in await self._writer.write(handshakes.claim_due_handshakes):
+        for handshake in await self._thread.write(handshakes.claim_due_handshakes):
             self._spawn(self._handshake(handshake))
         if (room := CHECKS_AT_ONCE - self._checks_running) > 0:
-            for claimed in await self._writer.write(check_claims.claim_due, room):
+            for claimed in await self._thread.write(check_claims.claim_due, room):
                 self._checks_running += 1
                 self._spawn(self._check(claimed))
 
@@ -169,6 +170,7 @@ class Runner:
         """Wait ``GRACE_S`` for open questions, then cancel them; other runners continue their matches."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=GRACE_S)
+        self._thread.give_up()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -190,7 +192,7 @@ class Runner:
         """Play a match; handle every error here, so that it affects no other match."""
         playing = MatchContext(
             claim=claim,
-            writer=self._writer,
+            database=self._thread,
             policy=self._policy,
             limits=self._limits,
             master_key=self._master_key,
@@ -221,13 +223,13 @@ class Runner:
         self.counters.handed_over += 1
         log.info("match_handed_over", extra={"match": claim.match_id, "reason": reason})
         try:
-            await self._writer.write(claims.release_claims, [claim])
+            await self._thread.write(claims.release_claims, [claim])
         except Unavailable as error:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
     async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
         try:
-            await perform_handshake(handshake, self._writer, self._policy, self._master_key)
+            await perform_handshake(handshake, self._thread, self._policy, self._master_key)
             self.counters.handshakes += 1
         except Unavailable as error:
             log.warning("handshake_not_recorded", extra={"bot": handshake.bot_id, "reason": str(error)})
@@ -236,7 +238,7 @@ class Runner:
 
     async def _check(self, claimed: checks.ClaimedCheck) -> None:
         try:
-            await check_bot(claimed, self._writer, self._policy, self._limits, self._master_key, self._suite)
+            await check_bot(claimed, self._thread, self._policy, self._limits, self._master_key, self._suite)
             self.counters.checks += 1
         except Unavailable as error:
             log.warning("check_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})

@@ -16,7 +16,7 @@ from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
-from workers.batch_writer import BatchWriter
+from workers.database_thread import DatabaseThread
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class WebhookSender:
 
     def __init__(
         self,
-        writer: BatchWriter,
+        database: DatabaseThread,
         policy: Policy,
         master_key: bytes,
         *,
@@ -44,7 +44,7 @@ class WebhookSender:
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.delivered = 0
-        self._writer = writer
+        self._database = database
         self._policy = policy
         self._master_key = master_key
         self._deadline_ms = deadline_ms
@@ -61,9 +61,9 @@ class WebhookSender:
         """Start sending due deliveries, as far as there is room. Raise ``Unavailable`` when the database is down."""
         room = MAX_CONCURRENT - len(self._tasks)
         asked_at = self._seconds()
-        if room <= 0 or asked_at < self._resting_until or not await self._writer.read(deliveries.has_due):
+        if room <= 0 or asked_at < self._resting_until or not await self._database.read(deliveries.has_due):
             return
-        jobs = await self._writer.write(deliveries.claim_due, room)
+        jobs = await self._database.write(deliveries.claim_due, room)
         if (took_s := self._seconds() - asked_at) > SLOW_CLAIM_S:
             self._resting_until = self._seconds() + REST_FACTOR * took_s
         for job in jobs:
@@ -86,7 +86,7 @@ class WebhookSender:
             task.cancel()
         await asyncio.gather(*dropped, return_exceptions=True)
         try:
-            await self._writer.write(deliveries.release_claims, list(dropped.values()))
+            await self._database.write(deliveries.release_claims, list(dropped.values()))
         except Unavailable as error:
             log.warning("deliveries_not_released", extra={"reason": str(error)})
 
@@ -95,7 +95,7 @@ class WebhookSender:
         where = {"webhook": job.webhook_id, "delivery": job.delivery_id}
         try:
             outcome = outcome_of(await self._post(job))
-            await self._writer.write(deliveries.finish, job.delivery_id, job.epoch, outcome, jitter=self._chance())
+            await self._database.write(deliveries.finish, job.delivery_id, job.epoch, outcome, jitter=self._chance())
             self.delivered += outcome.error is None
             log.info("delivery_attempted", extra={**where, "status": outcome.response_status, "error": outcome.error})
         except StaleEpoch as error:

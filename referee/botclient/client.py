@@ -124,6 +124,7 @@ class BotCaller:
         self._endpoint: Endpoint | None = None
         self._addresses: list[Address] = []
         self._connection: Connection | None = None
+        self._common_headers: dict[tuple[str, str], str] = {}  # by method and path
 
     async def post(self, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
         """Post ``body`` to ``path`` below the bot's base URL. Repeated calls share the ``id``, their ``webhook-id``."""
@@ -191,17 +192,26 @@ class BotCaller:
         return self._connection
 
     def _head(self, method: str, path: str, body: bytes, id: str, attempt: int) -> bytes:
-        assert self._endpoint is not None
+        common = self._common_headers.get((method, path))
+        if common is None:
+            common = self._common_headers[method, path] = self._create_common_headers(method, path)
         timestamp = int(self._now())
         signature = self._signer.signature(id, timestamp, body)
+        length = f"Content-Length: {len(body)}\r\n" if method == "POST" else ""
+        signed = f"webhook-signature: {signature}\r\n" if signature else ""
+        return (
+            f"{common}{length}webhook-id: {id}\r\nwebhook-timestamp: {timestamp}\r\n{signed}"
+            f"Referee-Attempt: {attempt}\r\n\r\n"
+        ).encode()
+
+    def _create_common_headers(self, method: str, path: str) -> str:
+        """Return the request line and the headers that are the same in every call to this path."""
+        assert self._endpoint is not None
         return (
             f"{method} {self._endpoint.path}{path} HTTP/1.1\r\nHost: {self._endpoint.authority}\r\n"
             f"User-Agent: referee/{__version__}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n"
-            + (f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if method == "POST" else "")
-            + f"webhook-id: {id}\r\nwebhook-timestamp: {timestamp}\r\n"
-            + (f"webhook-signature: {signature}\r\n" if signature else "")
-            + f"Referee-Attempt: {attempt}\r\n\r\n"
-        ).encode()
+            + ("Content-Type: application/json\r\n" if method == "POST" else "")
+        )
 
 
 class _Call:

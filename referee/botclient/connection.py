@@ -43,6 +43,8 @@ class Connection(asyncio.BufferedProtocol):
         self._buffer = memoryview(bytearray(READ_BYTES))
         self._transport: asyncio.Transport | None = None
         self._answered: asyncio.Future[None] | None = None  # while an exchange is under way
+        self._due: Callable[[], float] = loop.time  # the deadline of the current exchange
+        self._timer: asyncio.TimerHandle | None = None  # fires at the deadline of this exchange or an earlier one
 
     @property
     def is_open(self) -> bool:
@@ -58,7 +60,8 @@ class Connection(asyncio.BufferedProtocol):
         assert self._answered is None, "one exchange at a time"
         self.response, self.first_byte_at = Response(bodiless=request.startswith(b"HEAD ")), 0.0
         self._answered = answered = self._loop.create_future()
-        self._timer = self._loop.call_at(due(), self._on_deadline, due)
+        self._due = due
+        self._set_timer(due())
         try:
             self._transport.write(request)
             await answered
@@ -66,7 +69,6 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             raise
         finally:
-            self._timer.cancel()
             self._answered = None
         if not self.response.keep_alive:
             self.abort()
@@ -74,6 +76,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def abort(self) -> None:
         """Close the connection immediately."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._transport is not None:
             self._transport.abort()
 
@@ -108,9 +113,20 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._end(f"the connection broke: {error}" if error else "the other side closed the connection")
 
-    def _on_deadline(self, due: Callable[[], float]) -> None:
-        if due() > self._loop.time():
-            self._timer = self._loop.call_at(due(), self._on_deadline, due)
+    def _set_timer(self, due: float) -> None:
+        """Set the timer to ``due``, unless it fires earlier anyway: setting it for each exchange costs more."""
+        if self._timer is not None and self._timer.when() > due:
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
+            self._timer = self._loop.call_at(due, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._answered is None or self._answered.done():
+            return
+        if (due := self._due()) > self._loop.time():
+            self._set_timer(due)
         else:
             self._fail(ExchangeFailed("deadline", "no complete answer in time"))
 

@@ -5,7 +5,7 @@ the end. Each of these lets a hostile server make two parsers disagree, so this 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 MAX_HEAD_BYTES = 32 * 1024  # of all heads of one response, interim ones included
 MAX_BODY_BYTES = 64 * 1024
@@ -230,22 +230,17 @@ class Response:
         return line
 
 
-def _fields(lines: Iterable[bytes]) -> dict[bytes, bytes]:
+def _fields(lines: Sequence[bytes]) -> dict[bytes, bytes]:
     """Return the header fields by lower-case name. ``lines[0]`` is the status line."""
+    if _CONTROL.search(b"".join(lines)):
+        raise BadResponse("bad_http", "a control character or a bare line end in the head")
     fields: dict[bytes, bytes] = {}
-    for number, line in enumerate(lines):
-        if _CONTROL.search(line):
-            raise BadResponse("bad_http", "a control character or a bare line end in the head")
-        if number == 0:
-            continue
+    for line in lines[1:]:
         field = _FIELD.fullmatch(line)
         if field is None:
             raise BadResponse("bad_http", f"not a header field: {_printable(line)}")
-        name = field[1].lower()
-        if name not in fields:
-            fields[name] = field[2]
-        else:
-            fields[name] += b"," + field[2]  # two lengths thus become an invalid one
+        name, value = field[1].lower(), field[2]
+        fields[name] = fields[name] + b"," + value if name in fields else value  # two lengths become an invalid one
     return fields
 
 

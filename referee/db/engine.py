@@ -81,13 +81,14 @@ class Database:
         ``WRITE_IDLE_S`` on the time between two statements. Raise ``Unavailable`` when the lock cannot be acquired in
         time or the database cannot write.
         """
-        with self._gate(), _mark_writing(), self._session({"referee_durable": durable}) as session:
+        access = {"referee_access": "durable" if durable else "write"}
+        with self._gate(), _mark_writing(), self._session(access) as session:
             self._limit_idling(session, idle_s or self._write_idle_s)
             yield session
 
-    def _limit_idling(self, session: Session | Connection, idle_s: float) -> None:
+    def _limit_idling(self, session: Session | Connection, idle_s: float, *, scope: str = "LOCAL") -> None:
         if not self.is_sqlite:
-            session.execute(text(f"SET LOCAL idle_in_transaction_session_timeout = {int(idle_s * 1000)}"))
+            session.execute(text(f"SET {scope} idle_in_transaction_session_timeout = {int(idle_s * 1000)}"))
 
     @contextmanager
     def _session(self, options: dict[str, Any]) -> Iterator[Session]:
@@ -100,8 +101,7 @@ class Database:
     @contextmanager
     def migration_connection(self) -> Iterator[Connection]:
         """Open a connection for migrations: one transaction, no other writers, foreign keys not enforced."""
-        options = {"referee_durable": True}
-        engine = self._engine.execution_options(**options)
+        engine = self._engine.execution_options(referee_access="durable")
         if self.is_sqlite:
             _make_private_file(Path(str(self.url.database)))
         with self._gate(), _translating_outages(), engine.connect() as connection:
@@ -124,6 +124,10 @@ class Database:
         with _translating_outages(), engine.connect() as connection:
             yield connection
 
+    def keep_connection(self) -> "KeptConnection":
+        """Return a connection for many transactions of one thread."""
+        return KeptConnection(self)
+
     def dispose(self) -> None:
         """Close all connections; they are opened again when needed."""
         self._engine.dispose()
@@ -132,6 +136,56 @@ class Database:
         # Connections and locks of the parent stay the parent's: the child drops them without closing them.
         self._engine.dispose(close=False)
         self._gate = _create_gate(self.url, self._write_wait_s)
+
+
+class KeptConnection:
+    """A connection that one thread keeps from transaction to transaction. After an error it opens another.
+
+    Taking a connection from the pool, testing it and setting it up costs ten times an empty transaction.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection: Connection | None = None
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Session]:
+        """Open a transaction as ``Database.write`` does."""
+        with self._database._gate(), _mark_writing(), self._session("durable" if durable else "write") as session:
+            yield session
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """Open a transaction that only reads. On PostgreSQL each of its statements sees what is committed by then."""
+        with self._session("read") as session:
+            yield session
+
+    def close(self) -> None:
+        """Close the connection for good, since statements of the driver may have left it in any state."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.invalidate()
+            connection.close()
+
+    @contextmanager
+    def _session(self, access: str) -> Iterator[Session]:
+        with _translating_outages():
+            connection = self._connection = self._connection or self._open()
+            connection.execution_options(referee_access=access)
+            try:
+                with Session(connection, expire_on_commit=False) as session:
+                    session.info["database"] = self._database
+                    with session.begin():
+                        yield session
+            except BaseException:
+                self.close()
+                raise
+
+    def _open(self) -> Connection:
+        connection = self._database._engine.connect()
+        with connection.begin():
+            self._database._limit_idling(connection, self._database._write_idle_s, scope="SESSION")
+        return connection
 
 
 def parse_database_url(text: str) -> URL:
@@ -200,10 +254,11 @@ def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        options = connection.get_execution_options()
-        _set_pragma_once(connection, "query_only", "OFF" if "referee_durable" in options else "ON")
-        _set_pragma_once(connection, "synchronous", "FULL" if options.get("referee_durable", True) else "NORMAL")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if "referee_durable" in options else "BEGIN")
+        access = connection.get_execution_options().get("referee_access", "read")
+        _set_pragma_once(connection, "query_only", "ON" if access == "read" else "OFF")
+        if access != "read":
+            _set_pragma_once(connection, "synchronous", "FULL" if access == "durable" else "NORMAL")
+        connection.exec_driver_sql("BEGIN" if access == "read" else "BEGIN IMMEDIATE")
 
     return engine
 

@@ -81,8 +81,11 @@ class Leases(Generic[Row]):
 
     # -- conditions --
 
-    def is_claimable(self, boot: str, seconds: float) -> ColumnElement[bool]:
-        """Return the condition for rows that may be claimed: due, or claimed with an expired lease."""
+    def is_claimable(self, boot: Any, seconds: Any) -> ColumnElement[bool]:
+        """Return the condition for rows that may be claimed: due, or claimed with an expired lease.
+
+        ``boot`` and ``seconds`` come from ``db.lease_now``, or are parameters.
+        """
         lost = and_(self._state == self._claimed, is_lease_expired(self._columns, boot, seconds))
         return lost if self._due == self._claimed else or_(self._state == self._due, lost)
 
@@ -168,7 +171,7 @@ class Leases(Generic[Row]):
         lease = self.new_lease_values(*lease_now(session))
         change = update(self._table).where(self.fence(key, epoch)).values({**values, **lease})
         if not self._count_changed(session, change):
-            raise self._stale_epoch_error(key, epoch)
+            raise self.stale_epoch_error(key, epoch)
 
     def lock(self, session: Session, key: str, epoch: int, *, key_share: bool = False) -> Row:
         """Return the claimed row, locked and reread. Raise ``StaleEpoch`` when the claim is no longer valid.
@@ -178,14 +181,15 @@ class Leases(Generic[Row]):
         query = select(self._model).where(self.fence(key, epoch)).with_for_update(key_share=key_share)
         row = session.scalar(query.execution_options(populate_existing=True))
         if row is None:
-            raise self._stale_epoch_error(key, epoch)
+            raise self.stale_epoch_error(key, epoch)
         return row
+
+    def stale_epoch_error(self, key: str, epoch: int) -> StaleEpoch:
+        """Return the error of a claim that is no longer valid."""
+        return StaleEpoch(f"claim {epoch} of {key} in {self._table.name} was superseded or has ended")
 
     def _matches_any(self, claims: Iterable[Fence]) -> ColumnElement[bool]:
         return and_(tuple_(self._key, self._epoch).in_(list(claims)), self._state == self._claimed)
 
     def _count_changed(self, session: Session, statement: Update) -> int:
         return session.connection().execute(statement).rowcount
-
-    def _stale_epoch_error(self, key: str, epoch: int) -> StaleEpoch:
-        return StaleEpoch(f"claim {epoch} of {key} in {self._table.name} was superseded or has ended")

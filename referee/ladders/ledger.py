@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Insert, and_, bindparam, func, insert, select
+from sqlalchemy import Insert, and_, bindparam, func, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import current_time, get_database, take_advisory_lock
+from referee.db.prepared import Prepared, insert_columns
 from referee.ladders import ranks
 from referee.ladders.kinds import EntryKind
 from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
@@ -103,7 +104,7 @@ def append_entry(
 ) -> int:
     """Append an entry without changing ratings; return its number."""
     entry = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": created_by}
-    return int(session.connection().execute(_APPEND, {**entry, "created_at": current_time(session)}).scalar_one())
+    return int(_APPEND.rows(session, {**entry, "created_at": current_time(session)})[0][0])
 
 
 def store_changes(
@@ -125,8 +126,8 @@ def store_changes(
         return
     # In order of bots, to prevent deadlocks.
     ordered = [ratings[bot_id] for bot_id in sorted(ratings)]
-    session.connection().execute(_CHANGES, changes)
-    session.connection().execute(_UPSERT_RATING[get_database(session).is_sqlite], ordered)
+    _ADD_CHANGES.execute_all(session, changes)
+    _UPSERT_RATING[get_database(session).is_sqlite].execute_all(session, ordered)
     before = (known[bot_id] for bot_id in ratings if bot_id in known)
     ranks.update_counts(session, ladder_id, before, (RatingState(row["value"], row["games"]) for row in ordered))
 
@@ -206,14 +207,13 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
 
 def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
     """Return the stored ratings of these bots, or None when the ladder is frozen."""
-    wanted, known = sorted(bots), {}
-    for start in range(0, len(wanted), PAGE_SIZE):
-        rows = session.connection().execute(_KNOWN, {"ladder": ladder_id, "bots": wanted[start : start + PAGE_SIZE]})
-        for frozen, bot_id, value, games in rows:
+    known = {}
+    for rows in _KNOWN.rows_of_each(session, [{"ladder": ladder_id, "bot": bot_id} for bot_id in sorted(bots)]):
+        for frozen, rated_bot, value, games in rows:
             if frozen is not None:
                 return None
-            if bot_id is not None:
-                known[bot_id] = RatingState(value, games)
+            if rated_bot is not None:
+                known[rated_bot] = RatingState(value, games)
     return known
 
 
@@ -222,15 +222,12 @@ _LAST = 2**62
 _LADDERS, _ENTRIES_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
     model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result)
 )
-_APPEND = insert(_ENTRIES_TABLE).returning(_ENTRIES_TABLE.c.seq)
-_CHANGES = insert(_CHANGES_TABLE)
-_KNOWN = (
+_APPEND = Prepared(insert_columns(_ENTRIES_TABLE, without=["seq"]).returning(_ENTRIES_TABLE.c.seq))
+_ADD_CHANGES = Prepared(insert_columns(_CHANGES_TABLE))
+_KNOWN = Prepared(
     select(_LADDERS.c.frozen_reason, _RATINGS.c.bot_id, _RATINGS.c.value, _RATINGS.c.games)
     .select_from(
-        _LADDERS.outerjoin(
-            _RATINGS,
-            and_(_RATINGS.c.ladder_id == _LADDERS.c.id, _RATINGS.c.bot_id.in_(bindparam("bots", expanding=True))),
-        )
+        _LADDERS.outerjoin(_RATINGS, and_(_RATINGS.c.ladder_id == _LADDERS.c.id, _RATINGS.c.bot_id == bindparam("bot")))
     )
     .where(_LADDERS.c.id == bindparam("ladder"))
 )
@@ -243,7 +240,7 @@ def _upsert_rating(sqlite: bool) -> Insert:
     return added.on_conflict_do_update(index_elements=["ladder_id", "bot_id"], set_=values)
 
 
-_UPSERT_RATING = {sqlite: _upsert_rating(sqlite) for sqlite in (True, False)}
+_UPSERT_RATING = {sqlite: Prepared(_upsert_rating(sqlite)) for sqlite in (True, False)}
 
 _ENTERED, _VOIDED = _ENTRIES_TABLE.alias("entered"), _ENTRIES_TABLE.alias("voided")
 _READ_ENTRIES = (

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
 
 from referee.db.engine import get_database
+from referee.db.prepared import Prepared
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO, START
@@ -75,8 +76,7 @@ def update_counts(
         for (width, band), bots in sorted(change.items())
         if bots
     ]
-    if rows:
-        session.connection().execute(_ADD_TO_COUNT[get_database(session).is_sqlite], rows)
+    _ADD_TO_COUNT[get_database(session).is_sqlite].execute_all(session, rows)
 
 
 def replace_counts(session: Session, ladder_id: str, ratings: Iterable[RatingState]) -> None:
@@ -119,4 +119,4 @@ def _add_to_count(sqlite: bool) -> Insert:
     )
 
 
-_ADD_TO_COUNT = {sqlite: _add_to_count(sqlite) for sqlite in (True, False)}
+_ADD_TO_COUNT = {sqlite: Prepared(_add_to_count(sqlite)) for sqlite in (True, False)}

@@ -15,6 +15,7 @@ from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+from referee.db.prepared import Prepared
 from referee.errors import BadOption, NotFound
 from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
@@ -85,8 +86,8 @@ def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: 
 def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
     """Return the id of ``get_or_create_ladder``, without the ORM."""
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
-    found = session.connection().execute(_LADDER_ID, {"game": game, "key": key, "seats": seats}).scalar()
-    return found or get_or_create_ladder(session, game, options, seats).id
+    found = _LADDER_ID.rows(session, {"game": game, "key": key, "seats": seats})
+    return str(found[0][0]) if found else get_or_create_ladder(session, game, options, seats).id
 
 
 def get_ladder(session: Session, ladder_id: str) -> Ladder:
@@ -271,8 +272,10 @@ def _texts(cursor: Cursor, count: int) -> list[str]:
 
 _NO_VERSION: Final = object()  # unlike None, which is the version of a bot that reports none
 _LADDERS = Ladder.__table__
-_LADDER_ID = select(_LADDERS.c.id).where(
-    _LADDERS.c.game == bindparam("game"),
-    _LADDERS.c.options_key == bindparam("key"),
-    _LADDERS.c.seats == bindparam("seats"),
+_LADDER_ID: Final = Prepared(
+    select(_LADDERS.c.id).where(
+        _LADDERS.c.game == bindparam("game"),
+        _LADDERS.c.options_key == bindparam("key"),
+        _LADDERS.c.seats == bindparam("seats"),
+    )
 )

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
 from referee.db.engine import current_time, lease_now
 from referee.db.ids import new_id
-from referee.db.leases import Leases
+from referee.db.leases import NO_LEASE, Leases
+from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
 from referee.matches.states import ENDED, DealGroupState, DealSharing
@@ -78,29 +79,31 @@ def get_group(session: Session, group_id: str, *, populate_existing: bool = Fals
 
 def claim_opening(session: Session, group_id: str) -> Opening | None:
     """Claim the opening of a group. Return None when it is already open or another process is opening it."""
-    claimed = LEASES.claim_keys(session, [group_id], *lease_now(session))
-    group = get_group(session, group_id, populate_existing=True)
-    if not claimed:
-        return None
-    return Opening(group.id, group.epoch, group.commitment, list(group.entries), group.nonce_hashes)
+    boot, seconds = lease_now(session)
+    lease = LEASES.new_lease_values(boot, seconds)
+    claimed = _CLAIM_OPENING.rows(session, {"of": group_id, "boot": boot, "seconds": seconds, **lease})
+    return Opening(*claimed[0]) if claimed else None
 
 
 def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
     """Record the hashes (by entry, "" for none) unless some are recorded; return those that count."""
-    group = get_group(session, group_id, populate_existing=True)
-    counting = _one_per_entry(group, hashes) if group.nonce_hashes is None else list(group.nonce_hashes)
-    LEASES.update(session, group_id, epoch, nonce_hashes=counting)
-    return counting
+    lease = LEASES.new_lease_values(*lease_now(session))
+    recorded = _RECORD_HASHES.rows(session, {"of": group_id, "held": epoch, "hashes": list(hashes), **lease})
+    if not recorded:
+        raise LEASES.stale_epoch_error(group_id, epoch)
+    entries, counting = recorded[0]
+    _check_one_per_entry(entries, hashes)
+    return list(counting)
 
 
 def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
     """Record the nonces (by entry, "" for none or a wrong one) and open the group, so that its matches can start."""
-    group = LEASES.lock(session, group_id, epoch)
-    if group.nonce_hashes is None:
-        raise ValueError("the hashes of the nonces must be recorded before the nonces")
-    group.nonces = _one_per_entry(group, nonces)
-    group.state = DealGroupState.PLAYING
-    group.end_lease()
+    opened = _OPEN.rows(session, {"of": group_id, "held": epoch, "nonces": list(nonces)})
+    if not opened:
+        if LEASES.lock(session, group_id, epoch).nonce_hashes is None:
+            raise ValueError("the hashes of the nonces must be recorded before the nonces")
+        raise LEASES.stale_epoch_error(group_id, epoch)
+    _check_one_per_entry(opened[0][0], nonces)
 
 
 def release_opening(session: Session, group_id: str, epoch: int) -> None:
@@ -161,7 +164,28 @@ def _context(group_id: str) -> tuple[str, str]:
     return "deal-seed", group_id
 
 
-def _one_per_entry(group: DealGroup, values: Sequence[str]) -> list[str]:
-    if len(values) != len(group.entries):
-        raise ValueError(f"expected {len(group.entries)} values, got {len(values)}")
-    return list(values)
+def _check_one_per_entry(entries: Sequence[str], values: Sequence[str]) -> None:
+    if len(values) != len(entries):
+        raise ValueError(f"expected {len(entries)} values, got {len(values)}")
+
+
+_GROUPS: Final = DealGroup.__table__
+_CLAIMED: Final = update(_GROUPS).where(LEASES.fence(bindparam("of"), bindparam("held")))
+_NEW_LEASE: Final[dict[str, Any]] = {name: bindparam(name) for name in ("lease_boot", "lease_until")}
+_CLAIM_OPENING: Final = Prepared(
+    update(_GROUPS)
+    .where(_GROUPS.c.id == bindparam("of"), LEASES.is_claimable(bindparam("boot"), bindparam("seconds")))
+    .values(epoch=_GROUPS.c.epoch + 1, **_NEW_LEASE)
+    .returning(*(_GROUPS.c[name] for name in ("id", "epoch", "commitment", "entries", "nonce_hashes")))
+)
+_RECORD_HASHES: Final = Prepared(
+    _CLAIMED.values(
+        nonce_hashes=func.coalesce(_GROUPS.c.nonce_hashes, bindparam("hashes", type_=_GROUPS.c.nonce_hashes.type)),
+        **_NEW_LEASE,
+    ).returning(_GROUPS.c.entries, _GROUPS.c.nonce_hashes)
+)
+_OPEN: Final = Prepared(
+    _CLAIMED.where(_GROUPS.c.nonce_hashes.is_not(None))
+    .values(nonces=bindparam("nonces"), state=DealGroupState.PLAYING, **NO_LEASE)
+    .returning(_GROUPS.c.entries)
+)

@@ -5,9 +5,10 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
+from referee.db.prepared import Prepared, insert_columns
 from referee.errors import BadLog, NotReady
 from referee.match.log import digest
 from referee.matches.states import DealGroupState
@@ -32,7 +33,7 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
 
 def recorded_lines(session: Session, match_id: str) -> list[bytes]:
     """Return the rows of a match that is being played, and so has no compressed log."""
-    return list(session.connection().execute(_RECORDED, {"of": match_id}).scalars())
+    return [line for (line,) in _RECORDED.rows(session, {"of": match_id})]
 
 
 def is_log_public(session: Session, match: StoredMatch) -> bool:
@@ -62,10 +63,10 @@ def pack_log(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     """Replace the rows by the compressed log and delete sealed answers; return the digest."""
     found = digest(lines[-1])
     packed = _compress(b"".join(line + b"\n" for line in lines))
-    connection = session.connection()
-    connection.execute(_DROP_ROWS, {"of": match_id})
-    connection.execute(_DROP_SEALED, {"of": match_id})
-    connection.execute(_ADD_LOG, {"match_id": match_id, "gzip_log": packed, "digest": found, "rows": len(lines)})
+    _DROP_ROWS.execute(session, {"of": match_id})
+    _DROP_SEALED.execute(session, {"of": match_id})
+    log = {"match_id": match_id, "gzip_log": packed, "reveal_line": None, "digest": found, "rows": len(lines)}
+    _ADD_LOG.execute(session, log)
     return found
 
 
@@ -83,7 +84,7 @@ def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
 
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
-    session.connection().execute(_REVEAL, {"of": match_id, "line": line})
+    _REVEAL.execute(session, {"of": match_id, "line": line})
 
 
 def _decompress(log: MatchLog) -> bytes:
@@ -100,10 +101,11 @@ def _compress(text: bytes) -> bytes:
     return gzip.compress(text, _LEVEL, mtime=0)
 
 
-# Built once, without the ORM: these run at the end of every match.
 _ROWS, _SEALED, _LOGS = (model.__table__ for model in (LogRow, SealedAnswer, MatchLog))
-_RECORDED: Final = select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row)
-_DROP_ROWS: Final = delete(_ROWS).where(_ROWS.c.match_id == bindparam("of"))
-_DROP_SEALED: Final = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"))
-_ADD_LOG: Final = insert(_LOGS)
-_REVEAL: Final = update(_LOGS).where(_LOGS.c.match_id == bindparam("of")).values(reveal_line=bindparam("line"))
+_RECORDED: Final = Prepared(select(_ROWS.c.line).where(_ROWS.c.match_id == bindparam("of")).order_by(_ROWS.c.row))
+_DROP_ROWS: Final = Prepared(delete(_ROWS).where(_ROWS.c.match_id == bindparam("of")))
+_DROP_SEALED: Final = Prepared(delete(_SEALED).where(_SEALED.c.match_id == bindparam("of")))
+_ADD_LOG: Final = Prepared(insert_columns(_LOGS))
+_REVEAL: Final = Prepared(
+    update(_LOGS).where(_LOGS.c.match_id == bindparam("of")).values(reveal_line=bindparam("line"))
+)

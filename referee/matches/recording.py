@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time, lease_now
 from referee.db.names import make_storable
+from referee.db.prepared import Prepared, insert_columns
 from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, SealedAnswer, StoredMatch
 
-MAX_WITHOUT_SAVEPOINT: Final = 4  # number of updates up to which a savepoint costs more than it saves
 MAX_REPORT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
 
 
@@ -61,56 +61,18 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
 
     A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """
-    lease = claims.LEASES.new_lease_values(*lease_now(session))
     # In order of ids, to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
+    lease = claims.LEASES.new_lease_values(*lease_now(session))
     moves = [
-        {
-            "of": record.match_id,
-            "held": record.epoch,
-            "start": record.start,
-            "rows": record.start + len(record.lines),
-            **lease,
-        }
+        {"of": record.match_id, "held": record.epoch, "start": record.start}
+        | {"rows": record.start + len(record.lines), **lease}
         for record in ordered
     ]
-    all_advanced = len(moves) > MAX_WITHOUT_SAVEPOINT and _advance_all(session, moves)
-    valid = ordered if all_advanced else _advance_one_by_one(session, ordered, moves)
+    advanced = _ADVANCE.execute_each(session, moves)
+    valid = [record for record, count in zip(ordered, advanced, strict=True) if count == 1]
     _write(session, valid)
-    return {record.match_id for record in ordered if record not in valid}
-
-
-def _advance_all(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
-    """Advance all matches in one statement, the usual case. Return False, with nothing changed, if some cannot be."""
-    connection = session.connection()
-    attempt = connection.begin_nested()
-    if connection.execute(_MOVE, moves).rowcount == len(moves):
-        attempt.commit()
-        return True
-    attempt.rollback()
-    return False
-
-
-def _advance_one_by_one(
-    session: Session, records: Sequence[MatchUpdate], moves: Sequence[dict[str, Any]]
-) -> list[MatchUpdate]:
-    """Advance the matches one by one; return the updates whose claims are valid and that continue the recorded rows."""
-    connection = session.connection()
-    return [
-        record for record, move in zip(records, moves, strict=True) if connection.execute(_MOVE, move).rowcount == 1
-    ]
-
-
-# Built once, without the ORM: this runs for every decision, and the ORM would cost more than playing.
-_MATCHES, _ROWS, _SEALED = (model.__table__ for model in (StoredMatch, LogRow, SealedAnswer))
-_MOVE = (
-    update(_MATCHES)
-    .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
-    .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
-    .values(claims_without_progress=0)
-)
-_ADD_ROW, _ADD_SEALED = insert(_ROWS), insert(_SEALED)
-_UNSEAL = delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"), _SEALED.c.n == bindparam("point"))
+    return {record.match_id for record, count in zip(ordered, advanced, strict=True) if count != 1}
 
 
 def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
@@ -127,8 +89,7 @@ def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
     ]
     opened = [{"of": record.match_id, "point": n} for record in records for n in record.unsealed]
     for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed_rows), (_UNSEAL, opened)):
-        if values:
-            session.connection().execute(statement, values)
+        statement.execute_all(session, values)
     write_fault_reports(session, records)
 
 
@@ -161,3 +122,17 @@ def write_fault_reports(session: Session, records: Sequence[MatchUpdate]) -> Non
 def _insert_all(session: Session, table: Any, rows: list[dict[str, Any]]) -> None:
     if rows:
         session.execute(insert(table), rows)
+
+
+_MATCHES, _ROWS, _SEALED = (model.__table__ for model in (StoredMatch, LogRow, SealedAnswer))
+_ADVANCE: Final = Prepared(
+    update(_MATCHES)
+    .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
+    .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
+    .values(claims_without_progress=0)
+)
+_ADD_ROW: Final = Prepared(insert_columns(_ROWS))
+_ADD_SEALED: Final = Prepared(insert_columns(_SEALED))
+_UNSEAL: Final = Prepared(
+    delete(_SEALED).where(_SEALED.c.match_id == bindparam("of"), _SEALED.c.n == bindparam("point"))
+)

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.db.ids import new_id
+from referee.db.prepared import Prepared
 from referee.match.canonical import Json, dumps
 from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
@@ -29,8 +30,8 @@ def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json
     """
     if event not in NOTIFICATION_TYPES:
         raise ValueError(f"{event!r} is not one of {', '.join(NOTIFICATION_TYPES)}")
-    active = session.connection().execute(_ACTIVE, {"accounts": list(set(account_ids))}).all()
-    subscribed = [webhook_id for webhook_id, events in active if event in events]
+    active = _ACTIVE.rows_of_each(session, [{"account": account_id} for account_id in sorted(set(account_ids))])
+    subscribed = [webhook_id for rows in active for webhook_id, events in rows if event in events]
     if subscribed:
         message = _message(session, event, payload)
         rows = [{**message, "id": new_id("delivery"), "webhook_id": webhook_id} for webhook_id in subscribed]
@@ -63,11 +64,10 @@ def _message(session: Session, event: str, payload: Json) -> Json:
     }
 
 
-# Built once and run without the ORM: it runs at the end of every match and mostly finds nothing.
 _WEBHOOKS: Final = Webhook.__table__
-_ACTIVE: Final = (
+_ACTIVE: Final = Prepared(
     select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)
-    .where(_WEBHOOKS.c.account_id.in_(bindparam("accounts", expanding=True)), _WEBHOOKS.c.status == WebhookState.ACTIVE)
+    .where(_WEBHOOKS.c.account_id == bindparam("account"), _WEBHOOKS.c.status == WebhookState.ACTIVE)
     .order_by(_WEBHOOKS.c.id)
     .with_for_update(read=True, key_share=True)  # so that no webhook is deleted before its message is inserted
 )

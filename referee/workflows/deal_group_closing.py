@@ -1,17 +1,40 @@
 """Close a deal group after its last match: reveal the seed in its logs and count its results on ladders."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Row, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
+from referee.db.prepared import Prepared
 from referee.errors import NotFound
 from referee.ladders import ledger
 from referee.match.log import reveal_line
 from referee.matches import deal_groups, logs
 from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Result, StoredMatch
+
+
+class _Group(NamedTuple):
+    id: str
+    state: DealGroupState
+    seed_sealed: bytes
+    commitment: str
+    entries: list[str]
+    nonces: list[str] | None
+    nonce_hashes: list[str] | None
+
+
+class _Match(NamedTuple):
+    """A match of the group. The other fields are those of its result, None if it has none."""
+
+    id: str
+    status: MatchState
+    seq: Any
+    ladder_id: Any
+    bots: Any
+    placements: Any
+    rated: Any
 
 
 def close_if_over(
@@ -29,10 +52,11 @@ def close_if_over(
     """
     session.flush()
     ledger.lock_ledger(session)
-    group = session.connection().execute(_GROUP, {"of": group_id}).one_or_none()
-    if group is None:
+    found = _GROUP.rows(session, {"of": group_id})
+    if not found:
         raise NotFound("group", group_id)
-    matches = session.connection().execute(_MATCHES_OF, {"of": group_id}).all()
+    group = _Group(*found[0])
+    matches = [_Match(*row) for row in _MATCHES_OF.rows(session, {"of": group_id})]
     if group.state == DealGroupState.REVEALED or any(match.status not in ENDED for match in matches):
         return False
     seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
@@ -43,12 +67,12 @@ def close_if_over(
         last = known_last_lines.get(match_id) or logs.last_line(session, match_id)
         if last is not None:
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
-    session.connection().execute(_CLOSE, {"of": group_id})
+    _CLOSE.execute(session, {"of": group_id})
     ledger.enter_results(session, _load_counting_results(matches))
     return True
 
 
-def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResult]:
+def _load_counting_results(matches: Sequence[_Match]) -> list[ledger.RatedResult]:
     """Return the results of finished matches that count on a ladder, in order of ``seq``."""
     rated = [match for match in matches if match.status == MatchState.FINISHED and match.ladder_id is not None]
     return [
@@ -57,15 +81,11 @@ def _load_counting_results(matches: Sequence[Row[Any]]) -> list[ledger.RatedResu
     ]
 
 
-# Built once, without the ORM: these run at the end of every match.
 _GROUPS, _MATCHES, _RESULTS = (model.__table__ for model in (DealGroup, StoredMatch, Result))
-_GROUP = (
-    select(*(_GROUPS.c[n] for n in ("id", "state", "seed_sealed", "commitment", "entries", "nonces", "nonce_hashes")))
-    .where(_GROUPS.c.id == bindparam("of"))
-    .with_for_update()
+_GROUP: Final = Prepared(
+    select(*(_GROUPS.c[name] for name in _Group._fields)).where(_GROUPS.c.id == bindparam("of")).with_for_update()
 )
-
-_MATCHES_OF = (
+_MATCHES_OF: Final = Prepared(
     select(
         *(_MATCHES.c[name] for name in ("id", "status")),
         *(_RESULTS.c[name] for name in ("seq", "ladder_id", "bots", "placements", "rated")),
@@ -74,5 +94,4 @@ _MATCHES_OF = (
     .where(_MATCHES.c.group_id == bindparam("of"))
     .order_by(_MATCHES.c.id)
 )
-
-_CLOSE = update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state="revealed")
+_CLOSE: Final = Prepared(update(_GROUPS).where(_GROUPS.c.id == bindparam("of")).values(state=DealGroupState.REVEALED))

@@ -3,17 +3,15 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots.bots import MAX_UNREACHABLE_STREAK
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
-from referee.matches.recording import MatchUpdate
-from referee.matches.tables import Result, StoredMatch
+from referee.db.prepared import Prepared
+from referee.matches.tables import StoredMatch
 from referee.webhooks import outbox
-from referee.workflows import match_end
-from referee.workflows.match_end import MatchResult
 
 PAUSE_REASON: Final = (
     f"not called to the end of {MAX_UNREACHABLE_STREAK} matches in a row: see its faults, then resume it;"
@@ -22,25 +20,15 @@ PAUSE_REASON: Final = (
 
 _BOTS = Bot.__table__
 _COLUMNS = _BOTS.c
+_RESET: Final = Prepared(
+    update(_BOTS).where(_COLUMNS.id == bindparam("of"), _COLUMNS.unreachable_streak > 0).values(unreachable_streak=0)
+)
 
 
-def finish_match(
-    session: Session,
-    tail: MatchUpdate,
-    outcome: MatchResult,
-    *,
-    master_key: bytes,
-    unreachable_seats: Iterable[int] = (),
-) -> Result:
-    """End a match as ``match_end.finish_match`` does, and update the unreachable streaks of its bots.
-
-    ``unreachable_seats`` were given up: they had too many faults, or an address that may not be called.
-    """
-    result = match_end.finish_match(session, tail, outcome, master_key=master_key)
-    update_unreachable_streaks(
-        session, tail.match_id, unreachable=[result.bots[seat] for seat in unreachable_seats], seated=result.bots
-    )
-    return result
+def reset_unreachable_streaks(session: Session, reached: Iterable[str]) -> None:
+    """Set the unreachable streaks of these bots to 0."""
+    # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
+    _RESET.execute_each(session, [{"of": bot_id} for bot_id in sorted(set(reached))])
 
 
 def update_unreachable_streaks(

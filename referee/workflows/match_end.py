@@ -1,18 +1,20 @@
-"""End a match in one transaction: store its log, and its result with its number in the total order of results.
+"""End matches in one transaction: store their logs, and their results with their numbers in the order of results.
 
 The last match of a deal group also closes the group, which changes ratings: see ``deal_group_closing``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import RowMapping, bindparam, insert, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.leases import NO_LEASE
+from referee.db.prepared import Prepared, insert_columns
 from referee.errors import StaleEpoch
 from referee.ladders import ledger, ratings
 from referee.match.log import parse_row
@@ -21,7 +23,7 @@ from referee.matches.recording import MatchUpdate, write_fault_reports
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.webhooks import outbox
-from referee.workflows import deal_group_closing
+from referee.workflows import deal_group_closing, health
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,115 +36,178 @@ class MatchResult:
     faults: Sequence[int]
 
 
-def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
-    """End a match: ``tail`` has the rows not recorded yet, the result row last. All of it happens or nothing.
+@dataclass(frozen=True, slots=True)
+class FinishedMatch:
+    """A match to end: ``tail`` has the rows not recorded yet, the result row last.
 
-    The result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner.
-    Raise ``StaleEpoch``, with nothing changed, when the claim is no longer valid.
+    ``unreachable_seats`` were given up: they had too many faults, or an address that may not be called.
+    """
+
+    tail: MatchUpdate
+    outcome: MatchResult
+    unreachable_seats: Collection[int] = ()
+
+
+def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
+    """End one match; see ``finish_matches``."""
+    return finish_matches(session, [FinishedMatch(tail, outcome)], master_key=master_key)[0]
+
+
+def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, master_key: bytes) -> list[Result]:
+    """End matches and return their results. All of it happens or nothing.
+
+    A result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner. Bots
+    that were unreachable in too many consecutive matches are paused. Raise ``StaleEpoch``, with nothing changed, when
+    a claim is no longer valid.
     """
     session.flush()  # the statements below bypass the session's unit of work
-    match = _end_match(session, tail)
+    in_order = sorted(finished, key=lambda match: match.tail.match_id)  # to prevent deadlocks
+    ended = {match.tail.match_id: _end_match(session, match) for match in in_order}
+    _update_unreachable_streaks(session, [(match, ended[match.tail.match_id]) for match in in_order])
+    # The lock that all runners wait for comes last: results are numbered in the order of their commits.
+    ledger.lock_ledger(session)
+    return [_enter_result(session, ended[match.tail.match_id], master_key) for match in finished]
+
+
+@dataclass(frozen=True, slots=True)
+class _EndedMatch:
+    """A match whose rows, seats and log are stored. ``result`` lacks only its number."""
+
+    group_id: str
+    tournament_id: str | None
+    result: dict[str, Any]
+    last_row: tuple[int, bytes]  # number and bytes
+
+
+def _end_match(session: Session, finished: FinishedMatch) -> _EndedMatch:
+    """Store everything about the end of a match that does not depend on other matches."""
+    tail, outcome = finished.tail, finished.outcome
+    match = _set_finished(session, tail)
     lines = logs.recorded_lines(session, tail.match_id)
     if len(lines) != tail.start:
         raise StaleEpoch(f"match {tail.match_id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
     lines += tail.lines
     seats = _store_seat_results(session, tail.match_id, outcome)
     write_fault_reports(session, [tail])
-    ledger.lock_ledger(session)  # so that the numbers of results are in the order of their commits
     result = {
         "match_id": tail.match_id,
         "ladder_id": _ladder_id(session, match, seats),
-        "bots": [seat["bot_id"] for seat in seats],
-        "entrants": [seat["entrant_id"] or seat["bot_id"] for seat in seats],
-        "rated": [seat["rated"] for seat in seats],
+        "bots": [seat.bot_id for seat in seats],
+        "entrants": [seat.entrant_id or seat.bot_id for seat in seats],
+        "rated": [seat.rated for seat in seats],
         "placements": list(outcome.placements),
         "returns": list(outcome.returns),
         "scores": list(outcome.scores),
         "digest": logs.pack_log(session, tail.match_id, lines),
         "engine_version": parse_row(lines[0])["engine_version"],
-        "finished_at": match["finished_at"],
+        "finished_at": match.finished_at,
     }
-    seq = session.connection().execute(_ADD_RESULT, result).scalar_one()
     _notify_owners(session, match, seats, result)
-    last = {tail.match_id: (len(lines) - 1, lines[-1])}
-    deal_group_closing.close_if_over(session, match["group_id"], master_key=master_key, last_lines=last)
-    return Result(seq=seq, **result)
+    return _EndedMatch(match.group_id, match.tournament_id, result, (len(lines) - 1, lines[-1]))
 
 
-def _notify_owners(
-    session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]], result: Mapping[str, Any]
-) -> None:
+def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[FinishedMatch, _EndedMatch]]) -> None:
+    if not any(finished.unreachable_seats for finished, _ in ended):
+        health.reset_unreachable_streaks(session, [bot for _, match in ended for bot in match.result["bots"]])
+        return
+    for finished, match in ended:
+        bots = match.result["bots"]
+        missed = [bots[seat] for seat in finished.unreachable_seats]
+        health.update_unreachable_streaks(session, finished.tail.match_id, unreachable=missed, seated=bots)
+
+
+def _enter_result(session: Session, match: _EndedMatch, master_key: bytes) -> Result:
+    """Number the result, and close its deal group if it was the last."""
+    ((seq,),) = _ADD_RESULT.rows(session, match.result)
+    last_lines = {match.result["match_id"]: match.last_row}
+    deal_group_closing.close_if_over(session, match.group_id, master_key=master_key, last_lines=last_lines)
+    return Result(seq=seq, **match.result)
+
+
+def _notify_owners(session: Session, match: "_MatchTerms", seats: Sequence["_Seat"], result: Mapping[str, Any]) -> None:
     ends = zip(seats, result["placements"], result["returns"], strict=True)
     payload = {
         "match": result["match_id"],
-        "game": match["game"],
-        "tournament": match["tournament_id"],
+        "game": match.game,
+        "tournament": match.tournament_id,
         "seats": [
             {
-                "seat": seat["seat"],
-                "bot": seat["bot_id"],
-                "entrant": seat["entrant_id"] or seat["bot_id"],
+                "seat": seat.seat,
+                "bot": seat.bot_id,
+                "entrant": seat.entrant_id or seat.bot_id,
                 "placement": placement,
                 "returns": returns,
             }
             for seat, placement, returns in ends
         ],
     }
-    outbox.emit(session, "match.finished", [seat["owner_id"] for seat in seats], payload)
+    outbox.emit(session, "match.finished", [seat.owner_id for seat in seats], payload)
 
 
-def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
-    held = {"of": tail.match_id, "held": tail.epoch, "finished_at": current_time(session)}
-    match = session.connection().execute(_END, held).mappings().one_or_none()
-    if match is None:
+def _set_finished(session: Session, tail: MatchUpdate) -> "_MatchTerms":
+    claim = {"of": tail.match_id, "held": tail.epoch, "finished_at": current_time(session)}
+    ended = _END.rows(session, claim)
+    if not ended:
         raise StaleEpoch(f"epoch {tail.epoch} of match {tail.match_id} is over")
-    return match
+    return _MatchTerms(*ended[0])
 
 
-def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
+def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> list["_Seat"]:
     """Store the result of each seat; return the seats in order, with their owners."""
-    seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
+    seats = [_Seat(*row) for row in _SEATED.rows(session, {"of": match_id})]
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
-    session.connection().execute(
-        _END_SEAT,
+    _END_SEAT.execute_all(
+        session,
         [
-            {"of": match_id, "at": seat["seat"], "faults": faults, "placement": placement, "returns": returns}
+            {"of": match_id, "at": seat.seat, "faults": faults, "placement": placement, "returns": returns}
             for seat, faults, placement, returns in ends
         ],
     )
     return seats
 
 
-def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mapping[Any, Any]]) -> str | None:
+def _ladder_id(session: Session, match: "_MatchTerms", seats: Sequence["_Seat"]) -> str | None:
     """Return the id of the ladder on which the match counts, or None if it counts on none."""
-    owners = [seat["owner_id"] for seat in seats if seat["rated"]]
-    if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
+    owners = [seat.owner_id for seat in seats if seat.rated]
+    if not match.rated or len(owners) < 2 or len(set(owners)) < len(owners):
         return None
-    return ratings.get_or_create_ladder_id(session, match["game"], match["options"], match["seats"])
+    return ratings.get_or_create_ladder_id(session, match.game, match.options, match.seats)
 
 
-# Built once, without the ORM: its overhead cost more than everything else that is done at the end of a match.
+class _MatchTerms(NamedTuple):
+    game: str
+    options: dict[str, Any]
+    seats: int
+    rated: bool
+    group_id: str
+    tournament_id: str | None
+    finished_at: datetime
+
+
+class _Seat(NamedTuple):
+    seat: int
+    bot_id: str
+    entrant_id: str | None
+    rated: bool
+    owner_id: str
+
+
 _MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, Result))
-_END: Final = (
+_END: Final = Prepared(
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")))
     .values(status=MatchState.FINISHED, finished_at=bindparam("finished_at"), **NO_LEASE)
-    .returning(
-        *(
-            _MATCHES.c[name]
-            for name in ("game", "options", "seats", "rated", "group_id", "tournament_id", "finished_at")
-        )
-    )
+    .returning(*(_MATCHES.c[name] for name in _MatchTerms._fields))
 )
-_SEATED: Final = (
-    select(*(_SEATS.c[name] for name in ("seat", "bot_id", "entrant_id", "rated")), _BOTS.c.owner_id)
+_SEATED: Final = Prepared(
+    select(*(_SEATS.c[name] for name in _Seat._fields[:-1]), _BOTS.c.owner_id)
     .join_from(_SEATS, _BOTS, _BOTS.c.id == _SEATS.c.bot_id)
     .where(_SEATS.c.match_id == bindparam("of"))
     .order_by(_SEATS.c.seat)
 )
-_END_SEAT: Final = (
+_END_SEAT: Final = Prepared(
     update(_SEATS)
     .where(_SEATS.c.match_id == bindparam("of"), _SEATS.c.seat == bindparam("at"))
     .values({name: bindparam(name) for name in ("faults", "placement", "returns")})
 )
-_ADD_RESULT: Final = insert(_RESULTS).returning(_RESULTS.c.seq)
+_ADD_RESULT: Final = Prepared(insert_columns(_RESULTS, without=["seq"]).returning(_RESULTS.c.seq))

@@ -5,6 +5,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from referee.matches.recording import MatchUpdate, PendingAnswer
 from referee.workflows import match_loading
 from tests.end_to_end.bots import Bots
 from tests.end_to_end.service import MASTER_KEY, Service
-from workers.batch_writer import BatchWriter
+from workers.database_thread import DatabaseThread
 
 HELD_S = 10.0
 
@@ -53,13 +54,13 @@ def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Se
     doubled = replace(bad, sealed=[PendingAnswer(0, 0, {"seat": 0}), PendingAnswer(0, 0, {"seat": 0})])
 
     async def story() -> tuple[BaseException | None, ...]:
-        recorder = BatchWriter(service.database)
-        return await asyncio.gather(
-            recorder.write_durably(replace(good, sealed=[PendingAnswer(0, 0, {"seat": 0})])),  # begins the first batch
-            recorder.write_durably(doubled),
-            recorder.write_durably(replace(good, sealed=[PendingAnswer(0, 1, {"seat": 1})])),
-            return_exceptions=True,
-        )
+        with closing(DatabaseThread(service.database, master_key=MASTER_KEY)) as thread:
+            return await asyncio.gather(
+                thread.record(replace(good, sealed=[PendingAnswer(0, 0, {"seat": 0})])),
+                thread.record(doubled),
+                thread.record(replace(good, sealed=[PendingAnswer(0, 1, {"seat": 1})])),
+                return_exceptions=True,
+            )
 
     first, broken, second = asyncio.run(story())
 

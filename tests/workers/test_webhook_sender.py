@@ -26,7 +26,7 @@ from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database.world import FakeClock
 from tests.surroundings import MASTER_KEY, settings_for
-from workers.batch_writer import BatchWriter
+from workers.database_thread import DatabaseThread
 from workers.runner import Runner
 from workers.webhook_sender import WebhookSender
 
@@ -94,7 +94,12 @@ class World:
             assert outbox.emit(session, "match.finished", [self.account_id], {"match": "mat_1"})
 
     def courier(self, **options: Any) -> WebhookSender:
-        return WebhookSender(BatchWriter(self.database), Policy.from_settings(self.settings), MASTER_KEY, **options)
+        return WebhookSender(
+            DatabaseThread(self.database, master_key=MASTER_KEY),
+            Policy.from_settings(self.settings),
+            MASTER_KEY,
+            **options,
+        )
 
     async def deliver(self, **options: Any) -> int:
         """Send what is due now; return how many deliveries succeeded."""

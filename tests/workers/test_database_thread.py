@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
@@ -14,7 +15,8 @@ from referee.matches.recording import MatchUpdate
 from tests.database import postgres
 from tests.database.world import FakeClock, World
 from tests.end_to_end.processes import gone, until
-from workers.batch_writer import BatchWriter
+from tests.surroundings import MASTER_KEY
+from workers.database_thread import DatabaseThread
 
 
 @pytest.fixture
@@ -49,10 +51,11 @@ def test_K17_a_recorded_decision_outlives_a_crash_of_the_database(server: postgr
     rows: list[bytes] = []
     for crash in crashes:
         line = b'{"before": "%s"}' % crash.__name__.encode()
-        asyncio.run(BatchWriter(database).write_durably(MatchUpdate(match_id, claim.epoch, len(rows), [line])))
-        rows.append(line)
+        with closing(DatabaseThread(database, master_key=MASTER_KEY)) as thread:
+            asyncio.run(thread.record(MatchUpdate(match_id, claim.epoch, len(rows), [line])))
+            rows.append(line)
 
-        crash()
+            crash()
 
         until(lambda: answers(world, match_id), "an answer of the database")
         assert world.load(match_id).lines == rows, crash.__name__
