@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from sqlalchemy import and_, exists, func, or_, select
@@ -200,7 +200,16 @@ def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None)
     return bot
 
 
-def signing_generations(bot: Bot, moment: datetime) -> tuple[int, ...]:
+class SecretState(Protocol):
+    """The columns of a bot from which its secrets follow."""
+
+    @property
+    def secret_generation(self) -> int: ...
+    @property
+    def previous_secret_until(self) -> datetime | None: ...
+
+
+def signing_generations(bot: SecretState, moment: datetime) -> tuple[int, ...]:
     """Return the generations of the secret that sign calls to this bot: the current one, the next, maybe the previous.
 
     The next one signs so that matches started before a rotation are signed validly after it; the previous one signs

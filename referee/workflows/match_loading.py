@@ -1,20 +1,22 @@
 """Load what a runner needs to begin or resume a match."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from referee.bots.bots import signing_generations
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.db.prepared import Prepared
+from referee.errors import NotFound
 from referee.match.log import parse_row
 from referee.match.match import new_header
 from referee.match.time_limits import Limits
-from referee.matches import deal_groups, logs, matches
+from referee.matches import deal_groups, logs
 from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, SealedAnswer, StoredMatch
 from referee.protocol.aliases import aliases
@@ -58,25 +60,27 @@ class LoadedMatch:
 
 def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedMatch:
     """Return a match as recorded. The runner replays it and repeats the open question. Raise ``NotFound``."""
-    match = matches.get_match(session, match_id)
-    group = deal_groups.get_group(session, match.group_id)
-    lines = logs.log_lines(session, match_id)
-    players = _load_match_players(session, match_id)
-    sealed = select(SealedAnswer.answer).where(SealedAnswer.match_id == match_id)
+    found = _MATCH.rows(session, {"of": match_id})
+    if not found:
+        raise NotFound("match", match_id)
+    match = _MatchRow(*found[0])
+    lines = logs.log_lines(session, match_id) if match.rows else []
+    seats = [_SeatRow(*row) for row in _SEATED.rows(session, {"of": match_id})]
+    players = [_seated_player(seat, current_time(session)) for seat in seats]
     return LoadedMatch(
-        id=match.id,
+        id=match_id,
         epoch=match.epoch,
         status=match.status,
-        header=_header(match, players, group) if not lines else _stored_header(lines[0]),
+        header=_header(match_id, match, players) if not lines else _stored_header(lines[0]),
         lines=lines,
-        sealed=list(session.scalars(sealed.order_by(SealedAnswer.n, SealedAnswer.seat))),
+        sealed=[answer for (answer,) in _SEALED_ANSWERS.rows(session, {"of": match_id})],
         players=players,
-        group_id=group.id,
-        group_state=group.state,
-        nonces=group.nonces,
-        nonce_hashes=group.nonce_hashes,
-        aliases=_aliases(session, match, master_key),
-        seed=deal_groups.unseal_seed_of_group(group, master_key),
+        group_id=match.group_id,
+        group_state=match.state,
+        nonces=match.nonces,
+        nonce_hashes=match.nonce_hashes,
+        aliases=_aliases(match_id, match, seats, master_key),
+        seed=deal_groups.unseal_seed(match.group_id, match.seed_sealed, match.commitment, master_key),
     )
 
 
@@ -86,32 +90,25 @@ def load_players(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
     return [_runner_seat(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
 
 
-def _load_match_players(session: Session, match_id: str) -> list[RunnerSeat]:
-    query = select(MatchSeat, Bot).join(Bot, Bot.id == MatchSeat.bot_id).where(MatchSeat.match_id == match_id)
-    rows, moment = session.execute(query.order_by(MatchSeat.seat)), current_time(session)
-    return [
-        replace(
-            _runner_seat(bot, seat.seat, moment),
-            name=seat.bot_name,
-            version=seat.version,
-            url=seat.url or bot.verified_url or "",
-        )
-        for seat, bot in rows
-    ]
+def _seated_player(seat: "_SeatRow", moment: datetime) -> RunnerSeat:
+    """Return a seat with the address stored when the match started."""
+    return RunnerSeat(
+        seat=seat.seat,
+        bot_id=seat.bot_id,
+        owner_id=seat.owner_id,
+        name=seat.bot_name,
+        version=seat.version,
+        url=seat.url or seat.verified_url or "",
+        max_concurrent_requests=seat.max_concurrent_requests,
+        secret_generations=signing_generations(seat, moment),
+    )
 
 
-def _aliases(session: Session, match: StoredMatch, master_key: bytes) -> list[str]:
-    if not _is_anonymous(session, match):
+def _aliases(match_id: str, match: "_MatchRow", seats: Sequence["_SeatRow"], master_key: bytes) -> list[str]:
+    """Return the aliases of rated matches of an anonymous tournament, whose opponents are hidden from bots."""
+    if not (match.rated and match.anonymous):
         return []
-    seats = select(func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)).where(MatchSeat.match_id == match.id)
-    entrants = list(session.scalars(seats.order_by(MatchSeat.seat)))
-    return aliases(master_key, match.id, entrants)
-
-
-def _is_anonymous(session: Session, match: StoredMatch) -> bool:
-    """Return whether opponents are hidden from bots: in rated matches of an anonymous tournament."""
-    anonymous = select(Tournament.anonymous).where(Tournament.id == match.tournament_id)
-    return match.rated and session.scalar(anonymous) is True
+    return aliases(master_key, match_id, [seat.entrant_id or seat.bot_id for seat in seats])
 
 
 def _runner_seat(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
@@ -127,13 +124,13 @@ def _runner_seat(bot: Bot, seat: int, moment: datetime) -> RunnerSeat:
     )
 
 
-def _header(match: StoredMatch, players: Sequence[RunnerSeat], group: DealGroup) -> Json:
+def _header(match_id: str, match: "_MatchRow", players: Sequence[RunnerSeat]) -> Json:
     return new_header(
-        match_id=match.id,
+        match_id=match_id,
         game_name=match.game,
         options=match.options,
         players=[{"bot": player.bot_id, "name": player.name, "version": player.version} for player in players],
-        group={"id": group.id, "commitment": group.commitment, "entries": group.entries},
+        group={"id": match.group_id, "commitment": match.commitment, "entries": match.entries},
         rated=match.rated,
         limits=Limits(match.budget_ms, match.bank_ms),
     )
@@ -141,3 +138,67 @@ def _header(match: StoredMatch, players: Sequence[RunnerSeat], group: DealGroup)
 
 def _stored_header(line: bytes) -> Json:
     return {name: value for name, value in parse_row(line).items() if name not in ("type", "row", "prev")}
+
+
+class _MatchRow(NamedTuple):
+    """Columns of a match, of its deal group, and whether its tournament is anonymous (None without a tournament)."""
+
+    epoch: int
+    status: MatchState
+    game: str
+    options: Json
+    budget_ms: int
+    bank_ms: int
+    rated: bool
+    rows: int
+    group_id: str
+    state: DealGroupState
+    seed_sealed: bytes
+    commitment: str
+    entries: list[str]
+    nonces: list[str] | None
+    nonce_hashes: list[str] | None
+    anonymous: bool | None
+
+
+class _SeatRow(NamedTuple):
+    """Columns of a seat and of its bot."""
+
+    seat: int
+    bot_id: str
+    entrant_id: str | None
+    bot_name: str
+    version: str | None
+    url: str | None
+    owner_id: str
+    verified_url: str | None
+    max_concurrent_requests: int
+    secret_generation: int
+    previous_secret_until: datetime | None
+
+
+_MATCHES, _GROUPS, _TOURNAMENTS, _SEATS, _BOTS, _SEALED = (
+    model.__table__ for model in (StoredMatch, DealGroup, Tournament, MatchSeat, Bot, SealedAnswer)
+)
+_MATCH: Final = Prepared(
+    select(
+        *(_MATCHES.c[name] for name in _MatchRow._fields[:9]),
+        *(_GROUPS.c[name] for name in _MatchRow._fields[9:15]),
+        _TOURNAMENTS.c.anonymous,
+    )
+    .select_from(
+        _MATCHES.join(_GROUPS, _GROUPS.c.id == _MATCHES.c.group_id).outerjoin(
+            _TOURNAMENTS, _TOURNAMENTS.c.id == _MATCHES.c.tournament_id
+        )
+    )
+    .where(_MATCHES.c.id == bindparam("of"))
+)
+_SEATED: Final = Prepared(
+    select(*(_SEATS.c[name] for name in _SeatRow._fields[:6]), *(_BOTS.c[name] for name in _SeatRow._fields[6:]))
+    .join_from(_SEATS, _BOTS, _BOTS.c.id == _SEATS.c.bot_id)
+    .where(_SEATS.c.match_id == bindparam("of"))
+    .order_by(_SEATS.c.seat)
+)
+_SEALED_ANSWERS: Final = Prepared(
+    select(_SEALED.c.answer).where(_SEALED.c.match_id == bindparam("of")).order_by(_SEALED.c.n, _SEALED.c.seat)
+)
