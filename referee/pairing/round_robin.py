@@ -101,7 +101,8 @@ def _check_size(entrants: int, seats: int, cycles: int) -> None:
     possible = f"up to {most} bots" if most >= seats else "no number of bots with this number of cycles"
     raise BadOption(
         "entries",
-        f"a round-robin of {entrants} bots would need {tables} tables, of at most {MAX_TABLES}: enough for {possible}",
+        f"a round-robin of {entrants} bots would need {tables} tables; "
+        f"at most {MAX_TABLES} are allowed, enough for {possible}",
     )
 
 
