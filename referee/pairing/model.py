@@ -30,7 +30,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Represent a table: its entrants by seat. ``legs`` matches are scheduled at first, more if the format needs them."""
+    """Represent a table: its entrants by seat. ``legs`` matches are scheduled first, more if the format needs them."""
 
     entrants: tuple[str, ...]
     label: str = ""
