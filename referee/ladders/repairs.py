@@ -1,7 +1,7 @@
 """Freeze ladders that failed an audit, and repair their derived numbers.
 
 The sources of truth are the logs, the results that follow from them, and the append-only ledger. Changes, ratings and
-counts are derived: a repair rewrites them and records what it found in a ledger entry of its own.
+counts are derived: a repair rewrites them and records its findings in a new ledger entry.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -40,7 +40,7 @@ _PER_STATEMENT: Final = 500
 
 @dataclass
 class RepairReport:
-    """Descriptions of what was repaired on a ladder; ``seq`` is the ledger entry of the repair."""
+    """Describe the repairs of a ladder. ``seq`` is the number of the ledger entry of the repair."""
 
     ladder_id: str
     seq: int = 0
@@ -82,13 +82,13 @@ def repair_ladder(
 ) -> RepairReport:
     """Repair the numbers of a ladder and unfreeze it, in one transaction.
 
-    1. Set results to what their logs say: those of ``matches``, or all of the ladder, which must all be replayed.
+    1. Correct the results of ``matches`` from their logs; without ``matches``, replay the logs of the whole ladder.
     2. Append missing ledger entries; delete or move entries that cannot be right.
     3. Rewrite changes from the entries.
-    4. Append an entry "repair", by which wrong ratings change.
+    4. Append an entry of kind "repair" that corrects wrong ratings.
     5. Recount the bands of ratings.
 
-    Damaged or missing logs cannot be repaired: the next audit reports them again, and their matches can be voided.
+    Damaged or missing logs cannot be repaired. The next audit reports them again; void their matches to resolve this.
     """
     ledger.lock_ledger(session)
     repaired = RepairReport(ladder_id)
@@ -138,7 +138,7 @@ def _repair_result(session: Session, repaired: RepairReport, match: StoredMatch,
 
 
 def _repair_entries(session: Session, repaired: RepairReport) -> None:
-    """Delete entries that cannot be right; move entries of another ladder there."""
+    """Delete entries that cannot be right, and move entries of another ladder to that ladder."""
     for entry_seq, match_id, kind in session.execute(invalid_entries(repaired.ladder_id)).all():
         session.execute(delete(RatingChange).where(RatingChange.seq == entry_seq))
         session.execute(delete(LedgerEntry).where(LedgerEntry.seq == entry_seq))
@@ -186,7 +186,7 @@ def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderRep
 
 
 def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderReplay, created_by: str | None) -> None:
-    """Append the entry of the repair and change wrong ratings by it, from the stored to the derived values."""
+    """Append the entry of the repair and record in it the change of each wrong rating to the derived value."""
     ladder_id = repaired.ladder_id
     stored, expected = stored_ratings(session, ladder_id), expected_ratings(replay)
     wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
