@@ -68,7 +68,7 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
         if len(page) < PAGE_SIZE:
             return
         after = page[-1].match.id
-        session.expunge_all()  # logs are large
+        session.expunge_all()  # free memory, because logs are large
 
 
 def _load_page(session: Session, after: str) -> list[AuditedMatch]:

@@ -10,7 +10,7 @@ class Difference:
     ``ladder_id`` is the ladder that this makes unreliable, or None.
     """
 
-    kind: str  # "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "count"
+    kind: str  # one of "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "count"
     id: str
     stored: str
     expected: str

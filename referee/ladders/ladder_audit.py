@@ -18,7 +18,7 @@ from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
 _Entries = TypeVar("_Entries", bound=Select[*tuple[Any, ...]])
 
-Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder, before, after, games
+Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder id, rating before and after, games
 
 
 def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Difference]:

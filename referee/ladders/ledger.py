@@ -1,4 +1,4 @@
-"""The rating ledger: append entries and update the ratings that follow from them in the same transaction.
+"""Append entries to the rating ledger, and update the ratings that follow from them in the same transaction.
 
 The ratings after an entry follow from a replay, in order of entries, of all results entered up to it except those
 voided up to it. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.

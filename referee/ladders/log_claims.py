@@ -74,7 +74,7 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
     try:
         lines = logs.log_lines(session, match_id)
         report = verify(lines)
-    except (TypeError, ValueError) as error:  # the stored value is not even bytes
+    except (TypeError, ValueError) as error:  # the stored value may be of a wrong type
         raise BadLog(0, f"the stored log cannot be read: {error}") from error
     if not report.ok:
         raise BadLog(report.row or 0, report.reason)

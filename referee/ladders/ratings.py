@@ -175,7 +175,7 @@ def _page_of_ratings(
     """Return a query of the next ``limit`` + 1 rows, best first, of bots with matches that count."""
     last, last_bot, _, _ = _ladder_position(cursor)
     if last is not None:
-        # Written so that the planner seeks the index instead of scanning past earlier rows.
+        # This form of the condition lets the planner seek in the index instead of scanning past earlier rows.
         query = query.where(value <= last, or_(value < last, rated.bot_id > last_bot))
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
@@ -227,7 +227,7 @@ def list_entry_changes(session: Session, seq: int) -> list[DescribedChange]:
 
 def _changes_query() -> Select[RatingChange, LedgerEntry, str | None]:
     """Return a query of changes with their entries and, for results, the version of the bot in the match."""
-    # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
+    # The concatenation makes SQLite seek the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
     query = select(RatingChange, LedgerEntry, MatchSeat.version).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
     return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == EntryKind.RESULT))

@@ -118,7 +118,7 @@ def _repair_results(session: Session, repaired: RepairReport, matches: Collectio
         for match, log, result in session.execute(kept.where(StoredMatch.id == match_id)).all():
             _repair_result(session, repaired, match, log, result)
         session.flush()
-        session.expunge_all()  # logs are large
+        session.expunge_all()  # free memory, because logs are large
 
 
 def _repair_result(session: Session, repaired: RepairReport, match: StoredMatch, log: MatchLog, result: Result) -> None:

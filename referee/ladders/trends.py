@@ -72,7 +72,7 @@ def _changes_query(
     of_change = change.bot_id, change.before, change.after
     query = select(*of_change, LedgerEntry.kind, LedgerEntry.match_id, *_OF_SEAT).select_from(end)
     since = and_(change.ladder_id == ladder_id, change.bot_id == end.c.bot_id, change.seq >= end.c.begin)
-    # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
+    # The concatenation makes SQLite seek the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == change.bot_id)
     query = query.join(change, since).join(LedgerEntry, LedgerEntry.seq == change.seq).outerjoin(MatchSeat, seat)
     if up_to is not None:

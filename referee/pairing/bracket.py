@@ -32,7 +32,7 @@ def rank_entrants(tournament: PairingInput) -> list[tuple[int, str]]:
     return ranks
 
 
-Merit = tuple[int, int, int, int]  # the last round reached (+ 1 for winning the final), then _merit_in_final
+Merit = tuple[int, int, int, int]  # the last round reached (+ 1 for the winner of the final), then ``_merit_in_final``
 
 
 def _merit(state: BracketState) -> dict[str, Merit]:

@@ -290,6 +290,6 @@ def main_entrants(pairing_round: PairingRound, seats: int) -> set[str]:
     """Return all entrants of a round except those who only play for third place."""
     tables = {entrant for table in pairing_round.tables if table.label != THIRD_PLACE for entrant in table.entrants}
     byes = [bye.entrant for bye in pairing_round.byes]
-    if pairing_round.label == FINAL and seats == 2:  # a bye in the final comes before one in the match for third place
+    if pairing_round.label == FINAL and seats == 2:  # byes list the final before the match for third place
         byes = [] if tables else byes[:1]
     return tables | set(byes)

@@ -115,7 +115,7 @@ def _add_round(
 
 
 def _add_meetings(history: PairingHistory, at_table: Sequence[int]) -> None:
-    present = [player for player in at_table if player >= 0]  # without those who left the tournament
+    present = [player for player in at_table if player >= 0]  # without entrants who have left the tournament
     for player in present:
         met = history.met[player]
         for other in present:
@@ -133,7 +133,7 @@ def _add_leg(history: PairingHistory, number: dict[str, int], leg: Leg, gains: l
                 gains.append((player, gain))
 
 
-@lru_cache(maxsize=1_000)  # there are few different placements, and each occurs very often
+@lru_cache(maxsize=1_000)  # there are few different placements, each very frequent
 def half_points(placements: tuple[int, ...]) -> list[int]:
     """Return for each seat 2 for every opponent placed behind it and 1 for every opponent tied with it."""
     seats_by_placement = Counter(placements)

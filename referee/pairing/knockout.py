@@ -24,7 +24,7 @@ from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 
 MAX_LEGS, MAX_TIE_BREAKS = 15, 15
-MAX_TABLES_TRIED = 16  # for each entrant, to keep it from meeting a former opponent
+MAX_TABLES_TRIED = 16  # for each entrant, to avoid a former opponent
 
 
 class Knockout:

@@ -22,9 +22,9 @@ MAX_CANDIDATES: Final = 24  # per seat, nearest in rating
 MAX_CANDIDATES_OF_OWNER: Final = 3
 MAX_SCANNED: Final = 400  # players scanned for these candidates; after that, only until one is found
 
-# Costs of seating a player. One UNIT is the cost of one `spread` of distance in rating.
+# Costs of seating a player. UNIT is the cost of a rating distance equal to the option ``spread``.
 UNIT: Final = 1_000_000
-MEETING_COST: Final = UNIT  # of each recent meeting with a player at the table, divided by that player's mean
+MEETING_COST: Final = UNIT  # of each recent meeting with a player at the table, divided by the player's mean
 SETTLED_COST: Final = UNIT // 2  # of a player who has played all provisional games; proportionally less before
 BOT_SURPLUS_COST: Final = UNIT // 4  # of each match above the mean of the owner's bots (below: a discount) …
 MAX_BOT_SURPLUS_COST: Final = 6 * UNIT  # … up to this in both directions
@@ -128,7 +128,7 @@ class _Owner:
     """Represent an owner, or a bot without an owner, with its active bots."""
 
     bots: list["_Player"] = field(default_factory=list)
-    in_flight: int = 0  # seats
+    in_flight: int = 0  # seats in open matches
     matches: int = 0  # of all bots, including those in flight
     queue: list[tuple[int, int, int]] = field(default_factory=list)  # heap of (games, tie_break, number) of bots
 

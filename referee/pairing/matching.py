@@ -33,7 +33,7 @@ def augment_matching(
             failed += 1
             if most is not None and failed > most:
                 break
-            # No augmenting path will ever pass through a tree in which none was found.
+            # No augmenting path can pass through a tree in which none was found, so its players can be skipped.
             searched = [player for player in searched if player not in search.outer and player not in search.parent]
     return matched
 

@@ -106,7 +106,7 @@ def _check_size(entrants: int, seats: int, cycles: int) -> None:
     )
 
 
-@lru_cache(maxsize=4)  # callers ask round by round, and the schedule of a large tournament takes long to compute
+@lru_cache(maxsize=4)  # callers need it for every round, and that of a large tournament takes long to compute
 def _schedule(starters: tuple[str, ...], seats: int, cycles: int) -> list[list[tuple[str, ...]]]:
     return round_robin(starters, seats, cycles)
 

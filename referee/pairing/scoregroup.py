@@ -74,7 +74,7 @@ _MAX_WAYS: Final = 120  # ways to pair the moved players, each followed by pairi
 _MAX_DOWN_CHOICES: Final = 400  # sets of players who move down together
 _TOTAL_STEPS: Final = 40  # steps of all bounds together, as a multiple of the steps of one bound
 _MAX_IMPROVEMENTS: Final = 30
-_MAX_EXCHANGES: Final = 40  # of one player for one, and as many of two for two
+_MAX_EXCHANGES: Final = 40  # of one player, and the same number of two players
 _EXCHANGE_REACH: Final = 8  # ranks from the middle: exchanges near it keep the best players in the upper half
 
 
@@ -92,7 +92,7 @@ class Rules:
 
     may_meet: Callable[[int, int], bool]
     pair_cost: Callable[[int, int], int]
-    float_cost: Callable[[int], int]  # of moving down
+    float_cost: Callable[[int], int]  # cost of moving a player down
     seat: Sequence[int | None]  # the seat that each player is due
     steps: int  # candidates tried within each bound
     score: Callable[[int], int]

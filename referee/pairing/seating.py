@@ -18,7 +18,7 @@ def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
         return _improve_by_swaps(costs)
     places: tuple[int, ...]
     if len(costs) == EXACT_SEATS:
-        one, two, three, four = costs  # written out for speed: large tournaments have thousands of tables
+        one, two, three, four = costs  # written out for speed, since large tournaments have thousands of tables
         _, places = min((one[a] + two[b] + three[c] + four[d], (a, b, c, d)) for a, b, c, d in _ORDERS[EXACT_SEATS])
     else:
         places = min(

@@ -134,7 +134,7 @@ def _first_seat(tournament: PairingInput) -> int:
 def _topscore(tournament: PairingInput) -> int | None:
     """Return half of the possible score before the last round, in half points, or None in earlier rounds."""
     rounds = len(tournament.played)
-    return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win is 2 half points
+    return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win gives 2 half points
 
 
 # -- byes --
@@ -148,7 +148,7 @@ def _choose_byes(history: PairingHistory, tournament: PairingInput) -> list[int]
 
 
 def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[int]:
-    """Return the equally eligible players of whom one gets a bye at tables of two; [] for an even number of players.
+    """Return equally eligible players of whom one gets the bye at tables of two, or [] for an even number of players.
 
     Choose the first such group that leaves a pairing without rematches and siblings; if there is none, the one that
     needs the smallest concessions.

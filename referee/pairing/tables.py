@@ -10,7 +10,7 @@ from referee.pairing.seating import assign_seats, seat_cost
 NEAR: Final = 12  # tables on either side that are searched for a swap
 SWEEPS: Final = 6  # passes over the tables that still have repeat meetings
 _MEETING_COST: Final = 1_000  # of each earlier meeting of two entrants at a table
-_SIBLINGS_COST: Final = 600  # less than a repeat meeting
+_SIBLINGS_COST: Final = 600  # of each pair of siblings at a table, less than a repeat meeting
 
 
 def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> list[tuple[int, ...]]:

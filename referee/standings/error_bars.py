@@ -15,7 +15,7 @@ MIN_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations on each side of a 95 % interval
 # Occurrences of a group in a sample, by random byte: a Poisson distribution with mean 1, in steps of 1/256.
 COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
-Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
+Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units of 1/``unit``, and matches
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from referee.standings.results import MatchOutcome
 from referee.standings.table import TIE_BREAKS, RankedEntrant, compute_standings
 from referee.standings.totals import ScoredBye
 
-BYES_SCORE: Final = (TournamentFormat.SWISS,)  # in other formats all entrants have equally many byes, or a bye advances
+BYES_SCORE: Final = (TournamentFormat.SWISS,)  # in other formats, all have equally many byes, or a bye lets one advance
 
 RoundBye = tuple[int, Hashable, str]  # tournament round, entrant, reason
 

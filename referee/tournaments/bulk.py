@@ -2,7 +2,7 @@
 
 Logs are read in the order in which matches ended, up to the first match whose deal group is not closed. A download
 that is resumed after any log is therefore complete, even while the tournament runs. Matches that were cancelled during
-play have no result and no number in that order; their logs are read last, after the end of the tournament.
+play have no result and no position in that order; their logs are read last, after the end of the tournament.
 """
 
 from dataclasses import dataclass

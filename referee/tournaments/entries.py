@@ -168,7 +168,7 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 def _lock_open_for_entries(session: Session, tournament_id: str) -> Tournament:
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
     if tournament.status == TournamentState.OPEN:
-        tournament = starting.start_if_due(session, tournament_id)  # its start time may have passed
+        tournament = starting.start_if_due(session, tournament_id)  # the start time may have passed already
     if tournament.status != TournamentState.OPEN and not tournament.late_entry:
         raise Conflict(f"The tournament is {tournament.status} and takes no late entries.")
     return tournament

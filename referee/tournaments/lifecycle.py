@@ -71,7 +71,7 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     if tournament.format != TournamentFormat.LADDER:
         raise Conflict(f"A {tournament.format} ends automatically; only a ladder is ended by its organiser.")
     cancel_unstarted(session, tournament, "ladder_ended")
-    if tournament.status == TournamentState.PAUSED:  # play started matches that a runner gave back to the end
+    if tournament.status == TournamentState.PAUSED:  # so that matches given back by their runners are played to the end
         _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
     created = session.scalars(select(func.count()).where(StoredMatch.tournament_id == tournament_id)).one()
     tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING

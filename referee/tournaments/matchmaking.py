@@ -63,7 +63,7 @@ def choose_tables(session: Session, tournament: Tournament) -> NextTables | None
 
 
 def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables, *, master_key: bytes) -> bool:
-    """Create matches at the tables and return True; return False if another process has created some meanwhile."""
+    """Create matches at the tables. Return False if none is created, for example because another process did so."""
     if last_serial(session, tournament.id) != wanted.serial:
         return False
     players = find_players(session, tournament, {entrant for table in wanted.tables for entrant in table})

@@ -65,7 +65,7 @@ def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
-    """Estimate the end from the rate of recent matches. Return None for ladders, paused tournaments and few matches."""
+    """Estimate the end from the rate of recent matches. Return None if paused, for ladders and for few matches."""
     if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
         return None
     ended = select(StoredMatch.finished_at).where(

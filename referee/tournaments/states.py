@@ -35,4 +35,4 @@ class Preflight(StrEnum):
     ABSENT = "absent"
 
 
-NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # until the bot passes a handshake
+NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # the bot must still pass a handshake

@@ -30,9 +30,9 @@ class Tournament(Base):
     bank_ms: Mapped[int]
     format_options: Mapped[Json] = mapped_column(default=dict)  # complete, with the defaults of the format
     deal_sharing: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
-    orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # in duplicate deals
+    orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # for duplicate deals
     trusted: Mapped[bool] = mapped_column(default=False)  # matches with duplicate deals are rated nevertheless
-    anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
+    anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide their bots until they have ended
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
@@ -65,8 +65,8 @@ class TournamentEntry(Base):
     number: Mapped[int]
     withdrawn_at: Mapped[datetime | None]
     seed: Mapped[int | None]  # set manually: 1 is the strongest
-    first_round: Mapped[int] = mapped_column(default=1)  # the first round it may play in
-    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the tournament
+    first_round: Mapped[int] = mapped_column(default=1)  # the first round in which the bot may play
+    version: Mapped[str | None] = mapped_column(String(128))  # version of the bot at the start of the tournament
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)

@@ -71,7 +71,7 @@ def list_ended(
     session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE_SIZE
 ) -> list[EndedMatch]:
     """Return up to ``limit`` matches of these tournaments with ``after`` < ``seq`` <= ``until``, ordered by ``seq``."""
-    # The concatenation prevents use of the column's index: new results are few, a tournament's matches may be many.
+    # The concatenation prevents use of the column's index, since a tournament has many matches but few new results.
     watched = StoredMatch.tournament_id.concat("").in_(tournament_ids)
     query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
     return [EndedMatch(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]

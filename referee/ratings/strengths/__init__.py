@@ -14,7 +14,7 @@ from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import Likelihood, likelihood
 
-POINTS = 400 / log(10)  # points per factor e in strength: ten to one is 400 points, as on the ladder
+POINTS = 400 / log(10)  # points per factor e in strength, so that ten to one is 400 points, as on the ladder
 MEAN = 1_500.0
 NORMAL_95 = 1.959964
 EXACT = 400  # up to this number of bots, errors use the full curvature, which takes O(bots³)

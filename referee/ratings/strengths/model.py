@@ -24,7 +24,7 @@ class Likelihood:
     ids: list[str]
     matches: list[int]
     wins: list[float]
-    choices: list[tuple[tuple[int, ...], float]]  # members, and how often one of them was chosen next
+    choices: list[tuple[tuple[int, ...], float]]  # members, and how often the next bot was chosen from them
     prior: float
 
     def log(self, levels: Sequence[float]) -> float:
