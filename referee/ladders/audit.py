@@ -95,7 +95,7 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
     try:
         lines, report = log_claims.replay_stored_log(session, match.id, log)
     except BadLog as error:
-        yield Difference("log", match.id, f"row {error.row}: {error.reason}", "the log as it was packed")
+        yield Difference("log", match.id, f"row {error.row}: {error.reason}", "a valid log")
         return
     proven = log_claims.derive_records(session, lines, log.rows, played.seats)
     for deviation in proven.differing(match, played.seats, result):

@@ -74,9 +74,9 @@ def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
     for match_id, seq in session.execute(missing_entries(ladder_id)):
         yield Difference("entry", match_id, "none", f"a ledger entry for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
-        yield Difference("entry", match_id, "no void", "a ledger entry that makes it void", ladder_id)
+        yield Difference("entry", match_id, "no void", "a ledger entry that voids it", ladder_id)
     for entry_seq, of, kind in session.execute(invalid_entries(ladder_id)):
-        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: of no match that could count", ladder_id)
+        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: its match cannot count", ladder_id)
     for entry_seq, of, kind, home in session.execute(misplaced_entries(ladder_id)):
         for concerned in (ladder_id, home):
             yield Difference("entry", f"{entry_seq} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)

@@ -140,7 +140,7 @@ def load_page_at(
     check_limit(limit)
     get_ladder(session, ladder_id)
     if not 0 <= seq <= last_seq(session, ladder_id):
-        raise BadOption("as_of_seq", f"must be from 0 to {last_seq(session, ladder_id)}, the ladder's last entry")
+        raise BadOption("as_of_seq", f"must be 0 to {last_seq(session, ladder_id)}, the ladder's last ledger entry")
     still = select(Rating.value, Rating.games, Bot).where(Rating.ladder_id == ladder_id, Rating.as_of_seq <= seq)
     still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
     moved = _page_of_ratings(_ratings_before(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)

@@ -98,7 +98,7 @@ def repair_ladder(
     replay = LadderReplay(session, ladder_id)
     _rewrite_changes(session, repaired, replay)
     if stored_counts(session, ladder_id) != ranks.count_bands(replay.rating_replay.ratings.values()):
-        repaired.repairs.append("counts of ratings")
+        repaired.repairs.append("counts of ratings recomputed")
     _rewrite_ratings(session, repaired, replay, created_by)
     ranks.replace_counts(session, ladder_id, replay.rating_replay.ratings.values())
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
@@ -142,10 +142,10 @@ def _repair_entries(session: Session, repaired: RepairReport) -> None:
     for entry_seq, match_id, kind in session.execute(invalid_entries(repaired.ladder_id)).all():
         session.execute(delete(RatingChange).where(RatingChange.seq == entry_seq))
         session.execute(delete(LedgerEntry).where(LedgerEntry.seq == entry_seq))
-        repaired.repairs.append(f"ledger entry {entry_seq}, a {kind} of {match_id}, taken out")
+        repaired.repairs.append(f"ledger entry {entry_seq}, a {kind} of {match_id}, deleted")
     for entry_seq, match_id, _, home in session.execute(misplaced_entries(repaired.ladder_id)).all():
         session.execute(update(LedgerEntry).where(LedgerEntry.seq == entry_seq).values(ladder_id=home))
-        repaired.repairs.append(f"ledger entry {entry_seq} of {match_id} to {home}")
+        repaired.repairs.append(f"ledger entry {entry_seq} of {match_id} moved to {home}")
 
 
 def _append_entries(session: Session, repaired: RepairReport, created_by: str | None) -> None:
@@ -154,16 +154,16 @@ def _append_entries(session: Session, repaired: RepairReport, created_by: str | 
         ledger.append_entry(
             session, ladder_id, EntryKind.RESULT, match_id, f"found missing for result {seq}", created_by
         )
-        repaired.repairs.append(f"ledger entry for result {seq} of {match_id}")
+        repaired.repairs.append(f"ledger entry for result {seq} of {match_id} added")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(StoredMatch.reason).where(StoredMatch.id == match_id))
         ledger.append_entry(session, ladder_id, EntryKind.VOID, match_id, reason or "found missing", created_by)
-        repaired.repairs.append(f"void of {match_id}")
+        repaired.repairs.append(f"void of {match_id} added")
     for entry_seq, of in session.execute(entries_without_result(ladder_id)).all():
         reason = f"ledger entry {entry_seq} has no result"
         ledger.append_entry(session, ladder_id, EntryKind.VOID, of, reason, created_by)
         session.execute(update(StoredMatch).where(StoredMatch.id == of).values(status=MatchState.VOID, reason=reason))
-        repaired.repairs.append(f"void of ledger entry {entry_seq} of {of}, which has no result")
+        repaired.repairs.append(f"void of ledger entry {entry_seq} of {of}, which has no result, added")
     for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)).all():
         session.execute(update(StoredMatch).where(StoredMatch.id == of).values(status=MatchState.VOID))
         repaired.repairs.append(f"match {of} from {status} to void, by ledger entry {entry_seq}")
@@ -182,7 +182,7 @@ def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderRep
         if rows:
             session.execute(insert(RatingChange), rows)
         wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-        repaired.repairs += [f"change {entry.seq} of {bot}" for bot in wrong]
+        repaired.repairs += [f"change {entry.seq} of {bot} rewritten" for bot in wrong]
 
 
 def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderReplay, created_by: str | None) -> None:

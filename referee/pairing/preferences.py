@@ -67,8 +67,8 @@ def seat_pair(history: PairingHistory, due: Preferences, higher: int, lower: int
 def _resolve_seat_conflict(history: PairingHistory, due: Preferences, higher: int, lower: int, seat: int) -> int:
     """Return the seat of ``higher`` if both players are due ``seat``.
 
-    Criteria in order: the stronger preference, the wider surplus, the reverse of the last round in which they had
-    different seats, the better rank.
+    The criteria are, in this order, the stronger preference, the wider surplus, the reverse of the last round in which
+    they had different seats, and the better rank.
     """
     mine, theirs = due.strength[higher], due.strength[lower]
     if mine == theirs == ABSOLUTE:

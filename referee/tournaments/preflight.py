@@ -19,7 +19,7 @@ from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
 
-TIME_LIMIT: Final = timedelta(seconds=60)  # a handshake takes a few seconds, more only if the service is overloaded
+TIME_LIMIT: Final = timedelta(seconds=60)  # a handshake takes a few seconds, or longer if the service is overloaded
 TIME_LIMIT_PER_BOT: Final = timedelta(seconds=0.1)
 RETRY_AFTER: Final = timedelta(seconds=60)
 ENTRIES_PER_STEP: Final = 200  # entries updated in one transaction

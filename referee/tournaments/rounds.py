@@ -84,7 +84,7 @@ def load_state_and_open_round(
 def load_legs(
     session: Session, tournament: Tournament, tournament_round: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
-    """Return finished matches by (round, table), in order of their legs. Restrict them to one round or some tables.
+    """Return finished matches by (round, table), in order of their legs: of one round or all, of some tables or all.
 
     In a knockout, which counts legs, the matches of a duplicate set are merged into one leg.
     """

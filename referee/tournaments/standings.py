@@ -55,7 +55,7 @@ class TournamentResults:
 def load_tournament_results(
     session: Session, tournament: Tournament, before: TournamentResults | None = None, *, patient: bool = False
 ) -> TournamentResults:
-    """Return the results that count now. Reuse those of ``before`` and read only newer ones.
+    """Return the results that count now. Reuse those in ``before`` and read only newer ones.
 
     Return ``before`` itself if nothing has changed or, with ``patient``, if only results were added. Raise ``Conflict``
     if the tournament, other than a ladder, has more than ``MAX_RESULTS`` results.

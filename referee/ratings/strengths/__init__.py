@@ -61,7 +61,7 @@ def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_00
     A result has, by seat, bots, placements (1 is best, equal numbers tie) and flags of rated seats (None: all are
     rated). Results with fewer than two rated seats are ignored. ``prior`` is the number of additional draws of each bot
     against a player of strength 1. With more than ``exact`` bots the errors are approximate: they treat opponents'
-    strengths as known, which is close when each bot met many.
+    strengths as known, which is a good approximation if each bot met many opponents.
 
     Raise ``ValueError`` if the columns of a result differ in length, if it seats a bot twice, or if ``prior`` is not
     above 0.
