@@ -58,7 +58,7 @@ class DescribedChange:
 
 @dataclass(frozen=True, slots=True)
 class LadderPage:
-    """Hold a page of a ladder after entry ``as_of_seq`` of its ledger; 0 stands for the time before the first entry."""
+    """Hold a page of a ladder after entry ``as_of_seq`` of its ledger, which is 0 before the first entry."""
 
     page: Page[RankedBot]
     as_of_seq: int

@@ -27,8 +27,8 @@ class RecentPlacement:
 class Trend:
     """Hold the last changes of a bot's rating.
 
-    ``values`` has the ratings, oldest first, beginning with the one before the first change. ``placements`` has those
-    matches that still count, latest first, ``faults`` their number of faults, ``version`` the bot's in the latest one.
+    ``values`` has the ratings, oldest first, beginning with the rating before the first change. ``placements`` has the
+    matches that still count, latest first. ``faults`` is the number of faults in them, ``version`` that of the latest.
     """
 
     values: list[int]
@@ -40,7 +40,7 @@ class Trend:
 def load_trends(
     session: Session, ladder_id: str, bot_ids: Sequence[str], *, up_to: int | None = None, last: int = MAX_CHANGES
 ) -> dict[str, Trend]:
-    """Return trends by bot id, as of entry ``up_to`` or now, with the ``last`` changes. Omit bots without changes."""
+    """Return trends by bot id with up to ``last`` changes, none after entry ``up_to``. Omit bots without changes."""
     changes: defaultdict[str, list[Any]] = defaultdict(list)
     for row in session.execute(_changes_query(ladder_id, bot_ids, up_to, last)) if bot_ids else ():
         changes[row.bot_id].append(row)

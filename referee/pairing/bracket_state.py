@@ -174,7 +174,7 @@ class BracketState:
 
     @cached_property
     def field(self) -> tuple[str | None, ...]:
-        """Return the entrants of the next round by bracket position; at tables of two, None if one withdrew."""
+        """Return the entrants of the next round by bracket position, at tables of two with None for gaps."""
         if not self.outcomes:
             return tuple(entrant.id for entrant in by_strength(self.tournament))
         left = tuple(entrant if entrant in self.active else None for entrant in self.outcomes[-1].advanced)

@@ -18,7 +18,7 @@ _DOWN, _UP = -1, 1  # values of floats in the history
 def pair_round(
     history: PairingHistory, bye_candidates: Collection[int], first: int, topscore: int | None
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return pairs by seat, best first, and a list of the player who gets the bye: one of ``bye_candidates``, or none.
+    """Return pairs by seat, best first, and a list of the one of ``bye_candidates`` who gets the bye, or [].
 
     ``bye_candidates`` must be empty for an even number of players. ``first`` is the seat drawn for the first pairing
     number. In the last round, players with a score above ``topscore`` may have clashing absolute seat preferences.
@@ -117,7 +117,7 @@ def _feasible_level(ranked: Sequence[int], levels: Sequence[MayMeet]) -> tuple[i
 
 
 def _float_cost(history: PairingHistory) -> Callable[[int], int]:
-    """Return a function for the cost of moving a player down who moved down in one of the last two rounds."""
+    """Return a function for the cost of moving a player down again after a downfloat in the last two rounds."""
     last, before = history.floats
 
     def cost(player: int) -> int:

@@ -41,7 +41,7 @@ class PairingHistory:
     def siblings_of(self, player: int) -> set[int] | None:
         """Return the entrants of the player's owner, including the player.
 
-        Return None when the player has no siblings, or when all entrants are siblings.
+        Return None if the player has no siblings, or if all entrants are siblings.
         """
         return self.siblings.get(self.owners[player])
 

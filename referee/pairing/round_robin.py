@@ -76,7 +76,7 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
     """Return rounds of tables in which every group of ``seats`` entrants meets once per cycle.
 
     Nobody sits at two tables of a round, so its tables can play the same deals. Seats are balanced over a cycle, and
-    each cycle rotates every table by one seat. Raise ``BadOption`` when there are too few entrants or when more than
+    each cycle rotates every table by one seat. Raise ``BadOption`` if there are too few entrants or if more than
     ``MAX_TABLES`` tables would be needed.
     """
     _check_size(len(entrants), seats, cycles)

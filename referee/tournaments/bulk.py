@@ -26,7 +26,7 @@ ResultFilter = ColumnElement[bool]  # an SQL condition on results
 
 @dataclass(frozen=True, slots=True)
 class DownloadCursor:
-    """Hold the position of a download: the last result (``seq``) and the last match without one (``unfinished_id``)."""
+    """Hold the position of a download: the last result (``seq``) and the last match without a result."""
 
     seq: int = 0
     unfinished_id: str = ""
@@ -36,8 +36,8 @@ class DownloadCursor:
 class DownloadScope:
     """Describe what can be downloaded: results up to ``until`` and, if ``ended``, matches without a result.
 
-    ``logs`` is the number of available logs. ``closed`` is the number of withheld logs, because the deal group of the
-    match or of an earlier match is not closed.
+    ``logs`` is the number of available logs. ``closed`` is the number of logs that are withheld because the deal group
+    of their match, or of an earlier match, is not closed.
     """
 
     until: int

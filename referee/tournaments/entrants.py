@@ -65,7 +65,7 @@ class EntrantSeat:
 def load_entrant_seats(
     session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None
 ) -> list[EntrantSeat]:
-    """Return the entries of these bots, or all in order of entry, except those withdrawn before the start."""
+    """Return the entries of these bots, or all entries in order; omit entries withdrawn before the start."""
     query = _entries_query(tournament)
     if bot_ids is None:
         rows = list(session.execute(query))

@@ -43,7 +43,7 @@ def load_overview(session: Session) -> Overview:
 
 
 def _counts(session: Session) -> dict[str, int]:
-    """Return the counts. Counting all results would be slow, so take their number from the last one."""
+    """Return the counts. Counting all results would be slow, so take their number from the last result."""
     match_states = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(PLAYABLE))
     counted = TournamentState.RUNNING, TournamentState.OPEN
     tournament_states = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))

@@ -24,7 +24,7 @@ MAX_RESULTS: Final = 100_000  # results used for standings; in a ladder, the new
 
 @dataclass(slots=True)
 class TournamentResults:
-    """Hold all data from which the standings of a tournament are computed, as of one moment.
+    """Hold all data from which the standings of a tournament are computed, read in one snapshot.
 
     ``as_of_seq`` is the ``seq`` of the last result, or 0 if there is none; results are numbered in the order in which
     matches end. ``state`` changes whenever anything apart from results and ratings changes. ``seen`` has the ``seq`` of
