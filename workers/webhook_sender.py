@@ -1,6 +1,6 @@
 """Send webhook deliveries: claim those that are due and POST them, signed, concurrently with a runner's matches.
 
-Retries are decided in ``referee.webhooks.deliveries``, allowed addresses in ``address_guard``.
+``referee.webhooks.deliveries`` decides about retries, ``address_guard`` about allowed addresses.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class WebhookSender:
             task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait(self) -> None:
-        """Return when every collected delivery has succeeded or failed."""
+        """Wait until every delivery in progress has succeeded or failed."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -111,7 +111,7 @@ class WebhookSender:
         )
         caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
         try:
-            # Not reused: the next message may be a day away.
+            # The connection is not reused, since the next message may be a day away.
             path = "" if urlsplit(job.url).path else "/"
             return await caller.post(path, job.body, job.delivery_id, self._deadline_ms)
         finally:
@@ -119,7 +119,7 @@ class WebhookSender:
 
 
 def outcome_of(reply: Reply) -> DeliveryOutcome:
-    """Return the outcome of a delivery from the response to it."""
+    """Return the outcome of a delivery that got this response."""
     answer = reply.status or None
     if 200 <= reply.status < 300 and reply.fault in _IGNORED_FAULTS:
         return DeliveryOutcome(answer)

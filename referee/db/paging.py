@@ -1,4 +1,4 @@
-"""Keyset pagination: each page begins after the last row of the previous one, and every page costs the same."""
+"""Paginate by key: each page begins after the last row of the previous one, and every page costs the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_PAGE_SIZE = 100
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """Rows of a page and the cursor of the next; ``next`` is None on the last page."""
+    """Hold the rows of a page and the cursor of the next page, which is None on the last one."""
 
     items: list[Row]
     next: list[Any] | None

@@ -50,9 +50,9 @@ def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> byt
     """
     log = session.get(MatchLog, match.id)
     if not is_log_public(session, match):
-        raise NotReady("the log becomes public when the last match of its deal group is over")
+        raise NotReady("The log becomes public when the last match of its deal group is over.")
     if log is None:
-        raise NotReady("the match ended before its first row")
+        raise NotReady("The match ended before its first row, so it has no log.")
     # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
     plain = _decompress(log)  # in both cases, to detect damage

@@ -143,7 +143,7 @@ class _Draft:
         if bot is None:
             raise NotFound("bot", bot_id)
         if bot.status not in SEATED:
-            raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
+            raise Conflict(f"The bot {bot.name!r} is {bot.status}; only verified bots get seats.")
         if game not in bot.games:
             raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its manifest lists {', '.join(bot.games)}")
 
