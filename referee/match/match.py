@@ -288,7 +288,7 @@ class Match:
             self.retired.add(seat)
 
     def _advance(self) -> None:
-        """Play what needs no answer: chance, publicly forced actions and retired seats. Append the result at the end."""
+        """Play what needs no answer: chance, publicly forced actions, retired seats. Append the result at the end."""
         while not self.over:
             asked = self.state.chance()
             if asked is not None:
