@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-RETRY_S = 0.2  # between two attempts while the database is not available
+RETRY_S = 0.2  # pause between two attempts while the database is not available
 
 
 class BatchWriter:

@@ -15,7 +15,7 @@ Verdict = Literal["fault", "unclear", "down"]
 WINDOW_S: Final = 10.0
 MIN_OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
 MAX_TOTAL_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
-PROBE_S: Final = 2.0  # between two attempts during an outage
+PROBE_S: Final = 2.0  # pause between two attempts during an outage
 
 
 def is_unconnected(reply: Reply) -> bool:
@@ -40,7 +40,7 @@ class Connectivity:
         self._answered_at = float("-inf")
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
-        self._waited_s = 0.0  # in past outages
+        self._waited_s = 0.0  # total duration of past outages
 
     @property
     def is_down(self) -> bool:

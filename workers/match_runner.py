@@ -31,10 +31,10 @@ from workers.house_seat import match_random
 
 log = logging.getLogger(__name__)
 
-NONCE_MS = 3_000  # for each of the two calls that open a deal group
+NONCE_MS = 3_000  # time limit for each of the two calls that open a deal group
 NOTICE_MS = 2_000
-VERDICT_POLL_S = 0.1  # between two attempts to find the cause of a failure to connect
-OPENING_POLL_S = 0.2  # between two checks of a deal group that another runner is opening
+VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
+OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another runner is opening
 
 
 class HandedOver(RefereeError):

@@ -19,7 +19,7 @@ RUN_DUE: Final = "workers.jobs.run_due"  # by name, so that the API need not imp
 RUN_ALONE: Final = "workers.jobs.run_alone"
 WAKE_SLOTS: Final = 32  # wake-ups in Redis at the same time, waiting or running
 JOBS_PER_WAKE: Final = 2  # so that two idle workers share new work; for a single match this costs a fork
-JOB_LIMIT_S: Final = 3600  # RQ's timeout, a last resort; a runner ends long before
+JOB_LIMIT_S: Final = 3600  # RQ's timeout, as a last resort; a runner ends long before it
 
 
 def connect(redis_url: str) -> Redis:

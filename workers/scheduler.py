@@ -75,7 +75,7 @@ class Scheduler:
             try:
                 with self._database.write() as session:
                     deal_group_closing.close_if_over(session, group_id, master_key=self._master_key)
-            except deal_groups.WrongMasterKey as error:  # does not affect the other groups
+            except deal_groups.WrongMasterKey as error:  # affects no other group
                 log.error("deal_group_not_closed", extra={"group": group_id, "reason": str(error)})
 
     def _prepare(self) -> None:

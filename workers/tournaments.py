@@ -16,8 +16,8 @@ from referee.tournaments.states import TournamentState
 log = logging.getLogger(__name__)
 
 MAX_TURN_S: Final = 0.5  # how long a tournament may advance before the others have their turn
-ERROR_PAUSE_S: Final = 10.0  # before a tournament that raised an error is tried again
-REST_FACTOR: Final = 10  # a look that finds nothing to do is followed by a pause of this many times its duration
+ERROR_PAUSE_S: Final = 10.0  # pause before a tournament that raised an error is tried again
+REST_FACTOR: Final = 10  # pause after a look that finds nothing to do, in multiples of its duration
 
 
 class TournamentAdvancer:
@@ -27,7 +27,7 @@ class TournamentAdvancer:
         self._database = database
         self._master_key = master_key
         self._seconds = seconds
-        self._paused_until: dict[str, float] = {}  # by tournament
+        self._paused_until: dict[str, float] = {}  # by tournament id, in the time of ``seconds``
 
     def advance_all(self) -> bool:
         """Start due tournaments and advance running ones. Return whether there may be new work for runners.

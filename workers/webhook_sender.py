@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 MAX_CONCURRENT = 32  # concurrent deliveries of a runner
 DEADLINE_MS = 10_000  # from the DNS lookup to the last byte of the response
-SLOW_CLAIM_S = 0.05  # a claim that takes longer has looked at many deliveries to addresses at their limit
+SLOW_CLAIM_S = 0.05  # a longer claim has searched many deliveries to addresses at their limit
 REST_FACTOR = 10  # pause after such a claim, in multiples of its duration, since it blocks other writers
-GRACE_S = 2.0  # for pending responses after a stop request
+GRACE_S = 2.0  # time for pending responses after a stop request
 
 # A 2xx status means that the message arrived, whatever is wrong with the rest of the response, which is not used.
 _IGNORED_FAULTS = ("", "bad_status", "bad_content_type", "encoding_refused", "response_too_large")

@@ -29,7 +29,7 @@ from workers.rq_job import WakeUp
 
 log = logging.getLogger(__name__)
 
-MONITORING_S = 3  # between two heartbeats while a work-horse runs
+MONITORING_S = 3  # interval between two heartbeats while a work-horse runs
 LOST_AFTER = 3  # missed heartbeats after which a job counts as abandoned
 WORKER_TTL_S = 20  # RQ's blocking pop lasts 15 s less; an idle worker cleans up only when it returns
 MAINTENANCE_S = 5
@@ -72,7 +72,7 @@ class RunnerWorker(Worker):
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         self._parent = os.getpid()
         super().fork_work_horse(job, queue)
-        if self._stop_requested:  # the request came before there was a work-horse to pass it on to
+        if self._stop_requested:  # the request arrived before the work-horse was forked
             self.handle_warm_shutdown_request()
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:

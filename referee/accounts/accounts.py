@@ -131,7 +131,7 @@ def require_role(account: Account, *roles: str) -> None:
         raise Forbidden(f"This needs the role {' or '.join(roles)}, but the account has the role {account.role}.")
 
 
-# -- the text of a token: ref_, 32 random bytes in base 62, a checksum that detects typing errors --
+# -- text of a token: "ref_", 32 random bytes in base 62, and a checksum that detects typing errors --
 
 
 def new_token_text() -> str:

@@ -23,7 +23,7 @@ from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
 DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
 IDS_PER_QUERY: Final = 500  # maximum number of ids in one query
-MAX_UNREACHABLE_STREAK: Final = 3  # a bot is paused if unreachable at the end of so many matches in a row
+MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot may end unreachable until it is paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ def request_handshake(session: Session, bot_id: str, *, with_check: bool = False
 
 def _make_handshake_due(session: Session, bot: Bot) -> None:
     bot.handshake_state, bot.handshake_due_at = CheckState.DUE, current_time(session)
-    bot.revoke_claim()  # the result of a running handshake with the old address is ignored
+    bot.revoke_claim()  # so that the result of a running handshake with the old address is ignored
     bot.handshake_lost_claims = 0
 
 

@@ -35,7 +35,7 @@ class ClaimedHandshake:
     bot_id: str
     epoch: int
     url: str
-    secret_generations: tuple[int, ...]  # of the secrets that sign the challenge
+    secret_generations: tuple[int, ...]  # generations of the secrets that sign the challenge
     owner_id: str
 
 

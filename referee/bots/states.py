@@ -15,7 +15,7 @@ class BotState(StrEnum):
     HOUSE = "house"
 
 
-SEATED: Final = frozenset({BotState.VERIFIED, BotState.HOUSE})  # get seats in new matches
+SEATED: Final = frozenset({BotState.VERIFIED, BotState.HOUSE})  # bots that get seats in new matches
 PROVEN: Final = frozenset({BotState.VERIFIED, BotState.PAUSED})  # bots in other states only receive the challenge
 
 

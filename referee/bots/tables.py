@@ -43,7 +43,7 @@ class Bot(Leased, Base):
     handshake_lost_claims: Mapped[int]  # consecutive claims on this handshake whose lease expired
     handshake_report: Mapped[Json | None]
     handshake_ended_at: Mapped[datetime | None]
-    unreachable_streak: Mapped[int] = mapped_column(default=0)  # matches in a row that it ended unreachable
+    unreachable_streak: Mapped[int] = mapped_column(default=0)  # consecutive matches that it ended unreachable
 
 
 class Check(Leased, Base):
@@ -63,8 +63,8 @@ class Check(Leased, Base):
     questions_sent: Mapped[int]
     questions_total: Mapped[int]
     current_step: Mapped[str] = mapped_column(ShortString)  # the game or rule that is checked now
-    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last check that ended
-    rules: Mapped[Json]  # versions of the rules by game, in the last check that ended
+    version: Mapped[str | None] = mapped_column(String(128))  # version of the bot in the last check that ended
+    rules: Mapped[Json]  # rules version of each game in the last check that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
     excused_before: Mapped[datetime | None]  # tournaments that started until then require no certificate
@@ -87,10 +87,10 @@ class Certificate(Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
     version: Mapped[str] = mapped_column(String(128))
-    rules: Mapped[Json]  # version of the rules of each game that passed
+    rules: Mapped[Json]  # rules version of each game that passed
     engine_version: Mapped[str] = mapped_column(ShortString)
     protocol: Mapped[str] = mapped_column(ShortString)
     warnings: Mapped[list[Any]]  # ids of conformance rules with warnings
     issued_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    ended_reason: Mapped[str | None] = mapped_column(ShortString)  # a CertificateEnd
+    ended_reason: Mapped[str | None] = mapped_column(ShortString)  # a value of ``CertificateEnd``

@@ -221,7 +221,7 @@ def _set_pragma_once(connection: Connection, pragma: str, value: str) -> None:
 
 
 def _set_pragma(connection: Connection, pragma: str, value: str) -> None:
-    # Bypasses SQLAlchemy, which would begin a transaction first; SQLite ignores these pragmas inside one.
+    # Bypass SQLAlchemy, which would begin a transaction first: SQLite ignores these pragmas inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
 
 
@@ -311,7 +311,7 @@ _SERVER_KEEPALIVE: dict[str, int] = {
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
     "tcp_user_timeout": 10_000,
-    "client_connection_check_interval": 5_000,  # while a statement runs, or waits for a lock
+    "client_connection_check_interval": 5_000,  # milliseconds, while a statement runs or waits for a lock
 }
 
 
@@ -336,7 +336,7 @@ def _translating_outages() -> Iterator[None]:
         if _is_outage(error):
             raise Unavailable(f"the database is not available: {error.orig}") from error
         raise
-    except (sqlite3.OperationalError, PoolTimeout) as error:  # while a connection was opened or set up
+    except (sqlite3.OperationalError, PoolTimeout) as error:  # raised while a connection was opened or set up
         raise Unavailable(f"the database is not available: {error}") from error
 
 

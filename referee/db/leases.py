@@ -151,7 +151,7 @@ class Leases(Generic[Row]):
         wanted = list(claims)
         if not wanted:
             return set()
-        # In order of keys, so that two transactions cannot wait for each other.
+        # Lock in order of keys, so that two transactions cannot wait for each other.
         query = select(self._key).where(self._matches_any(wanted)).order_by(self._key)
         return set(session.scalars(query.with_for_update()))
 

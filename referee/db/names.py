@@ -19,7 +19,7 @@ _FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGU
 
 _NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # old names may contain fillers, which were not always refused
 
-# Case-folded letters that are easily mistaken for others, with those others. They extend Unicode's table of confusable
+# Case-folded letters that are easily mistaken for others, with these others. They extend Unicode's table of confusable
 # characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
 _LOOKALIKES: Final = str.maketrans(
     {
@@ -136,7 +136,7 @@ def _prototypes() -> dict[str, str]:
         sign: shape
         for sign, (shape, *others) in partners.items()
         if len(sign) == 1 and _is_plain(sign) and not sign.isascii() and not others
-        if unicodedata.is_normalized("NFKD", sign)  # as names are once their accents are removed
+        if unicodedata.is_normalized("NFKD", sign)  # names are in this form once their accents are removed
         if shape < sign or len(partners[shape]) > 1
     }
 

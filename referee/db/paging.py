@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from referee.errors import BadOption
 
 Row = TypeVar("Row")
-Cursor = Sequence[Any]  # JSON values: where the next page begins
+Cursor = Sequence[Any]  # JSON values that say where the next page begins
 
 MAX_PAGE_SIZE = 100
 

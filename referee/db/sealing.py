@@ -19,7 +19,7 @@ OVERHEAD_BYTES = 33  # added by sealing
 
 _FORMAT = b"\1"
 _KEY_ID_BYTES = 4
-_NONCE_BYTES = 12  # random: one key seals far fewer than 2^32 messages
+_NONCE_BYTES = 12  # random nonces suffice: one key seals far fewer than 2^32 messages
 _HEAD_BYTES = len(_FORMAT) + _KEY_ID_BYTES
 
 
@@ -43,7 +43,7 @@ def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) 
     nonce, ciphertext = sealed[_HEAD_BYTES : _HEAD_BYTES + _NONCE_BYTES], sealed[_HEAD_BYTES + _NONCE_BYTES :]
     try:
         return cipher.decrypt(nonce, ciphertext, _associated_data(context))
-    except (InvalidTag, ValueError) as error:  # ValueError: too short
+    except (InvalidTag, ValueError) as error:  # ValueError if the text is too short
         raise CannotUnseal("changed since it was sealed, or sealed in another context") from error
 
 

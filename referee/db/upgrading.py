@@ -1,4 +1,4 @@
-"""Upgrade the schema with the migrations of the package: all of them or none."""
+"""Upgrade the schema with the migrations of the package, in one transaction."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -144,7 +144,7 @@ class Match:
         self._events: list[Event] = []
         self._events_seen = [0] * header["seats"]  # number of events before each seat's last question
         self._questions_answered = [0] * header["seats"]
-        self._answered: dict[Seat, Json] = {}  # row members of answers at the open decision point
+        self._answered: dict[Seat, Json] = {}  # by seat: members of the row for an answer at the open decision point
 
     @classmethod
     def resume(cls, header: Json, chance: Chance, lines: Sequence[bytes], sealed: Iterable[Answer] = ()) -> Self:
@@ -311,7 +311,7 @@ class Match:
         self.log.append("chance", chance=asked, outcome=outcome, events=events)
 
     def _play_without_question(self) -> bool:
-        """Play for one seat that is forced or retired. Return whether there was such a seat."""
+        """Play the action of one seat that is forced or retired. Return whether there was such a seat."""
         for seat in sorted(self.state.pending()):
             action = self.state.forced_action(seat)
             if action is not None:

@@ -139,10 +139,10 @@ def _replay_rows(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> 
         compared = match.compare_rows(lines, compared)
         fault = error if isinstance(error, BadLog) else BadLog(len(match.lines), str(error))
         if fault.row < len(lines):
-            raise fault from error  # otherwise the outcome of a draw is missing after the last row
+            raise fault from error  # otherwise only the outcome of the next draw is missing
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadLog(len(match.lines), f"a row is malformed: {error!r}") from error
-    if compared < len(lines):  # the last rows belong to a decision point that is still open
+    if compared < len(lines):  # the remaining rows belong to an open decision point
         raise BadLog(len(lines), _describe_missing_row(match, rows, [row["seat"] for row in rows[compared:]]))
     return match
 

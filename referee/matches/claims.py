@@ -78,7 +78,7 @@ class DueWork:
     running: int
     expired: int
     isolated: list[str]
-    bots_due: int  # handshakes and checks
+    bots_due: int  # number of handshakes and checks
     stuck: int
 
 

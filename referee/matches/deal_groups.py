@@ -155,7 +155,7 @@ def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) 
 
 
 def _unseal(sealed: bytes, group_id: str, master_key: bytes) -> bytes:
-    if len(sealed) == SEED_BYTES:  # the format used before sealed bytes named their key
+    if len(sealed) == SEED_BYTES:  # the old format, without the id of the key
         pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
         return bytes(a ^ b for a, b in zip(sealed, pad, strict=True))
     try:

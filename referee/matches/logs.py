@@ -55,7 +55,7 @@ def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> byt
         raise NotReady("The match ended before its first row, so it has no log.")
     # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
-    plain = _decompress(log)  # in both cases, to detect damage
+    plain = _decompress(log)  # also for a gzipped file, to detect damage
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 

@@ -203,7 +203,7 @@ class _Queue:
             if unit is None:
                 continue
             if taken and len(unit.match_ids) > room:
-                break  # it comes first in the next claim
+                break  # the unit comes first in the next claim
             taken.append(unit)
             room -= len(unit.match_ids)
             heapq.heappush(heap, (playing + len(unit.match_ids), unit.created_at, creator))

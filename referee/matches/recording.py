@@ -62,7 +62,7 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
     A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """
     lease = claims.LEASES.new_lease_values(*lease_now(session))
-    # In order of ids, to prevent deadlocks between batches.
+    # Sort by ids, to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     moves = [
         {

@@ -13,7 +13,7 @@ class MatchState(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     CANCELLED = "cancelled"
-    STUCK = "stuck"  # it lost too many runners
+    STUCK = "stuck"  # too many of its runners were lost
     VOID = "void"
 
 
@@ -34,6 +34,6 @@ class DealGroupState(StrEnum):
 class DealSharing(StrEnum):
     """List the ways in which matches of a tournament share their cards."""
 
-    OWN = "own"  # no two matches
-    COMMON = "common"  # the matches of a round
-    DUPLICATE = "duplicate"  # matches of the same bots in different seats
+    OWN = "own"  # no matches share cards
+    COMMON = "common"  # all matches of a round share cards
+    DUPLICATE = "duplicate"  # matches of the same bots in different seats share cards

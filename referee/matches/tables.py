@@ -30,7 +30,7 @@ class DealGroup(Leased, Base):
     state: Mapped[DealGroupState] = mapped_column(StoredEnum(DealGroupState), index=True)
     kind: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
     entries: Mapped[list[Any]]  # bot ids
-    nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for none
+    nonce_hashes: Mapped[list[Any] | None]  # one per entry, "" for a bot without one
     nonces: Mapped[list[Any] | None]
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
     created_at: Mapped[datetime]
@@ -152,10 +152,10 @@ class Result(Base):
 
     seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
-    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
+    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None if the match is not rated
     bots: Mapped[list[Any]]
     entrants: Mapped[list[Any]]  # by seat: the bot, or the bot that it replaces as a substitute
-    rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
+    rated: Mapped[list[Any]]  # by seat: whether the seat counts on the ladder
     placements: Mapped[list[Any]]
     returns: Mapped[list[Any]]
     scores: Mapped[list[Any]]

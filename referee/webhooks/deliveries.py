@@ -20,11 +20,11 @@ from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 from referee.webhooks.webhooks import disable, signing_generations
 
-DELAYS_S: Final = (5, 30, 120, 600, 3_600, 10_800, 21_600, 86_400)  # before the second attempt, the third, …
+DELAYS_S: Final = (5, 30, 120, 600, 3_600, 10_800, 21_600, 86_400)  # delays before the second attempt, the third, …
 ATTEMPTS: Final = len(DELAYS_S) + 1
 VERIFICATION_ATTEMPTS: Final = 4  # an unverified address is not retried for days
-MAX_JITTER: Final = 0.2  # random share of a delay that is added to it, so that retries do not all come at once
-OUTAGE_DELAY: Final = timedelta(seconds=30)  # before the next attempt when our own network was down
+MAX_JITTER: Final = 0.2  # largest random share of a delay that is added to it, to spread retries
+OUTAGE_DELAY: Final = timedelta(seconds=30)  # delay before the next attempt after an outage of our own network
 DISABLE_AFTER: Final = timedelta(days=1)  # after this long without a success the webhook is disabled
 RETENTION: Final = timedelta(days=30)
 MAX_QUEUE_LENGTH: Final = 10_000  # messages waiting for one webhook; with more, it is disabled
@@ -116,7 +116,7 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
-    assert webhook is not None  # it is removed with its deliveries
+    assert webhook is not None  # a webhook is deleted only together with its deliveries
     moment = current_time(session)
     delivery.response_status = outcome.response_status
     if outcome.error is None:
@@ -134,7 +134,7 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
 
 
 def release_claims(session: Session, jobs: Sequence[DeliveryJob]) -> int:
-    """Release claims, which then do not count as attempts. Return their number, without claims no longer valid."""
+    """Release claims, which then do not count as attempts. Ignore invalid claims. Return the number released."""
     claims = [(job.delivery_id, job.epoch) for job in jobs]
     return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
 

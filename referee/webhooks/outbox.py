@@ -63,7 +63,7 @@ def _message(session: Session, event: str, payload: Json) -> Json:
     }
 
 
-# Built once and run without the ORM: it runs at the end of every match and mostly finds nothing.
+# Built once, without the ORM: it runs at the end of every match and mostly finds nothing.
 _WEBHOOKS: Final = Webhook.__table__
 _ACTIVE: Final = (
     select(_WEBHOOKS.c.id, _WEBHOOKS.c.events)

@@ -50,7 +50,7 @@ def update_unreachable_streaks(
     missed = set(unreachable)
     touched = or_(_COLUMNS.id.in_(sorted(missed)), _COLUMNS.unreachable_streak > 0)
     locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(missed.union(seated))), touched)
-    # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
+    # Lock in order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
     if reached := set(bots) - missed:
         session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(reached))).values(unreachable_streak=0))

@@ -34,7 +34,7 @@ class RunnerSeat:
     version: str | None
     url: str
     max_concurrent_requests: int
-    secret_generations: tuple[int, ...]  # of the keys that sign calls, see ``bots.signing_generations``
+    secret_generations: tuple[int, ...]  # generations of its secrets, from ``bots.signing_generations``
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _aliases(session: Session, match: StoredMatch, master_key: bytes) -> list[st
 
 
 def _is_anonymous(session: Session, match: StoredMatch) -> bool:
-    """Return whether bots do not learn who their opponents are: in rated matches of an anonymous tournament."""
+    """Return whether opponents are hidden from bots, as in rated matches of an anonymous tournament."""
     anonymous = select(Tournament.anonymous).where(Tournament.id == match.tournament_id)
     return match.rated and session.scalar(anonymous) is True
 

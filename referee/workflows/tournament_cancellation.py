@@ -64,5 +64,5 @@ def _cancel_match(session: Session, match_id: str) -> None:
         .where(StoredMatch.id == match_id, StoredMatch.status.in_(OPEN))
         .values(**cancelled, **revocation_values(StoredMatch))
     )
-    if count_changed_rows(session, statement):  # otherwise it ended meanwhile
+    if count_changed_rows(session, statement):  # otherwise the match has ended meanwhile
         logs.pack_partial_log(session, match_id)

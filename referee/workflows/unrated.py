@@ -14,7 +14,7 @@ from referee.matches.scheduling import has_owner_twice
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament
 
-UNRATED_REASONS: Final[dict[str, str]] = {  # by code
+UNRATED_REASONS: Final[dict[str, str]] = {  # descriptions of all reasons, by code
     "friendly": "an account arranged it as an unrated match",
     "tournament_terms": "its tournament is not rated",
     "one_owner_twice": "two bots of one owner sit at its table",
@@ -62,7 +62,7 @@ def _rated_tournaments(session: Session, tournament_ids: set[str | None]) -> set
 
 
 def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
-    """Return the ids of those of the accounts that may request rated matches."""
+    """Return the ids of the given accounts that may request rated matches."""
     query = select(Account.id).where(Account.id.in_(account_ids), Account.role.in_(ORGANISING))
     return set(session.scalars(query))
 

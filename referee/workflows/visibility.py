@@ -135,7 +135,7 @@ class MatchFeed:
         self._header: Json = {}
         self._held: list[tuple[Json, float | None]] = []  # rows not yet published, with the time they were recorded
         self._drawn = DrawCounts()  # draws in published rows
-        self._next = DrawCounts()  # at least the draws up to the first unpublished row
+        self._next = DrawCounts()  # lower bound of the draws up to the first unpublished row
         self._whole = False  # no more rows will follow
 
     def read_new_rows(self, session: Session, visibility: MatchVisibility) -> list[Json]:
