@@ -104,7 +104,7 @@ def test_what_is_not_over_or_void_already_or_without_reason_is_refused(world: Wo
     with pytest.raises(BadOption, match="reason"):
         void(world, played.match_id, " ")
     void(world, played.match_id)
-    with pytest.raises(Conflict, match="the match is void"):
+    with pytest.raises(Conflict, match="The match is void"):
         void(world, played.match_id)
 
 
