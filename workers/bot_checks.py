@@ -156,7 +156,7 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
 
 
 def _outcome(report: ConformanceReport, seed: str) -> CheckOutcome:
-    """Return the outcome to store. If the bot changed its version during the check, no version was checked."""
+    """Return the outcome to store. It covers no rules if the bot changed its version during the check."""
     bot = report.bot or {}
     replaced = any(finding.id == "same_version" for finding in report.findings_of("fail"))
     return CheckOutcome(

@@ -276,7 +276,7 @@ class _MatchSession:
             raise HandedOver("stop_requested")
 
     def _record(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Record an answer before it takes effect."""
+        """Record an answer and the rows that it caused, before the match continues."""
         evidence = self._fault_reports(answer.seat, rows)
         sealed = [] if rows else [PendingAnswer(match.n, answer.seat, answer.to_json())]
         update = self._next_update(evidence, sealed)

@@ -23,7 +23,7 @@ from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
 DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
 IDS_PER_QUERY: Final = 500  # maximum number of ids in one query
-MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot may end unreachable until it is paused
+MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot ends unreachable before it is paused
 
 
 @dataclass(frozen=True, slots=True)

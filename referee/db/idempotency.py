@@ -42,7 +42,7 @@ class StoredResponse:
 
 
 def begin(session: Session, account_id: str, key: str, body_hash: str) -> StoredResponse | None:
-    """Return the stored response, or None for a new request, which must call ``finish`` in this transaction.
+    """Return the stored response, or None for a new request. Then call ``finish`` in the same transaction.
 
     Of two concurrent requests with one key, the second waits here until the first is committed. Raise
     ``IdempotencyMismatch`` if the key was used with another request.

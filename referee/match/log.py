@@ -73,7 +73,7 @@ def parse_row(line: bytes) -> Json:
 
 
 def visible_events(game: type[State], events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
-    """Return the events that a seat may read before the deal group is over, or the public if ``viewer`` is None.
+    """Return the events that the seat ``viewer``, or the public if it is None, may read before the deal group is over.
 
     All pages, streams, downloads and questions to bots get their events from this function.
     """
@@ -81,7 +81,7 @@ def visible_events(game: type[State], events: Sequence[Event], viewer: Seat | No
 
 
 def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:
-    """Return the part of a row that a seat may read, or the public if ``viewer`` is None.
+    """Return the part of a row that the seat ``viewer``, or the public if it is None, may read.
 
     Return the whole row once the deal group is over, and only its number and masked events before.
     """

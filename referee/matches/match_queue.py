@@ -329,7 +329,7 @@ def _calls_needed(unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> Counter
 
 
 def count_playing_by_account(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
-    """Return, for each account, the number of matches in progress that it arranged and of friendlies among them."""
+    """Return, for each account, how many matches that it arranged are in progress, and how many are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 

@@ -118,7 +118,7 @@ class LogRow(Base):
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
     row: Mapped[int] = mapped_column(primary_key=True)
     line: Mapped[bytes]
-    recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; unknown for rows older than the column
+    recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; None in rows from before this column existed
 
 
 class SealedAnswer(Base):

@@ -149,7 +149,7 @@ def _require_ping(session: Session, webhook: Webhook, reason: str | None) -> Non
 
 
 def _revoke_claims(session: Session, webhook: Webhook) -> None:
-    """Revoke claims on deliveries to the old address, so that they are sent to the new one too."""
+    """Revoke claims on deliveries to the old address, so that these are also sent to the new one."""
     due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE)
     session.execute(due.values(revocation_values(Delivery)))
 

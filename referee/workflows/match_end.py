@@ -100,7 +100,7 @@ def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
 
 
 def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
-    """Store the result of each seat; return the seats in order, with their owners."""
+    """Store the result of each seat. Return the seats in order, with their owners."""
     seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
     session.connection().execute(
