@@ -1,4 +1,4 @@
-"""Write the updates of a runner's matches in batches: one transaction for all that arrived during the last one."""
+"""Write the updates of a runner's matches in batches: one transaction for all that arrived during the previous one."""
 
 import asyncio
 import logging
@@ -15,11 +15,11 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-RETRY_S = 0.2  # between two attempts while the database is not available
+RETRY_S = 0.2  # pause between two attempts while the database is not available
 
 
 class BatchWriter:
-    """Run transactions in threads on behalf of a runner's event loop, so that they delay no deadline."""
+    """Run transactions in threads on behalf of a runner's event loop, so that they do not delay deadlines."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -27,9 +27,9 @@ class BatchWriter:
         self._writing: asyncio.Task[None] | None = None
 
     async def write_durably(self, update: MatchUpdate) -> None:
-        """Write an update and return when it is committed. Raise ``StaleEpoch`` when the claim is no longer valid.
+        """Write an update and return when it has been committed. Raise ``StaleEpoch`` if the claim is no longer valid.
 
-        Wait while the database is not available: no bot is asked anything meanwhile.
+        Wait while the database is not available; no bot is asked anything meanwhile.
         """
         written = asyncio.get_running_loop().create_future()
         self._waiting.append((update, written))
@@ -65,7 +65,7 @@ class BatchWriter:
         return await asyncio.to_thread(call)
 
     async def _write_all(self) -> None:
-        """Write batches until none is waiting. Updates that arrive during one batch form the next."""
+        """Write batches until no update is waiting. Updates that arrive during one batch form the next."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
             await self._write_and_resolve(batch)
@@ -77,7 +77,7 @@ class BatchWriter:
             if len(batch) == 1:
                 _resolve(batch[0][1], error)
                 return
-            for item in batch:  # each on its own, so that an error of one match affects no other
+            for item in batch:  # separately, so that an error of one match affects no other
                 await self._write_and_resolve([item])
             return
         for update, written in batch:

@@ -1,4 +1,4 @@
-"""Record matches while they are played (rows, sealed answers, fault reports), several in one transaction."""
+"""Record the rows, sealed answers and fault reports of matches in progress, several matches per transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, SealedAnswer, StoredMatch
 
 MAX_WITHOUT_SAVEPOINT: Final = 4  # number of updates up to which a savepoint costs more than it saves
-MAX_REPORT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
+MAX_REPORT_BYTES: Final = 64 * 1024  # stored of each request and each reply in a fault report
 
 
 @dataclass(frozen=True, slots=True)
 class PendingAnswer:
-    """An answer at a decision point at which other answers are pending."""
+    """Hold an answer at a decision point at which answers of other seats are pending."""
 
     n: int
     seat: int
@@ -27,7 +27,7 @@ class PendingAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """A fault report: what a bot did wrong at decision point ``n``, for its owner."""
+    """Describe for the owner of a bot what it did wrong at decision point ``n``."""
 
     n: int
     seat: int
@@ -41,9 +41,9 @@ class FaultReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchUpdate:
-    """What happened in a match since its last update.
+    """Describe what happened in a match since its last update.
 
-    ``start`` is the number of rows recorded before, also if there are no new ``lines``; ``unsealed`` are decision
+    ``start`` is the number of rows recorded before, even if there are no new ``lines``. ``unsealed`` lists the decision
     points (``n``) whose sealed answers became rows.
     """
 
@@ -57,12 +57,12 @@ class MatchUpdate:
 
 
 def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
-    """Write updates whose claims are valid and renew their leases; return the ids of the other matches.
+    """Write the updates whose claims are valid and renew their leases. Return the ids of the other matches.
 
     A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """
     lease = claims.LEASES.new_lease_values(*lease_now(session))
-    # In order of ids, to prevent deadlocks between batches.
+    # Sort by ids, to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     moves = [
         {
@@ -81,7 +81,7 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
 
 
 def _advance_all(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
-    """Advance all matches in one statement, the usual case. Return False, with nothing changed, if some cannot be."""
+    """Advance all matches in one statement, as is usually possible. Otherwise change nothing and return False."""
     connection = session.connection()
     attempt = connection.begin_nested()
     if connection.execute(_MOVE, moves).rowcount == len(moves):
@@ -94,14 +94,14 @@ def _advance_all(session: Session, moves: Sequence[dict[str, Any]]) -> bool:
 def _advance_one_by_one(
     session: Session, records: Sequence[MatchUpdate], moves: Sequence[dict[str, Any]]
 ) -> list[MatchUpdate]:
-    """Advance the matches one by one; return the updates whose claims are valid and that continue the recorded rows."""
+    """Advance the matches one by one. Return the updates that have valid claims and continue the recorded rows."""
     connection = session.connection()
     return [
         record for record, move in zip(records, moves, strict=True) if connection.execute(_MOVE, move).rowcount == 1
     ]
 
 
-# Built once, without the ORM: this runs for every decision, and the ORM would cost more than playing.
+# Built once, without the ORM: these run for every decision, and the ORM would cost more time than playing.
 _MATCHES, _ROWS, _SEALED = (model.__table__ for model in (StoredMatch, LogRow, SealedAnswer))
 _MOVE = (
     update(_MATCHES)

@@ -1,6 +1,6 @@
-"""End a match in one transaction: store its log, and its result with its number in the total order of results.
+"""End a match in one transaction: store its log and its result, which gets a number in the order of all results.
 
-The last match of a deal group also closes the group, which changes ratings: see ``deal_group_closing``.
+The last match of a deal group also closes the group, which changes ratings (``deal_group_closing``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from referee.workflows import deal_group_closing
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """The result of a match; each list is by seat."""
+    """Hold the result of a match. Each list is in order of seats."""
 
     placements: Sequence[int]
     returns: Sequence[int]
@@ -35,7 +35,7 @@ class MatchResult:
 
 
 def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
-    """End a match: ``tail`` has the rows not recorded yet, the result row last. All of it happens or nothing.
+    """End a match, completely or not at all. ``tail`` has the rows not recorded yet, with the result row last.
 
     The result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner.
     Raise ``StaleEpoch``, with nothing changed, when the claim is no longer valid.
@@ -100,7 +100,7 @@ def _end_match(session: Session, tail: MatchUpdate) -> RowMapping:
 
 
 def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> Sequence[RowMapping]:
-    """Store the result of each seat; return the seats in order, with their owners."""
+    """Store the result of each seat. Return the seats in order, with their owners."""
     seats = session.connection().execute(_SEATED, {"of": match_id}).mappings().all()
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
     session.connection().execute(
@@ -121,7 +121,7 @@ def _ladder_id(session: Session, match: Mapping[Any, Any], seats: Sequence[Mappi
     return ratings.get_or_create_ladder_id(session, match["game"], match["options"], match["seats"])
 
 
-# Built once, without the ORM: its overhead cost more than everything else that is done at the end of a match.
+# Built once, without the ORM: its overhead cost more than everything else that happens at the end of a match.
 _MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, Result))
 _END: Final = (
     update(_MATCHES)

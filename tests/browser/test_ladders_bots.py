@@ -197,7 +197,7 @@ def test_what_the_api_refuses_is_told_beside_the_controls(page_at: PageAt, fille
         session.get_one(Bot, bot).status = BotState.RETIRED
     page.get_by_role("button", name="Pause").click()
 
-    expect(page.locator("#own-said")).to_have_text("the bot is retired", ignore_case=True)
+    expect(page.locator("#own-said")).to_have_text("The bot is retired and cannot be changed.")
     assert page_at.troubles
     assert all("409" in trouble for trouble in page_at.troubles)
     page_at.troubles.clear()
