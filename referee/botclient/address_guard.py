@@ -1,6 +1,6 @@
-"""The egress guard: it parses and rebuilds URLs, resolves names and vets every address. It opens no connection.
+"""Guard outgoing calls: parse and normalize URLs, resolve host names and vet every address. Open no connection.
 
-The rule is an allow-list: an address that is not known to be public unicast is refused.
+Addresses are checked against an allow-list: only those known to be public unicast are accepted.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from referee.errors import UrlRefused
 from referee.settings import BadSettings, Settings
 
 Address = IPv4Address | IPv6Address
-LookUp = Callable[[str], Sequence[str]]  # host name to numeric addresses; blocks, raises OSError
+LookUp = Callable[[str], Sequence[str]]  # resolves a host name to numeric addresses; blocks; raises OSError
 
 MAX_URL_LENGTH = 2048
 MAX_ADDRESSES = 16
@@ -35,7 +35,7 @@ _UNICAST_V6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_V6 = [
     IPv6Network(block) for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 ]
-_SERVICE_PORTS = frozenset([  # well-known services that a stray request could harm
+_SERVICE_PORTS = frozenset([  # well-known services that an HTTP request could harm
     1433, 1521, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 5985,
     5986, 6000, 6379, 6443, 6667, 7001, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 15672,
     26379, 27017,
@@ -45,13 +45,13 @@ _SERVICE_PORTS = frozenset([  # well-known services that a stray request could h
 _URL_SIGNS = re.compile(r"[!$%&'()*+,\-./0-9:;=?#@A-Z\[\]_a-z~\\]*")
 _SCHEME = re.compile(r"([^:/?#]*):")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as the last label, resolvers read the name as an address
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # a host whose last label is a number is taken for an address by resolvers
 _PATH = re.compile(r"(?:/(?:[!$&'()*+,\-.0-9:;=@A-Z_a-z~]|%[0-9A-F]{2})*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedRange:
-    """A range of addresses and ports that may be called in addition to public ones."""
+    """Describe a range of addresses and ports that may be called in addition to public ones."""
 
     network: IPv4Network | IPv6Network
     low_port: int
@@ -59,7 +59,7 @@ class AllowedRange:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raise ``ValueError``."""
+        """Parse ranges such as ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raise ``ValueError`` for others."""
         block, _, ports = text.strip().rpartition(":")
         low, _, high = ports.partition("-")
         allowed = cls(ip_network(block.strip("[]")), int(low), int(high or low))
@@ -73,7 +73,7 @@ class AllowedRange:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which addresses may be called. Raise ``BadSettings`` for extra addresses in production."""
+    """Define which addresses may be called. Raise ``BadSettings`` if ``allow`` is not empty in production."""
 
     allow: tuple[AllowedRange, ...] = ()
     allow_http: bool = False
@@ -85,7 +85,7 @@ class Policy:
 
     @classmethod
     def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
-        """Parse a comma-separated list of ranges; raise ``BadSettings``."""
+        """Return a policy with a comma-separated list of allowed ranges. Raise ``BadSettings`` if one is invalid."""
         try:
             ranges = tuple(AllowedRange.parse(part) for part in allow.split(",") if part.strip())
         except ValueError as error:
@@ -103,7 +103,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The parts of a bot's base URL in canonical spelling."""
+    """Hold the parts of a bot's base URL in canonical form."""
 
     scheme: str
     host: str  # lower-case name, dotted quad, or IPv6 without brackets
@@ -116,13 +116,13 @@ class Endpoint:
 
     @property
     def authority(self) -> str:
-        """The Host header."""
+        """Return the value of the ``Host`` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def literal(self) -> Address | None:
-        """The host as an address, or None if it is a name."""
+        """Return the host as an address, or None if it is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -133,7 +133,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def parse_url(text: str, policy: Policy) -> Endpoint:
-    """Parse a URL and return its canonical endpoint, the only form to use from then on. Send nothing.
+    """Parse a URL and return its canonical endpoint. Callers use only the endpoint afterwards, never ``text``.
 
     Raise ``UrlRefused`` with code invalid_url, invalid_scheme, invalid_host or port_denied; if the host is an address,
     also egress_denied.
@@ -168,7 +168,7 @@ def vet(address: Address, port: int, policy: Policy) -> None:
 
 
 async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = None) -> list[Address]:
-    """Return the addresses to dial, all of them vetted; raise ``UrlRefused`` with egress_denied or dns_failed."""
+    """Return the vetted addresses of a host. Raise ``UrlRefused`` with code egress_denied or dns_failed."""
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
         return [endpoint.literal]
@@ -187,7 +187,7 @@ async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = N
 
 
 def system_look_up(host: str) -> list[str]:
-    """Resolve a name with the system's resolver. Block; raise ``OSError``."""
+    """Resolve a name with the resolver of the system. Block the thread; raise ``OSError`` if the look-up fails."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -202,12 +202,12 @@ async def _look_up_in_time(host: str, look_up: LookUp) -> Sequence[str]:
         raise UrlRefused("dns_failed", f"{host}: {error}") from None
 
 
-# Separate threads: a slow name server must not occupy those of the event loop's default executor.
+# Look-ups have their own threads, because a slow name server could occupy all of the loop's default executor.
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def _threads() -> ThreadPoolExecutor:
-    """Return the thread pool of this process: threads do not survive a fork."""
+    """Return the thread pool of this process. After a fork, create another one: threads do not survive a fork."""
     if os.getpid() not in _pools:
         _pools.clear()
         _pools[os.getpid()] = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look-up")
