@@ -1,4 +1,4 @@
-"""Replace our HTTP parser by h11, for comparison only, with the same interface and the checks that h11 allows.
+"""Replace our HTTP parser with h11, for comparison only, with the same interface and the checks that h11 allows.
 
 The rest of our client is unchanged: deadlines, the address policy, and the closing of connections when bytes arrive
 that were not requested. Only the parsing of HTTP differs.

@@ -111,7 +111,7 @@ async def measure_client(url: str, body: bytes, exchanges: int) -> float:
 
 
 async def measure_aiohttp(url: str, body: bytes, exchanges: int) -> float:
-    """Return CPU microseconds per exchange of aiohttp with keep-alive, without signatures and parsing of bodies."""
+    """Return CPU microseconds per exchange of aiohttp with keep-alive, without signing requests or parsing bodies."""
     async with careful_session(aiohttp.TCPConnector(limit=CONCURRENCY, use_dns_cache=False)) as session:
 
         async def exchange() -> None:

@@ -184,7 +184,7 @@ def start_viewers(watched: Watched, viewers: int, port: int) -> Iterator[Connect
 
 
 def run_viewers(port: int, path: str, ready: bytes, number: bytes, viewers: int, parent: Connection) -> None:
-    """Open streams, report when all are ready, then read the messages. Run by ``start_viewers`` in another process."""
+    """Open streams, report when all are ready, then read messages. ``start_viewers`` runs this in another process."""
     selector = selectors.DefaultSelector()
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     for _ in range(viewers):

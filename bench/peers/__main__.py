@@ -53,7 +53,7 @@ def measure_libraries(benchmark: Benchmark, libraries: dict[str, Prepare]) -> Js
 
 
 def repeat_for(seconds: float, work: Callable[[], int]) -> float:
-    """Repeat ``work`` for this CPU time. Return the number of operations per CPU second."""
+    """Repeat ``work`` for this many CPU seconds. Return the number of operations per CPU second."""
     done, start = 0, time.process_time()
     while (spent := time.process_time() - start) < seconds:
         done += sum(work() for _ in range(BATCH))

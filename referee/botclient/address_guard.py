@@ -59,12 +59,12 @@ class AllowedRange:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse ranges such as ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raise ``ValueError`` for others."""
+        """Parse a text such as ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``. Raise ``ValueError`` if invalid."""
         block, _, ports = text.strip().rpartition(":")
         low, _, high = ports.partition("-")
         allowed = cls(ip_network(block.strip("[]")), int(low), int(high or low))
         if not 1 <= allowed.low_port <= allowed.high_port <= 65535:
-            raise ValueError("ports run from 1 to 65535")
+            raise ValueError("ports must be from 1 to 65535, in ascending order")
         return allowed
 
     def covers(self, address: Address, port: int) -> bool:
@@ -81,7 +81,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         if self.production and self.allow:
-            raise BadSettings("the list of extra addresses to call must be empty in production")
+            raise BadSettings("REFEREE_EGRESS_ALLOW must be empty when REFEREE_ENV=production")
 
     @classmethod
     def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
@@ -89,7 +89,9 @@ class Policy:
         try:
             ranges = tuple(AllowedRange.parse(part) for part in allow.split(",") if part.strip())
         except ValueError as error:
-            raise BadSettings(f'"{allow}" is not a list like 127.0.0.1/32:9000-9999: {error}') from error
+            raise BadSettings(
+                f"REFEREE_EGRESS_ALLOW must be a list like 127.0.0.1/32:9000-9999, not {allow!r}: {error}"
+            ) from error
         return cls(ranges, allow_http, production)
 
     @classmethod
@@ -145,7 +147,7 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
     host = _host(parts)
     path = parts.path.rstrip("/")
     if not _PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
-        raise UrlRefused("invalid_url", "the path contains characters or steps that are not canonical")
+        raise UrlRefused("invalid_url", "the path contains . or .. or a character that must be percent-encoded")
     endpoint = Endpoint(scheme, host, _port(parts, scheme), path)
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
@@ -153,7 +155,7 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
 
 
 def vet(address: Address, port: int, policy: Policy) -> None:
-    """Raise ``UrlRefused`` (egress_denied) unless this address may be called at this port."""
+    """Raise ``UrlRefused`` with code egress_denied if the policy forbids calls to this address and port."""
     if any(allowed.covers(address, port) for allowed in policy.allow):
         return
     if isinstance(address, IPv4Address):
@@ -202,7 +204,7 @@ async def _look_up_in_time(host: str, look_up: LookUp) -> Sequence[str]:
         raise UrlRefused("dns_failed", f"{host}: {error}") from None
 
 
-# Look-ups have their own threads, because a slow name server could occupy all of the loop's default executor.
+# Look-ups have their own threads, because a slow name server could block all threads of the default executor.
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 
@@ -229,7 +231,7 @@ def _scheme(text: str, policy: Policy) -> str:
 def _parts(text: str) -> SplitResult:
     if not text.isascii():
         code = "invalid_host" if text.split("://", 1)[-1].split("/", 1)[0].isprintable() else "invalid_url"
-        raise UrlRefused(code, "a URL is ASCII; write a name in its xn-- form")
+        raise UrlRefused(code, "a URL must be ASCII; write an international host name in its xn-- form")
     if not _URL_SIGNS.fullmatch(text) or "\\" in text:
         raise UrlRefused(
             "invalid_url", "the URL contains blanks, control characters or other characters that are not allowed"
@@ -241,7 +243,7 @@ def _parts(text: str) -> SplitResult:
     if parts.query or parts.fragment or "?" in text or "#" in text:
         raise UrlRefused("invalid_url", "a base URL has no query and no fragment")
     if "@" in parts.netloc or not text.startswith(f"{parts.scheme}://") or not parts.netloc:
-        raise UrlRefused("invalid_url", "a URL is scheme://host:port/path, without user or password")
+        raise UrlRefused("invalid_url", "a URL must have the form scheme://host:port/path, without user and password")
     return parts
 
 
@@ -250,7 +252,7 @@ def _host(parts: SplitResult) -> str:
     if host.startswith("["):
         literal, bracket, rest = host[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise UrlRefused("invalid_url", "a bracket is not closed")
+            raise UrlRefused("invalid_url", "the closing bracket of the IPv6 address is missing or misplaced")
         return _canonical(literal, IPv6Address, "IPv6 address is written in its shortest form, without a zone")
     host = host.partition(":")[0].lower()
     labels = host.split(".")
@@ -280,5 +282,7 @@ def _port(parts: SplitResult, scheme: str) -> int:
     if port not in (80, 443) and not 1024 <= port <= 65535:
         raise UrlRefused("port_denied", "a port is 80, 443 or from 1024 to 65535")
     if port in _SERVICE_PORTS:
-        raise UrlRefused("port_denied", f"port {port} belongs to another kind of service")
+        raise UrlRefused(
+            "port_denied", f"port {port} is that of a well-known service other than HTTP; use another port"
+        )
     return port

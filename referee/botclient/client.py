@@ -220,7 +220,7 @@ class _Call:
         self._connection: Connection | None = None
 
     def current_deadline_s(self) -> float:
-        """Return the deadline on the loop's clock. It moves with our own lag."""
+        """Return the deadline in seconds on the loop's clock, extended by our own lag."""
         return self._due + self.lag_s()
 
     def lag_s(self) -> float:
@@ -242,7 +242,7 @@ class _Call:
         self._sent = True
 
     def record_timing(self, connection: Connection | None) -> None:
-        """Add the time since the last step to connecting if there is no connection, else to waiting and reading."""
+        """Count the time since the last step as connecting without a connection, otherwise as waiting and reading."""
         self._connection = connection
         if connection is None:
             self._connect += self._lap()
@@ -291,7 +291,7 @@ class BotSeat:
         self.error = ""
 
     async def ask(self, request: Request) -> Answer:
-        """Return the bot's answer, or one with a fault. Raise ``Unavailable`` if this host cannot make calls."""
+        """Ask the question and return the answer or its fault. Raise ``Unavailable`` if this host cannot make calls."""
         id, body = self.questions.encode(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
@@ -343,7 +343,7 @@ def check_proof(reply: Reply, nonce: str, bot_secrets: Sequence[str]) -> Reply:
 
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
-    """Fetch the bot's manifest. It is None in the result if the reply has a fault."""
+    """Fetch the bot's manifest. The ``manifest`` of the result is None if the reply has a fault."""
     reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", NOTICE_MS)
     manifest, reply = reply.read(messages.read_manifest)
     return HandshakeResult(reply, manifest)

@@ -198,7 +198,7 @@ def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Return a TLS context that trusts the authorities of the system. Unlike the default, ignore the environment."""
+    """Return a TLS context that trusts the system's certificate authorities and ignores environment variables."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION

@@ -1,4 +1,4 @@
-"""Parse HTTP/1.1 responses strictly, without a socket. Whatever is not well-formed is a fault.
+"""Parse HTTP/1.1 responses strictly, without a socket. Everything that is not well-formed is a fault.
 
 Common HTTP clients tolerate bare line feeds, folded headers, unrequested encodings, endless interim responses and
 bytes after the end. A hostile server uses these to make two parsers disagree, so this parser tolerates none of them.

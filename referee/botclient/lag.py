@@ -31,7 +31,7 @@ class LagMeter:
             self._timer = None
 
     def reading_s(self) -> float:
-        """Return all lag so far, in seconds. Count an overdue tick, since a loop serves sockets before timers."""
+        """Return all lag so far, in seconds. Include an overdue tick, because a loop serves sockets before timers."""
         assert self._loop is not None
         late_s = self._loop.time() - self._due
         return self._past_s + late_s if late_s > NOTICEABLE_S else self._past_s

@@ -1,4 +1,4 @@
-"""Hold the state that the phases of a check share: send questions, judge the answers, and note findings."""
+"""Share the state of a check between its phases: send questions, judge the answers, and note findings."""
 
 import asyncio
 import math

@@ -86,7 +86,7 @@ class _Game:
         """Ask about positions of a scenario, starting with the kinds asked least often. Beyond ``share`` questions, ask
         only about kinds with fewer than ``MIN_QUESTIONS`` questions."""
         check = self._exam
-        # Play in a thread, because it would delay the other calls of this process.
+        # Play the match in a thread, so that it does not delay other calls of this process.
         found = await asyncio.to_thread(collect_questions, scenario, check.pace.limits, check.dice)
         check.dice.shuffle(found)
         for _ in range(len(found)):

@@ -46,7 +46,7 @@ async def recheck_manifest(check: CheckContext) -> None:
 
 
 def choose_games(check: CheckContext, names: Sequence[str]) -> list[type[State]]:
-    """Return the games in ``names`` or, if it is empty, the existing games of the manifest. Note unknown games."""
+    """Return the games in ``names`` or, if it is empty, those of the manifest that exist. Note unknown games."""
     known = catalogue()
     named = dict.fromkeys(check.manifest.games if check.manifest else ())
     games = [name for name in named if name in known]

@@ -163,7 +163,7 @@ def build_question(scenario: MatchTerms, match: Match, request: Request, writer:
 
 
 def kind_of(match: Match, request: Request) -> str:
-    """Return the phase and the types of legal actions, or only the phase if its name is that of the only type."""
+    """Return the phase and the types of legal actions, or only the phase if the only type has the same name."""
     phase, types = match.state.phase, sorted({action["type"] for action in request.legal_actions})
     return phase if types == [phase] else f"{phase}: {' or '.join(types)}"
 

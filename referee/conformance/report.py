@@ -140,7 +140,7 @@ class FindingCollector:
         )
 
     def skipped_rules(self) -> list[SkippedRule]:
-        """Return the rules that were never checked, each with its reason."""
+        """Return the rules that were never checked, with the reason for each."""
         seen = {*self._kept, *(rule for rule, _, _ in self._broken)}
         return [
             SkippedRule(rule, self._skipped.get(rule, "not reached"))

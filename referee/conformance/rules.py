@@ -15,7 +15,7 @@ _ROW = re.compile(r"^\| `(\w+)` \| (fail|warn) \| (.+) \| (.+) \|$", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Describe a rule. Breaking it has this ``severity``; ``advice`` is Markdown for the bot's author."""
+    """Describe a rule. ``severity`` is that of a violation; ``advice`` is Markdown for the bot's author."""
 
     id: str
     severity: Severity

@@ -62,7 +62,7 @@ async def _run_within_time(check: CheckContext, games: Sequence[str]) -> None:
 
 
 async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
-    """Run 1. the handshake, 2. decisions, 3. robustness, 4. signatures, 5. the manifest again."""
+    """Run the phases in order: handshake, decisions, robustness, signatures, and the manifest again."""
     check.tell(0, check.planned, "manifest and notices")
     if not await handshake.run_handshake(check):
         return

@@ -47,7 +47,7 @@ class Option:
 
 
 def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options in the order of ``specs``, with the given values or the defaults. Sort lists as ``choices``.
+    """Return all options in the order of ``specs``, with given or default values. Sort lists as in ``choices``.
 
     Raise ``BadOption`` for an unknown name, a wrong type (a bool is not an int) or a value out of bounds.
     """

@@ -1,4 +1,4 @@
-"""Rank poker hands: return the best five of up to seven cards as a comparable list."""
+"""Rank poker hands: describe the best five of up to seven cards by a list that can be compared."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 
 
 def rank(cards: Iterable[str]) -> Rank:
-    """Return the rank of the best five of five to seven different cards. Hands with equal ranks tie."""
+    """Return the rank of the best five-card hand in five to seven different cards. Hands with equal ranks tie."""
     total = sum(map(_CODE.__getitem__, cards), _START)
     if total & _FIVE_OF_A_SUIT:
         return _flush(total, cards)
@@ -85,7 +85,7 @@ def _flush(total: int, cards: Iterable[str]) -> Rank:
 
 
 def _straight_top(held: list[int]) -> int:
-    """Return the top rank of the best straight among different ranks, descending, or 0. An ace also counts as 1."""
+    """Return the top rank of the best straight, or 0. ``held`` is descending without duplicates; aces are also low."""
     for i in range(len(held) - 4):
         if held[i] - held[i + 4] == 4:
             return held[i]

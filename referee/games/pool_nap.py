@@ -173,7 +173,7 @@ class PoolNap(State):
         return BIDS[tricks] if fits else None
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Chips, bids and hand sizes are public. Nobody else knows that only one of several cards is legal.
+        # Chips, bids and hand sizes are public. The other seats do not know when only one of several cards is legal.
         if self.phase == "bid" or len(self.hands[seat]) == 1:
             legal = self.legal(seat)
             return legal[0] if len(legal) == 1 else None
@@ -300,7 +300,7 @@ class PoolNap(State):
         return [[other, bidder, min(self.bid, self.chips[other])] for other in others]
 
     def _payments_by(self, bidder: Seat, others: list[Seat]) -> list[list[int]]:
-        """Return payments of the bidder: all it owes or has, one chip at a time clockwise from its left (PN-14)."""
+        """Return [payer, payee, chips] lists. The bidder pays what it owes or has, chip by chip clockwise (PN-14)."""
         each, first = divmod(min(self.bid * len(others), self.chips[bidder]), len(others))
         return [[bidder, other, each + (i < first)] for i, other in enumerate(others)]
 

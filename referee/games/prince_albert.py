@@ -303,7 +303,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return BIDS[cards] if fits else None
 
     def default(self, seat: Seat) -> Json:
-        """Return the default action: never a lower bid, a card, a bet or a claim (PA-43)."""
+        """Return the default action, which never lowers a bid, exchanges a card, bets or claims (PA-43)."""
         match self.phase:
             case "drawing":
                 return PASS
@@ -319,7 +319,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
                 return self.legal(seat)[0]
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Passes and the remaining bids are public; all other phases offer a choice.
+        # Only bidding can leave a single action, and all seats know the passes and the remaining bids.
         if self.phase == "bidding" and self._must_bid() and self._least_bid() == self.highest_bid:
             return BIDS[self.highest_bid]
         return None
@@ -409,7 +409,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return self.points[:]
 
     def returns(self) -> list[int]:
-        """Return the points or, ranked by chips, the chips gained and the value of the points (PA-41)."""
+        """Return the points or, if chips decide the ranks, the gain in chips plus the value of the points (PA-41)."""
         if self.options["rank_by"] == "points":
             return self.points[:]
         start, worth = self.options["stack"], self.options["point_value"]

@@ -32,7 +32,7 @@ class Votes(State):
     # -- what the game provides --
 
     def close_votes(self) -> None:
-        """Continue after the last vote."""
+        """Continue the game after the last vote."""
         raise NotImplementedError
 
     # -- voting --

@@ -101,7 +101,7 @@ SUIT_BITS = {suit: sum(BIT[card] for card in own) for suit, own in OF_SUIT.items
 BYTES = len(BID_CARDS) // 8
 
 
-# Cached, because the same hand is looked up many times while a prisoner is up for bids.
+# Cache results, because the same hand is looked up many times while a prisoner is up for bids.
 @lru_cache(maxsize=2048)
 def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
     """Return the indexes of all bids with cards of this hand in the book of this suit, ascending."""

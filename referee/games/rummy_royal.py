@@ -213,7 +213,7 @@ class RummyRoyal(State):
             self._auction(seat + 1)
 
     def _take_extra(self, seat: Seat) -> None:
-        """Exchange the hand of the seat for the extra hand for the rest of the deal."""
+        """Give the seat the extra hand in exchange for its own hand, for the rest of the deal."""
         self.taker = seat
         self.hands[seat], self.dead = self.dead, self.hands[seat]
 

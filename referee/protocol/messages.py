@@ -257,8 +257,8 @@ def _note(note: Any) -> str:
 
 
 def _error(error: Any) -> str:
-    """Return the displayable part of the bot's ``error``. A malformed ``error`` does not make the answer a fault: a
-    bot can report errors without a risk."""
+    """Return the displayable part of the bot's ``error``. A malformed ``error`` does not make the answer a fault,
+    so bots can report errors without risk."""
     if not isinstance(error, str):
         return ""
     shown = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", error)

@@ -37,7 +37,7 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def current_secret(given: str | None, file: Path | None) -> str:
-    """Return the given secret or, without one, the current content of ``file``; an empty string without both.
+    """Return the given secret, otherwise the current content of ``file``, otherwise an empty string.
 
     Raise ``ValueError`` if the content of the file is not a secret.
     """

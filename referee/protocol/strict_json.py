@@ -22,7 +22,7 @@ _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")  # paired surrogates wer
 
 
 class InvalidJson(Exception):
-    """Report why a document was refused. ``path`` is that of the wrong value, or "" for the whole document."""
+    """Report why a document was refused. ``path`` names the wrong value; it is "" for the whole document."""
 
     def __init__(self, kind: Kind, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
