@@ -28,7 +28,7 @@ BOTS, SEATS, MATCHES_PER_BOT = 40, 4, 5
 RATE: Final = 4.0  # changes per second
 THREADS: Final = 16  # threads of the API process: far fewer than viewers
 PROBE_S: Final = 0.02  # pause between two other requests
-LATE_S: Final = 10.0  # messages that arrive later after the last change count as lost
+LATE_S: Final = 10.0  # messages that arrive later than this after the last change count as lost
 MAX_NUMBER_BYTES: Final = 64  # longest text around a number, which may be split between two reads
 
 

@@ -57,9 +57,9 @@ class PoolNap(State):
     dealer: Seat | None = None
     order: list[Seat] = field(default_factory=list)  # of this round: left of the dealer first, the dealer last
     hands: list[list[str]] = field(default_factory=list)  # canonical order
-    aside: list[str] = field(default_factory=list)  # not dealt in this round
+    aside: list[str] = field(default_factory=list)  # cards not dealt in this round
     bids: list[Json] = field(default_factory=list)  # {"seat", "tricks"}, a pass is 0
-    bid: int = 0  # the highest so far
+    bid: int = 0  # the highest bid so far
     bidder: Seat | None = None
     trump: str | None = None
     trick: list[Json] = field(default_factory=list)  # {"seat", "card"} in order of play

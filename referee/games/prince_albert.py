@@ -55,12 +55,12 @@ class PrinceAlbert(Votes, Betting, Drawing):
 
     round: int = 0
     points: list[int] = field(default_factory=list)
-    bids: list[int | None] = field(default_factory=list)  # the last of each seat
-    bid: int | None = None  # the lowest
+    bids: list[int | None] = field(default_factory=list)  # the last bid of each seat
+    bid: int | None = None  # the lowest bid of the round
     bid_out: list[bool] = field(default_factory=list)
     stake: int = 0
     all_in: list[bool] = field(default_factory=list)
-    history: list[Event] = field(default_factory=list)  # of this round, unmasked
+    history: list[Event] = field(default_factory=list)  # events of this round, unmasked
     previous: list[Event] = field(default_factory=list)  # events of the round before that are still shown
 
     # -- options --

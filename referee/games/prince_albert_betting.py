@@ -19,11 +19,11 @@ class Betting(State):
 
     chips: list[int] = field(default_factory=list)
     folded: list[bool] = field(default_factory=list)
-    paid: list[int] = field(default_factory=list)  # this round, ante included
-    put: list[int] = field(default_factory=list)  # this betting
+    paid: list[int] = field(default_factory=list)  # chips paid in this round, including the ante
+    put: list[int] = field(default_factory=list)  # chips paid in this betting
     level: int = 0  # chips that a seat must have put in this betting to stay in
     raises: int = 0
-    acted: list[bool] = field(default_factory=list)  # this betting
+    acted: list[bool] = field(default_factory=list)  # in this betting
 
     # -- what the game provides --
 

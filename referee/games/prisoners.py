@@ -62,7 +62,7 @@ class Prisoners(State):
     dealer: Seat | None = None
     leader: Seat | None = None  # the seat that bids first
     hands: list[list[str]] = field(default_factory=list)  # canonical order
-    left_over: list[str] = field(default_factory=list)  # not dealt
+    left_over: list[str] = field(default_factory=list)  # cards not dealt
     pile: list[str] = field(default_factory=list)  # prisoners face down, top first
     refuse: list[str] = field(default_factory=list)  # bid cards spent in this deal, canonical order
     joker_seen: bool = False  # in this deal
