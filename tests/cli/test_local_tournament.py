@@ -86,7 +86,7 @@ def test_killed_or_ended_by_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> No
         said, _ = playing.communicate()
         assert playing.returncode == status
     (cut / "deal-00001.part").mkdir()  # what a kill may leave
-    assert "the same command resumes" in said
+    assert "run the same command to resume" in said
     over = len(list(cut.glob("deal-*[0-9]")))
 
     gone_on = outcome(*table, "--deals", str(over + 2), "--out", str(cut))

@@ -172,4 +172,4 @@ def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     refused = play("saint-poker", "house:first", "house:random", "--log", str(tmp_path / "none" / "log.ndjson"))
 
     assert refused.exit_code == 1
-    assert "cannot write the log" in refused.output
+    assert "Cannot write the log" in refused.output

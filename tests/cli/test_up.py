@@ -117,7 +117,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         refused = referee("up", "--data", str(tmp_path / "data"), "--port", str(port))
 
     assert refused.returncode == 2
-    assert f"port {port} is in use on 127.0.0.1" in refused.stderr
+    assert f"Port {port} is in use on 127.0.0.1" in refused.stderr
 
 
 def test_without_a_port_the_next_free_one_is_taken() -> None:

@@ -1,7 +1,7 @@
 """Split a gzip file with many logs into logs, up to the point where a download was interrupted.
 
-A log is one or several gzip members, the first of which begins with row 0 of the log. Another member may follow: a line
-that says why the match does not count.
+A log consists of one or more gzip members, the first of which begins with row 0 of the log. A further member may
+contain a line that says why the match does not count.
 """
 
 import zlib
@@ -14,14 +14,14 @@ from referee.match.log import parse_row
 
 
 class BadBundle(RefereeError):
-    """Raised for a file or a response that does not contain packed logs."""
+    """Signal that a file or a response does not contain gzipped logs."""
 
 
 def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
-    Raise ``BadBundle`` for anything that is not a packed log, and any error of ``chunks``; the log before is then not
-    yielded.
+    Raise ``BadBundle`` for anything that is not a gzipped log, and any error of ``chunks``. The last log before the
+    error is not yielded.
     """
     log: StoredLog | None = None
     for packed, text in _members(chunks):
@@ -42,7 +42,7 @@ def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
 
 
 def _row(line: bytes) -> Json:
-    """Return the first row of a log, or the remark on a log; both have the id of the match."""
+    """Return the row in a line. Raise ``BadBundle`` if it is not valid, or is a header or remark without a match id."""
     try:
         row: Json = parse_row(line)
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
@@ -53,7 +53,7 @@ def _row(line: bytes) -> Json:
 
 
 def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each gzip member, packed and unpacked, except an unfinished one at the end."""
+    """Yield each gzip member as a pair of packed and unpacked bytes, except an unfinished member at the end."""
     unpacker, packed, text = zlib.decompressobj(wbits=31), bytearray(), bytearray()
     for chunk in chunks:
         while chunk:
