@@ -44,7 +44,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(standing: Service) -> None:
-    assert "shut down a Redis server that an earlier run had left behind" in standing.said
+    assert "shut down a Redis server that an earlier run had left running" in standing.said
     assert standing.ready()
     assert len(family(standing.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
     with Redis(unix_socket_path=str(DataDir(standing.folder).socket())) as client:
