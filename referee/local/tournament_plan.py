@@ -49,7 +49,7 @@ class LocalPlan:
                 f"{count} matches per deal exceed the limit of {MAX_MATCHES_PER_DEAL:,}; use fewer players or orders",
             )
         if self.hypotheses and entrants != 2:
-            raise BadOption("sprt", f"the test compares two players, but there are {entrants}")
+            raise BadOption("sprt", f"the test is for two players, not {entrants}")
 
     def matches_of_deal(self, deal: int) -> Iterator[PlannedMatch]:
         """Yield the matches of ``deal``, counted from 1, always in the same order."""

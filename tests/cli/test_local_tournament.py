@@ -109,7 +109,7 @@ def test_another_plan_or_a_damaged_log_is_refused(tmp_path: Path) -> None:
     assert (other.exit_code, damaged.exit_code) == (1, 1)
     assert "has a different tournament: options is" in other.output
     assert "seed" not in other.output.partition("has a different")[2].partition("Take")[0]  # taken from there
-    assert "remove" in damaged.output
+    assert "Remove" in damaged.output
     assert "deal-00001 to have its deal played again" in damaged.output
 
 

@@ -102,7 +102,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_
     (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
     with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
         assert again.ready()
-        assert re.search(r"is moved to \S*redis-server", again.said)
+        assert re.search(r"was moved to \S*redis-server", again.said)
         account = again.get("/api/v1/accounts/me", opened["token"]["token"])
         assert account["id"] == opened["id"]
 
@@ -154,7 +154,7 @@ def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_p
     refused = referee("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
 
     assert refused.returncode == 1
-    assert refused.stderr.startswith("Error: no Redis server answers at 127.0.0.1:9/0")
+    assert refused.stderr.startswith("Error: No Redis server answers at 127.0.0.1:9/0")
     assert "hush" not in refused.stderr
 
 
