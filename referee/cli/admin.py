@@ -54,7 +54,7 @@ def token(name: str, data: Path | None) -> None:
         with database.write() as session:
             _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
     except NotFound as error:
-        raise click.ClickException(f"Unknown account {name!r}.") from error
+        raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
     click.echo(text)
 
 

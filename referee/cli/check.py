@@ -127,7 +127,9 @@ def _entrant(bot: str) -> LocalEntrant:
     if bot.startswith(HOUSE):
         raise click.UsageError(f"{bot} is a house player. Pass the URL (http://…) or the file of a bot.")
     if "://" not in bot and find_program(bot) is None:
-        raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
+        raise click.UsageError(
+            f"{bot!r} is neither a URL (http://…) nor a file. Pass the address or the file of a bot."
+        )
     with usage_errors():
         return LocalEntrant(bot, bot if find_program(bot) else parse_url(bot, LOCAL_POLICY).url)
 

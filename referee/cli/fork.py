@@ -49,7 +49,7 @@ def fork(
     recorded = RecordedMatch.read(remote, log)
     seats = recorded.header["seats"]
     if len(players) > seats:
-        raise click.UsageError(f"{len(players)} players, but the match has {seats} seats.")
+        raise click.UsageError(f"There are {len(players)} players, but the match has {seats} seats.")
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         first = replay.find_request(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1

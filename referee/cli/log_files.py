@@ -106,7 +106,7 @@ def _open_stream(file: str) -> Iterator[io.BufferedReader]:
             finally:
                 stream.detach()  # so that standard input stays open
     except OSError as error:
-        raise Unreadable(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise Unreadable(f"{file} cannot be read: {error.strerror or error}") from error
     except (ApiRefusal, ApiUnreachable) as error:
         raise Unreadable(f"{file}: {error}") from error
 
@@ -134,7 +134,7 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
         try:
             line = text.readline(LIMIT_BYTES + 1)
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise Unreadable(f"{file}: cannot be unpacked completely: {error}") from error
+            raise Unreadable(f"{file} cannot be unpacked completely: {error}") from error
         if not line:
             return
         yield line.removesuffix(b"\n")
@@ -159,7 +159,7 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
             log.lines.append(line)
             size, ended = size + max(len(line), MIN_BYTES), row.get("type") == "reveal"
             if size > LIMIT_BYTES:
-                raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
+                raise Unreadable(f"{file} contains a log of more than {LIMIT_BYTES >> 20} MiB. No match is that long.")
     except ApiUnreachable:  # the download broke off; the last log may have been complete by then
         if ended:
             yield log
@@ -183,12 +183,12 @@ def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
         try:
             archive = zipfile.ZipFile(stream if stream.seekable() else spool)
         except DAMAGE_ERRORS as error:
-            raise Unreadable(f"{file}: cannot be unpacked: {error}") from error
+            raise Unreadable(f"{file} cannot be unpacked: {error}") from error
         with archive:
             try:
                 remarks = dict(_remarks(archive))
             except csv.Error as error:
-                raise Unreadable(f"{file}: its {INDEX} cannot be read: {error}") from error
+                raise Unreadable(f"The {INDEX} of {file} cannot be read: {error}") from error
             names = [name for name in archive.namelist() if name != INDEX]
             for name in names:
                 yield from _member(archive, name, remarks.pop(name, ""))

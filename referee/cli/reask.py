@@ -55,7 +55,7 @@ def reask(
         request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
-        raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
+        raise click.UsageError(f"{url} is a house player. Pass the URL or the file of a bot.")
     asked, now, output = _ask_bot(match, request, url, (secret,) if secret else ())
     row = recorded.answer(n, request.seat)
     then = {name: row.get(name) for name in ("action", "source", "ms", "note")} | {"fault": row.get("fault", "")}

@@ -192,4 +192,4 @@ def _show_report(remote: Remote, report: DownloadReport) -> None:
         lines.append(f"FAILED  {failure['match']}: row {failure['row']}: {failure['reason']}")
     remote.show(document, "\n".join(lines))
     if report.failed:
-        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification")
+        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification.")

@@ -33,7 +33,7 @@ def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
                 yield log
             log = StoredLog(str(first["match"]), start=start if log is None else log.end)
         if log is None:
-            raise BadBundle("the first log has no header")
+            raise BadBundle("The first log has no header.")
         log.lines += [] if remark else lines
         log.packed += packed
         log.remark = log.remark or remark
@@ -48,7 +48,7 @@ def _row(line: bytes) -> Json:
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
             raise ValueError("it has no match id")
     except ValueError as error:
-        raise BadBundle(f"a log does not begin with a valid row: {error}") from error
+        raise BadBundle(f"A log does not begin with a valid row: {error}") from error
     return row
 
 
@@ -60,9 +60,9 @@ def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
             try:
                 text += unpacker.decompress(chunk, LIMIT_BYTES - len(text) + 1)
             except zlib.error as error:
-                raise BadBundle(f"this is not a gzip file of logs: {error}") from error
+                raise BadBundle(f"This is not a gzip file of logs: {error}") from error
             if len(text) > LIMIT_BYTES:
-                raise BadBundle(f"a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
+                raise BadBundle(f"A log is longer than {LIMIT_BYTES >> 20} MiB. No match is that long.")
             rest = unpacker.unused_data
             packed += chunk[: len(chunk) - len(rest)]
             chunk = rest

@@ -79,7 +79,7 @@ def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None
 @tournament_command(example="--watch")
 @click.option("--watch", "watches", is_flag=True, help="Show the tournament until it is over.")
 def start(remote: Remote, tournament_id: str, watches: bool) -> None:
-    """Close entries, call every bot, and start to play."""
+    """Close entries, call every bot, and start the matches."""
     document = remote.api.post(f"/tournaments/{tournament_id}/start")
     if watches:
         watch_tournament(remote, tournament_id)

@@ -11,7 +11,7 @@ NEXT_LEAD = 1.5  # worth of also having the next lead
 
 
 def dealer(seen: Json) -> Worth:
-    """Never keep the hand, since an auction costs nothing. Swap it if the board pays more for an unseen one."""
+    """Prefer an auction to keeping the hand, since it costs nothing. Swap if an unseen hand is worth more chips."""
     poor = hand_pays(seen) < unseen_hand_pays(seen)
     worth = {"keep": 0, "sell": 1, "swap": 2 if poor and "??" not in seen["hand"] else -1}
     return lambda action: worth[action["type"]]
