@@ -208,7 +208,7 @@ def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[Stored
 
 
 def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a file and its remark from the index of a zip, with the match in place of a missing file."""
+    """Yield the remarks in the index of a zip as pairs of a file, or a match without a file, and its remark."""
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()

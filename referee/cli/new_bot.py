@@ -85,7 +85,7 @@ def write_bot(folder: Path, language: str) -> None:
 
 
 def manifest_name(folder: Path) -> str:
-    """Return the folder's name in the form that a manifest may contain, or ``starter`` if nothing of it is left."""
+    """Return the folder's name in the form that a manifest may contain, or ``starter`` if that form is empty."""
     printable = "".join(character for character in folder.resolve().name if character.isprintable())
     return printable[:MAX_NAME_LENGTH].strip() or "starter"
 

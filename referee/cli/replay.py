@@ -70,7 +70,7 @@ class RecordedMatch:
             raise NotReplayable(f"{source} is not a valid log: row {report.row}: {report.reason}")
         if not report.revealed:
             raise NotReplayable(
-                f"{source} cannot be replayed, because its seed is not revealed yet. Try again when the log is complete."
+                f"{source} cannot be replayed: its seed is not revealed yet. Try again when the log is complete."
             )
         rows = [parse_row(line) for line in lines]
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
