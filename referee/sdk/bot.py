@@ -101,7 +101,7 @@ class Bot:
 
     @property
     def games(self) -> list[str]:
-        """Return the games for the manifest: those with functions; all if there are none or ``decide`` is overridden."""
+        """Return the games for the manifest: those with functions, or all if none has or ``decide`` is overridden."""
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
