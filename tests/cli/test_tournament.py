@@ -155,7 +155,7 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
 
     assert (first in refused, second in refused) == (True, True)
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
-    assert "unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
+    assert "Unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
 
 
