@@ -20,7 +20,7 @@ from api.bots.schemas import (
 from api.errors import Problem
 from api.extended import Extended
 from api.matches import fault_reports
-from api.matches.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
+from api.matches.fault_schemas import FaultQuery, FaultView, ResponseStatsQuery, ResponseStatsView
 from api.views import Resource, current_session, master_key
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
@@ -172,7 +172,7 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     return faults.list_faults(current_session(), bot_id=get_own_bot(bot_id).id, owner_id=current_account().id, **query)
 
 
-@resource.get('/<id("bot"):bot_id>/health', account, PaceView, query=PaceQuery)
+@resource.get('/<id("bot"):bot_id>/health', account, ResponseStatsView, query=ResponseStatsQuery)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
     """Get the response statistics of one of your bots: latency and faults, by version or day
 

@@ -133,7 +133,7 @@ class OpenMatchView(View):
     reason = fields.Nested(ReasonView, allow_none=True, metadata=describe("Null if the match is in progress."))
 
 
-class OpenEventView(View):
+class WaitingTournamentView(View):
     tournament = fields.String(attribute="tournament_id")
     reason = fields.Nested(ReasonView)
 
@@ -146,8 +146,7 @@ class WaitingView(View):
         ReasonView, allow_none=True, metadata=describe("The most important reason; null while it is playing.")
     )
     matches = fields.List(fields.Nested(OpenMatchView), metadata=describe("The first 20 matches that are not over."))
-    events = fields.List(
-        fields.Nested(OpenEventView),
-        attribute="tournaments",
+    tournaments = fields.List(
+        fields.Nested(WaitingTournamentView),
         metadata=describe("Tournaments in which it has no match now."),
     )

@@ -5,14 +5,14 @@ from typing import Any
 from api.auth import account, current_account, may_organise
 from api.fields import MAX_INT
 from api.matches import fault_reports
-from api.matches.fault_schemas import EvidenceView
+from api.matches.fault_schemas import FaultReportView
 from api.views import Resource, current_session
 from referee.matches import fault_reports as faults
 
 resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 
 
-@resource.get(f"/<int(max={MAX_INT}):fault_id>", account, EvidenceView)
+@resource.get(f"/<int(max={MAX_INT}):fault_id>", account, FaultReportView)
 def show(fault_id: int) -> Any:
     """Get a fault report
 

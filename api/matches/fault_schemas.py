@@ -68,7 +68,7 @@ class FaultView(View):
     created_at = UtcDateTime(attribute="fault.created_at")
 
 
-class EvidenceView(FaultView):
+class FaultReportView(FaultView):
     request = Utf8(attribute="fault.request", allow_none=True, metadata=describe("The exact body that was sent."))
     request_cut = IsCut("fault.request", metadata=describe("The request was longer than what is stored."))
     reply = Utf8(
@@ -87,7 +87,7 @@ class EvidenceView(FaultView):
     )
 
 
-class PaceQuery(Query):
+class ResponseStatsQuery(Query):
     by = fields.String(
         load_default="version",
         validate=validate.OneOf(["version", "day"]),
@@ -102,12 +102,12 @@ class LatencyView(View):
     max = fields.Integer()
 
 
-class BarView(View):
+class HistogramBinView(View):
     from_ms = fields.Integer(metadata=describe("Lower edge of the bin; it ends where the next begins."))
     decisions = fields.Integer()
 
 
-class StretchView(View):
+class ResponsePeriodView(View):
     version = fields.String(allow_none=True)
     day = fields.Date(allow_none=True)
     first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
@@ -116,12 +116,12 @@ class StretchView(View):
     decisions = fields.Integer(metadata=describe("Questions sent to the bot."))
     ms = fields.Nested(LatencyView, metadata=describe("Response times as charged to the bot's clock."))
     histogram = fields.List(
-        fields.Nested(BarView), metadata=describe("The same times as a histogram with bins from 1, 2, 5, 10 … ms.")
+        fields.Nested(HistogramBinView), metadata=describe("The same times as a histogram with bins from 1, 2, 5, 10 … ms.")
     )
     faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
 
 
-class PaceView(View):
+class ResponseStatsView(View):
     bot = fields.String()
     matches = fields.Integer(metadata=describe("Number of matches counted, at most the last 200 that are over."))
-    items = fields.List(fields.Nested(StretchView), metadata=describe("Latest first."))
+    items = fields.List(fields.Nested(ResponsePeriodView), metadata=describe("Latest first."))

@@ -139,7 +139,7 @@ def visible_state(visibility: MatchVisibility, placements: list[int] | None) -> 
         "status": visibility.status,
         "reason": visibility.reason,
         "open": visibility.is_public,
-        "held_back": visibility.is_delayed,
+        "delayed": visibility.is_delayed,
         "pace": visibility.pace,
     }
     return state if placements is None else {**state, "placements": placements}

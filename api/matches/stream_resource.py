@@ -45,7 +45,7 @@ def follow_match(query: Json, match_id: str) -> Response:
     """Follow a match (server-sent events)
 
     The stream begins with everything that is visible so far. `rows`: `items` as in GET …/rows. `state`: `status`,
-    `reason`, `open`, `held_back`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is
+    `reason`, `open`, `delayed`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is
     over and everyone may read the whole log. The id of a message is the number of the last row sent: reconnect with it
     in `Last-Event-ID` to receive every row exactly once. Rows become visible as described for GET …/rows.
     """

@@ -28,7 +28,7 @@ class RowsView(View):
     status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True)
     open = fields.Boolean(attribute="is_public", metadata=describe("The whole log can be read with GET …/log."))
-    held_back = fields.Boolean(
+    delayed = fields.Boolean(
         attribute="is_delayed",
         metadata=describe("Rows become visible in groups, not immediately: the match is rated and not over."),
     )

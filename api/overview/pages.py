@@ -33,7 +33,7 @@ class Top:
     """The first rows of a game's most active ladder."""
 
     ladder: Ladder
-    lines: list[ratings.RankedBot]
+    rows: list[ratings.RankedBot]
 
 
 @pages.view("/")

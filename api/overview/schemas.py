@@ -7,7 +7,7 @@ from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 
 
-class LiveEventView(View):
+class ActiveTournamentView(View):
     id = fields.String()
     name = fields.String()
     game = fields.String()
@@ -28,7 +28,7 @@ class CountsView(View):
 class NowView(View):
     matches = fields.List(fields.Nested(MatchView), metadata=describe("At most 12 matches in progress."))
     tournaments = fields.List(
-        fields.Nested(LiveEventView),
+        fields.Nested(ActiveTournamentView),
         metadata=describe("At most 12 tournaments that are running or paused, newest first."),
     )
     counts = fields.Nested(CountsView)

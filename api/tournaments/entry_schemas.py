@@ -49,7 +49,7 @@ class EntryView(View):
         metadata=describe("Result of the preflight call before the start; `none` if it has not been called."),
     )
     preflight_reason = fields.String(
-        attribute="told_reason",
+        attribute="visible_reason",
         allow_none=True,
         metadata=describe("Why it is absent; visible to its owner and to organisers."),
     )

@@ -176,11 +176,11 @@ def _blank_row(columns: Sequence[Json]) -> Json:
     }
 
 
-def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
+def _count_entries(listed: Sequence[Tournament]) -> dict[str, Json]:
     """Return, by tournament, the number of entered bots, and the progress while it is running or paused."""
-    ids = [tournament.id for tournament in events]
+    ids = [tournament.id for tournament in listed]
     entered = entering.count_entered(current_session(), ids)
-    active = {tournament.id for tournament in events if tournament.status in IN_PROGRESS}
+    active = {tournament.id for tournament in listed if tournament.status in IN_PROGRESS}
     return {
         id: {
             "entered": entered.get(id, 0),

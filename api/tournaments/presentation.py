@@ -23,4 +23,4 @@ def attach_progress(tournament: Tournament) -> Extended:
 def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
     """Return an entry with its bot, and the reason of its absence for the owner and for organisers."""
     visible = may_organise() or bot.owner_id == viewer_id()
-    return Extended(entry, bot=bot, told_reason=entry.preflight_reason if visible else None)
+    return Extended(entry, bot=bot, visible_reason=entry.preflight_reason if visible else None)

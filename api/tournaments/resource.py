@@ -27,7 +27,7 @@ resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many mat
 
 
 @resource.post("", organiser, WholeTournamentView, body=NewTournament, status=201)
-def announce(new: dict[str, Any]) -> Any:
+def draft(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
     For organisers. Bots can be entered once it is open. Terms that are left out get their default values;

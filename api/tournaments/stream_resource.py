@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 
 from api.streams import connections
-from api.streams.endpoints import StreamResource
+from api.streams.endpoints import live as resource
 from api.tournaments import standings_cache
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
@@ -14,17 +14,15 @@ from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream, Views
 from api.views import current_application, database
 from referee.tournaments import tournaments
 
-resource = StreamResource("events", "/api/v1/tournaments", "Live streams of tournaments.")
-
 Json = dict[str, Any]
 
 
 @resource.stream(
-    '/<id("trn"):tournament_id>/stream',
+    '/tournaments/<id("trn"):tournament_id>/stream',
     "Messages until the tournament has ended.",
     *("match", "progress", "standings", "end"),
 )
-def follow(query: Json, tournament_id: str) -> Response:
+def follow_tournament(query: Json, tournament_id: str) -> Response:
     """Follow a tournament (server-sent events)
 
     The stream begins with the present state; then it sends changes. `match`: a match has its result (`id`, `seq`,
