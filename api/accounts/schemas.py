@@ -1,4 +1,4 @@
-"""Accounts and tokens."""
+"""Define the schemas of accounts and tokens."""
 
 from marshmallow import fields
 
@@ -26,13 +26,13 @@ class TokenView(View):
     name = fields.String()
     hint = fields.String(metadata=describe("The beginning and end of the token, to tell tokens apart."))
     created_at = UtcDateTime()
-    last_used_at = UtcDateTime(allow_none=True, metadata=describe("To the hour."))
+    last_used_at = UtcDateTime(allow_none=True, metadata=describe("Accurate to an hour."))
     revoked_at = UtcDateTime(allow_none=True)
 
 
 class FreshToken(TokenView):
     token = fields.String(
-        metadata=describe("The token itself, returned only in this response; only its hash is stored.")
+        metadata=describe("The token, returned only in this response. The service stores only its hash.")
     )
 
 

@@ -1,4 +1,4 @@
-"""A single fault report over HTTP; the lists of faults belong to bots and matches."""
+"""Serve single fault reports over HTTP. The resources of bots and matches list faults."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ resource = Resource("faults", "/api/v1/faults", "Fault reports of bots.")
 def show(fault_id: int) -> Any:
     """Get a fault report
 
-    The question as it was sent, the reply, the latency breakdown, the action played instead, and what to do. For the
-    owner of the bot; for organisers once the deal group of the match is over.
+    The report contains the question as it was sent, the reply, the latency breakdown, the action played instead, and
+    advice. The owner of the bot can read it, and organisers once the deal group of the match is over.
     """
     judges = may_organise()
     return fault_reports.attach_remedy(

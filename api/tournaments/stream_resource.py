@@ -1,4 +1,4 @@
-"""The stream of a tournament over HTTP; ``api.tournaments.stream`` decides what its messages contain."""
+"""Serve the stream of a tournament over HTTP. ``api.tournaments.stream`` defines its messages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +25,13 @@ Json = dict[str, Any]
 def follow_tournament(query: Json, tournament_id: str) -> Response:
     """Follow a tournament (server-sent events)
 
-    The stream begins with the present state; then it sends changes. `match`: a match has its result (`id`, `seq`,
-    `tournament_round`, `table`, `leg`, `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat,
-    `finished_at`).
-    `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`: `as_of_seq`,
-    `results` and the first 50 rows as in GET …/standings, without points per match or error bars. `end`: the
-    tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and standings
-    are sent at most once a second. The id of a message is the number of the last result sent: reconnect with it in
-    `Last-Event-ID` to receive every match exactly once.
+    The stream begins with the present state; then it sends changes. `match`: a match has a result (`id`, `seq`,
+    `tournament_round`, `table`, `leg`, `status`, `reason`, `finished_at`, and by seat `entrants`, `bots`, `placements`,
+    `returns`). `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`:
+    `as_of_seq`, `results` and the first 50 rows as in GET …/standings, without points per match or error bars. `end`:
+    the tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and
+    standings are sent at most once a second. The id of a message is the number of the last result sent. Reconnect with
+    this id in `Last-Event-ID` to receive every match exactly once.
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
@@ -41,7 +40,7 @@ def follow_tournament(query: Json, tournament_id: str) -> Response:
 
 
 def _render_standings() -> Callable[[str], Json]:
-    """Return the function that renders the first rows of the standings of a tournament, outside of requests."""
+    """Return a function that renders the first rows of the standings of a tournament outside requests."""
     app = current_application()
 
     def render(tournament_id: str) -> Json:
