@@ -1,4 +1,4 @@
-// The bots of the account: state, waiting matches, last fault, tournaments.
+// Show the bots of the account: state, waiting matches, last fault, tournaments.
 import { byId, element } from "./dom.js";
 import { gameName } from "./figures.js";
 import { attempts } from "./forms.js";
