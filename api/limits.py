@@ -16,7 +16,7 @@ from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # per address
-OUTGOING_CALLS = parse("20 per minute")  # per account, which chooses the address that is called
+OUTGOING_CALLS = parse("20 per minute")  # per account: calls to an address that the account chose
 GUESSES = parse("30 per minute")  # refused tokens per address; does not limit valid tokens from the same address
 
 # The strategy is part of the prefix: counters of two strategies must never share a key.

@@ -39,7 +39,7 @@ def install(app: Flask) -> None:
     static_files.install(app)
     page.install(app)
     for group in GROUPS:
-        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # the plain name belongs to a resource
+        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # unlike the name of a resource
 
     @app.get("/docs")
     def docs() -> Response:

@@ -24,9 +24,11 @@ class AccountView(View):
 class TokenView(View):
     id = fields.String()
     name = fields.String()
-    hint = fields.String(metadata=describe("The beginning and end of the token, to tell tokens apart."))
+    hint = fields.String(metadata=describe("Beginning and end of the token, which distinguish it from others."))
     created_at = UtcDateTime()
-    last_used_at = UtcDateTime(allow_none=True, metadata=describe("Accurate to an hour."))
+    last_used_at = UtcDateTime(
+        allow_none=True, metadata=describe("Time of the last use, accurate to an hour; null if never used.")
+    )
     revoked_at = UtcDateTime(allow_none=True)
 
 

@@ -28,7 +28,7 @@ class BotChanges(Strict):
 
 
 class BotQuery(PageQuery):
-    owner = Id("acc", attribute="owner_id", metadata=describe("Only bots of this account."))
+    owner = Id("acc", attribute="owner_id", metadata=describe("Return only bots of this account."))
     status = fields.String(validate=member_of(BotState))
 
 
@@ -37,8 +37,8 @@ class BotView(View):
     name = fields.String()
     owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
     status = fields.String(validate=member_of(BotState))
-    version = fields.String(allow_none=True, metadata=describe("As declared in the manifest."))
-    games = fields.List(fields.String(), metadata=describe("As declared in the manifest."))
+    version = fields.String(allow_none=True, metadata=describe("Version that the manifest declares."))
+    games = fields.List(fields.String(), metadata=describe("Games that the manifest declares."))
     max_concurrent_requests = fields.Integer(
         metadata=describe("Number of concurrent requests that the bot accepts, as declared in the manifest.")
     )
@@ -67,7 +67,7 @@ class OwnBotView(BotView):
     previous_secret_until = UtcDateTime(
         attribute="own.previous_secret_until",
         allow_none=True,
-        metadata=describe("Until then, requests are signed with both secrets."),
+        metadata=describe("Time until which requests are signed with both secrets; null if there is only one."),
     )
 
 
@@ -79,7 +79,7 @@ class HandshakeView(View):
 
 class CheckView(View):
     state = fields.String(validate=member_of(CheckState))
-    questions_sent = fields.Integer(metadata=describe("Updated about twice a second."))
+    questions_sent = fields.Integer(metadata=describe("Number of questions sent so far, updated about twice a second."))
     questions_total = fields.Integer()
     current_step = fields.String(metadata=describe("The game or rule being checked now."))
     version = fields.String(allow_none=True, metadata=describe("Version of the bot in the last check that ended."))
@@ -127,7 +127,9 @@ class SecretBotView(OwnBotView):
 
 
 class ReasonView(View):
-    code = fields.String(validate=validate.OneOf(list(REASONS)), metadata=describe("One of a closed list."))
+    code = fields.String(
+        validate=validate.OneOf(list(REASONS)), metadata=describe("Code of the reason, from a closed list.")
+    )
     text = fields.String(metadata=describe("An explanation for people."))
     ahead = fields.Integer(allow_none=True, metadata=describe("Number of matches ahead of this one in the queue."))
     seat = fields.Integer(allow_none=True, metadata=describe("Seat of the opponent that has no free capacity."))
@@ -143,7 +145,9 @@ class OpenMatchView(View):
         allow_none=True,
         metadata=describe("Position in the queue of due matches, from 1; null if the match is not due."),
     )
-    reason = fields.Nested(ReasonView, allow_none=True, metadata=describe("Null if the match is in progress."))
+    reason = fields.Nested(
+        ReasonView, allow_none=True, metadata=describe("Why the match waits; null if it is in progress.")
+    )
 
 
 class WaitingTournamentView(View):
@@ -156,10 +160,10 @@ class WaitingView(View):
     playing = fields.Integer(metadata=describe("Number of its matches in progress."))
     open = fields.Integer(metadata=describe("Number of its matches that are not over."))
     reason = fields.Nested(
-        ReasonView, allow_none=True, metadata=describe("The most important reason; null while it is playing.")
+        ReasonView, allow_none=True, metadata=describe("The most important reason; null while the bot is playing.")
     )
     matches = fields.List(fields.Nested(OpenMatchView), metadata=describe("The first 20 matches that are not over."))
     tournaments = fields.List(
         fields.Nested(WaitingTournamentView),
-        metadata=describe("Tournaments in which it has no match now."),
+        metadata=describe("Tournaments in which the bot has no match now."),
     )

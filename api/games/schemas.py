@@ -17,9 +17,11 @@ class OptionView(View):
     name = fields.String()
     type = fields.String(attribute="kind", metadata={"enum": ["int", "bool", "choice", "list"]})
     default = fields.Raw(metadata=describe("An integer, a boolean, one of `choices`, or a list of them."))
-    minimum = fields.Integer(attribute="low", metadata=describe("Only for options of type int."))
-    maximum = fields.Integer(attribute="high", metadata=describe("Only for options of type int."))
-    choices = fields.List(fields.String(), metadata=describe("Only for options of type choice and list."))
+    minimum = fields.Integer(attribute="low", metadata=describe("Least value, only for options of type int."))
+    maximum = fields.Integer(attribute="high", metadata=describe("Greatest value, only for options of type int."))
+    choices = fields.List(
+        fields.String(), metadata=describe("Possible values, only for options of type choice and list.")
+    )
     help = fields.String()
 
     @post_dump

@@ -1,4 +1,4 @@
-"""Serve health checks: the process responds; its database and Redis are available."""
+"""Report whether the process responds, and whether its database and Redis are available."""
 
 import logging
 from typing import Any

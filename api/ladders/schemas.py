@@ -69,7 +69,7 @@ class RatedBotView(View):
 
 
 class LadderRow(RatedBotView):
-    rank = fields.Integer(metadata=describe("Bots with equal ratings share a rank."))
+    rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
 
 
 class StandingLadderView(LadderView):
@@ -84,7 +84,9 @@ class StandingLadderView(LadderView):
 
 class BotRankView(RatedBotView):
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
-    rank = fields.Integer(metadata=describe("One more than the number of bots with a better rating."))
+    rank = fields.Integer(
+        metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")
+    )
     total = fields.Integer(metadata=describe("Number of bots on the ladder."))
     changed_seq = fields.Integer(
         attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
@@ -94,9 +96,11 @@ class BotRankView(RatedBotView):
 class RatingChangeView(View):
     seq = fields.Integer(metadata=describe("Number of the ledger entry."))
     kind = fields.String(
-        validate=member_of(EntryKind), metadata=describe("A result, a result that was voided, or a repair.")
+        validate=member_of(EntryKind), metadata=describe("Kind of entry: a result, a void of a result, or a repair.")
     )
-    match = fields.String(attribute="match_id", allow_none=True, metadata=describe("Null for a repair."))
+    match = fields.String(
+        attribute="match_id", allow_none=True, metadata=describe("Id of the match; null for a repair.")
+    )
     reason = fields.String(allow_none=True, metadata=describe("Reason for a void or a repair; null for a result."))
     at = UtcDateTime()
     games = fields.Integer(metadata=describe("Number of the bot's games that count after this entry."))
@@ -120,22 +124,25 @@ class StrengthRow(View):
     )
     low = Rounded(2, metadata=describe("Lower end of the 95 % interval."))
     high = Rounded(2, metadata=describe("Upper end of the 95 % interval."))
-    se = Rounded(2, metadata=describe("Standard error."))
+    se = Rounded(2, metadata=describe("Standard error of the strength."))
     matches = fields.Integer()
     superior_to_next = fields.Float(
-        allow_none=True, metadata=describe("Probability that it is stronger than the next bot; null for the last.")
+        allow_none=True,
+        metadata=describe("Probability that the bot is stronger than the next one; null for the last bot."),
     )
     best_rank = fields.Integer(metadata=describe("Best rank that is compatible with the intervals of all bots."))
     worst_rank = fields.Integer()
 
 
 class StrengthsPage(View):
-    as_of_seq = fields.Integer(metadata=describe("The last result that counts; for a ladder, the last ledger entry."))
-    results = fields.Integer(metadata=describe("Results used for the estimate."))
-    left_out = fields.Integer(metadata=describe("Older results of a ladder that were left out."))
+    as_of_seq = fields.Integer(
+        metadata=describe("Number of the last result included; for a ladder, of the last ledger entry.")
+    )
+    results = fields.Integer(metadata=describe("Number of results used for the estimate."))
+    left_out = fields.Integer(metadata=describe("Number of older results of a ladder that were left out."))
     converged = fields.Boolean(metadata=describe("Whether the estimate converged to a hundredth of a point."))
     exact = fields.Boolean(
         metadata=describe("Whether the standard errors are exact; false if there are too many bots.")
     )
-    items = fields.List(fields.Nested(StrengthRow), metadata=describe("Strongest first."))
+    items = fields.List(fields.Nested(StrengthRow), metadata=describe("Strengths, strongest first."))
     next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))

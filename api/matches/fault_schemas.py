@@ -51,17 +51,21 @@ def is_cut(body: bytes | None) -> bool:
 
 
 class FaultView(View):
-    id = fields.Integer(attribute="fault.id", metadata=describe("`GET /faults/{id}` returns the whole report."))
+    id = fields.Integer(
+        attribute="fault.id", metadata=describe("Id of the fault. `GET /faults/{id}` returns the whole report.")
+    )
     match = fields.String(attribute="fault.match_id")
     n = fields.Integer(attribute="fault.n", metadata=describe("Number of the decision point in the match."))
     seat = fields.Integer(attribute="fault.seat")
     bot = fields.String(attribute="fault.bot_id")
     version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
     code = fields.String(
-        attribute="fault.code", validate=validate.OneOf(CODES), metadata=describe("One of a closed list.")
+        attribute="fault.code",
+        validate=validate.OneOf(CODES),
+        metadata=describe("Code of the fault, from a closed list."),
     )
     detail = fields.String(attribute="fault.detail", metadata=describe("A description of what was wrong."))
-    advice = Advice("fault.code", metadata=describe("What to do about it."))
+    advice = Advice("fault.code", metadata=describe("What to do about the fault."))
     timing = fields.Dict(
         attribute="fault.timing", allow_none=True, metadata=describe("Latency breakdown in milliseconds.")
     )
@@ -101,7 +105,7 @@ class ResponseStatsQuery(Query):
     by = fields.String(
         load_default="version",
         validate=validate.OneOf(["version", "day"]),
-        metadata=describe("One item per version, or one per version and day (UTC)."),
+        metadata=describe("Return one item per version, or one per version and day (UTC)."),
     )
 
 
@@ -125,7 +129,7 @@ class ResponsePeriodView(View):
     first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
     last_at = UtcDateTime()
     matches = fields.Integer()
-    decisions = fields.Integer(metadata=describe("Questions sent to the bot."))
+    decisions = fields.Integer(metadata=describe("Number of questions sent to the bot."))
     ms = fields.Nested(LatencyView, metadata=describe("Response times in milliseconds, as charged to the bot's clock."))
     histogram = fields.List(
         fields.Nested(HistogramBinView),
@@ -137,4 +141,4 @@ class ResponsePeriodView(View):
 class ResponseStatsView(View):
     bot = fields.String()
     matches = fields.Integer(metadata=describe("Number of matches included: at most the last 200 that are over."))
-    items = fields.List(fields.Nested(ResponsePeriodView), metadata=describe("Latest first."))
+    items = fields.List(fields.Nested(ResponsePeriodView), metadata=describe("Statistics, latest first."))

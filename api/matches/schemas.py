@@ -58,7 +58,9 @@ class NewMatch(Strict):
     options = fields.Dict(
         keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
     )
-    rated = StrictBool(load_default=False, metadata=describe("Only organisers may set this."))
+    rated = StrictBool(
+        load_default=False, metadata=describe("Whether the match is rated. Only organisers may set this.")
+    )
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -77,12 +79,12 @@ class MatchQuery(PageQuery):
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Shown to everyone."))
+    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Reason, shown to everyone."))
     whole_group = StrictBool(load_default=False, metadata=describe(f"Cancel {WHOLE_GROUP}. Required if there are any."))
 
 
 class VoidMatch(Strict):
-    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Shown to everyone."))
+    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, shown to everyone."))
     rematch = StrictBool(load_default=False, metadata=describe("Play the match again with new cards."))
     whole_group = StrictBool(
         load_default=False, metadata=describe(f"Void {WHOLE_GROUP}. Required for duplicate deals.")
@@ -90,9 +92,9 @@ class VoidMatch(Strict):
 
 
 class VoidedView(View):
-    void = fields.List(fields.String(), attribute="matches", metadata=describe("Matches that were voided."))
-    cancelled = fields.List(fields.String(), metadata=describe("Matches of the group that were not over."))
-    rematches = fields.List(fields.String(), metadata=describe("Rematches that were created."))
+    void = fields.List(fields.String(), attribute="matches", metadata=describe("Ids of matches that were voided."))
+    cancelled = fields.List(fields.String(), metadata=describe("Ids of matches of the group that were cancelled."))
+    rematches = fields.List(fields.String(), metadata=describe("Ids of rematches that were created."))
     ledger_entries = fields.List(
         fields.Integer(),
         attribute="entry_seqs",
@@ -149,7 +151,7 @@ class GroupView(View):
     kind = fields.String(
         validate=member_of(DealSharing),
         metadata=describe(
-            "Which matches share cards. `own`: none; `common`: a round; `duplicate`: the same bots, with seats rotated."
+            "Which matches share cards. `own`: none; `common`: those of a round; `duplicate`: the same bots in other seats."
         ),
     )
     state = fields.String(validate=member_of(DealGroupState))
@@ -162,7 +164,9 @@ class GroupView(View):
         attribute="revealed_entries",
         metadata=describe("Ids of the bots in the order of their nonces; null until the group is revealed."),
     )
-    reveal = fields.Nested(RevealView, allow_none=True, metadata=describe("Null until the group is revealed."))
+    reveal = fields.Nested(
+        RevealView, allow_none=True, metadata=describe("Seed and nonces; null until the group is revealed.")
+    )
 
 
 class MatchView(View):

@@ -68,7 +68,7 @@ class VerificationView(View):
     row = fields.Integer(
         allow_none=True, metadata=describe("Number of the first invalid row; null if all rows are valid.")
     )
-    reason = fields.String(metadata=describe("Why this row is invalid."))
+    reason = fields.String(metadata=describe("Why that row is invalid."))
     revealed = fields.Boolean(metadata=describe("Whether the deals were revealed and follow from the seed."))
     placements = fields.List(fields.Integer())
     digest = fields.String(metadata=describe("SHA-256 of the last row before the reveal, in hex."))

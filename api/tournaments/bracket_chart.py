@@ -26,7 +26,7 @@ class BracketNode:
     key: Key
     column: int
     rows: Sequence[Json]
-    note: str = ""  # a heading, unless it is a regular table
+    note: str = ""  # heading of the node; empty for a regular table
     top: float = 0.0
     sources: list["BracketNode"] = field(default_factory=list)
 

@@ -30,9 +30,7 @@ COUNT_HEADERS: Final = {
         "description": "Number of logs left out: those from the first log on that is not open.",
     },
 }
-BUSY: Final = {
-    503: {"description": "The limit of concurrent downloads is reached. Retry after the time in Retry-After."}
-}
+BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 
 
 class AfterQuery(Query):

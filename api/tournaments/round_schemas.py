@@ -34,7 +34,9 @@ class PlaceView(View):
 class ByeView(PlaceView):
     reason = fields.String(
         validate=validate.OneOf(["odd", "walkover"]),
-        metadata=describe("`odd`: the number of entrants was odd; `walkover`: there was no opponent."),
+        metadata=describe(
+            "Reason for the bye. `odd`: the number of entrants was odd; `walkover`: there was no opponent."
+        ),
     )
 
 

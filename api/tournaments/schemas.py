@@ -53,7 +53,7 @@ class TermsBody(Strict):
     """Describe the terms of a tournament in a request."""
 
     name = Name()
-    seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Seats at each table."))
+    seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Number of seats at each table."))
     options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
     format = fields.String(validate=member_of(TournamentFormat), metadata=describe(TERMS["format"]))
     format_options = fields.Dict(keys=fields.String(), metadata=describe(TERMS["format_options"]))
@@ -75,7 +75,7 @@ class TermsBody(Strict):
 class NewTournament(TermsBody):
     name = Name(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Seats at each table."))
+    seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Number of seats at each table."))
     options = fields.Dict(
         keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
     )
@@ -94,7 +94,9 @@ class TournamentChanges(TermsBody):
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Shown to everyone as `status_reason`."))
+    reason = PlainText(
+        MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, shown to everyone as `status_reason`.")
+    )
 
 
 class TournamentQuery(PageQuery):
@@ -115,7 +117,7 @@ class ProgressView(View):
     rounds = fields.Integer(metadata=describe("Number of rounds paired so far."))
     estimated_end = NextMinute(
         allow_none=True,
-        metadata=describe("Estimated from the last matches, rounded up to a minute; null if there is no estimate."),
+        metadata=describe("Estimated time of the end, rounded up to a minute; null if there is no estimate."),
     )
 
 

@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 PROGRESS_S: Final = 1.0  # least time between progress messages
 STANDINGS_S: Final = 1.0  # least time between standings messages
-CHECK_S: Final = 3.0  # delay of changes without a result (matches cancelled, voided, created)
+CHECK_S: Final = 3.0  # longest delay of changes without a result (matches cancelled, voided, created)
 ROWS_PER_MESSAGE: Final = 50  # rows of the standings in a message
 STANDINGS_BYTES_S: Final = 8_000_000  # bytes per second to all viewers of a tournament: more viewers, fewer messages
 WRITE_S: Final = 0.5  # time for writing match messages before standings are computed

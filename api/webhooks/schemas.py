@@ -53,7 +53,8 @@ class WebhookView(View):
         metadata=describe("Time since which deliveries have been failing. After a day, the webhook is disabled."),
     )
     previous_secret_until = UtcDateTime(
-        allow_none=True, metadata=describe("Until then, requests are signed with both secrets.")
+        allow_none=True,
+        metadata=describe("Time until which messages are signed with both secrets; null if there is only one."),
     )
     created_at = UtcDateTime()
 
