@@ -9,7 +9,7 @@ from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 pages = Blueprint("account", __name__)
 
-LISTED_BOTS: Final = 10  # the script looks up the matches of this many bots
+LISTED_BOTS: Final = 10  # most bots whose matches the script looks up
 
 
 @pages.get("/account")

@@ -34,7 +34,7 @@ from referee.workflows import visibility
 
 pages = Pages("bots", __name__)
 
-LADDERS: Final = 50  # ladders on which the bot's rank is shown, at most
+LADDERS: Final = 50  # most ladders on which the rank of the bot is shown
 HISTORIES: Final = 3  # plotted on one page; ``?ladder=`` selects any other
 STEPS: Final = 200  # rating changes in a history
 RIVALS: Final = 20

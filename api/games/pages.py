@@ -18,7 +18,7 @@ from referee.tournaments import tournaments
 
 pages = Pages("games", __name__)
 
-LISTED = 8  # at most this many ladders, and as many tournaments, on the page of a game
+LISTED = 8  # most ladders, and most tournaments, on the page of a game
 
 
 @dataclass(frozen=True, slots=True)

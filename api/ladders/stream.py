@@ -31,7 +31,7 @@ class LadderFeed(Feed):
 
     sent_seq: int = 0
     not_before: float = 0.0
-    changes_since: dict[int, bytes] = field(default_factory=dict)  # message by the last entry its viewers know
+    changes_since: dict[int, bytes] = field(default_factory=dict)  # messages by the last entry that the viewer knows
 
 
 class LadderStream(Stream[LadderFeed]):

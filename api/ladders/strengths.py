@@ -48,7 +48,10 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
 
 
 def fit_strengths(results: Sequence[Result]) -> Fit:
-    """Return the strengths of the bots in ``results``. Raise a 409 for too many bots, or a 503 if another fit takes too long."""
+    """Return the strengths of the bots in ``results``.
+
+    Raise a 409 for too many bots, or a 503 if another fit takes too long.
+    """
     bots = {bot for seated, _, _ in results for bot in seated}
     if len(bots) > MOST_FITTED_BOTS:
         raise too_large(f"{len(bots):,} bots")

@@ -26,7 +26,7 @@ from referee.workflows import match_loading
 MOST_CONCURRENT: Final = 2  # replays in this process
 SLOT_TIMEOUT_S: Final = 2.0
 RETRY_AFTER_S: Final = "2"
-MAX_REPORTS: Final = 1_000  # cached in this process
+MAX_REPORTS: Final = 1_000  # reports cached in this process
 
 
 _REPORTS: Final = RecentCache[Json](MAX_REPORTS)
@@ -61,7 +61,7 @@ def _load_open_log(session: Session, match: schema.StoredMatch) -> list[bytes]:
         raise Problem(409, "log_not_ready", detail)
     lines = logs.log_lines(session, match.id)
     if not lines:
-        raise not_found()  # cancelled before its first row
+        raise not_found()  # the match was cancelled before its first row
     return lines
 
 

@@ -151,7 +151,7 @@ class GroupView(View):
     kind = fields.String(
         validate=member_of(DealSharing),
         metadata=describe(
-            "Which matches share cards. `own`: none; `common`: those of a round; `duplicate`: the same bots in other seats."
+            "Which matches share cards. `own`: none; `common`: a whole round; `duplicate`: the same bots reseated."
         ),
     )
     state = fields.String(validate=member_of(DealGroupState))

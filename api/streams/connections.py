@@ -22,7 +22,7 @@ from referee.db.engine import Database
 from referee.settings import Settings
 
 MEDIA_TYPE: Final = "text/event-stream"
-BLOCKED_THREADS: Final = 16  # greatest number of concurrent viewers whose connections cannot be taken over
+BLOCKED_THREADS: Final = 16  # most concurrent viewers whose connections cannot be taken over
 RETRY_AFTER_S: Final = 10
 CATCH_UP_S: Final = 10.0  # time within which a viewer must read each piece of the messages it missed
 _STARTING = threading.Lock()

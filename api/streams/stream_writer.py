@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 HEARTBEAT_S: Final = 15.0
 HEARTBEAT: Final = b":\n\n"  # a comment; writing it detects peers that disappeared without closing
-MAX_BEHIND_BYTES: Final = 512 << 10  # bytes queued for a slow reader, besides the buffers of the system
+MAX_BEHIND_BYTES: Final = 512 << 10  # bytes queued for a slow reader, apart from the buffers of the system
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
