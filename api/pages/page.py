@@ -1,4 +1,4 @@
-"""Render pages from templates over one snapshot of the database, with a policy that runs no foreign code."""
+"""Render pages from templates over one snapshot of the database. Their content policy forbids foreign scripts."""
 
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -25,7 +25,7 @@ POLICY: Final = (
 
 
 class Pages(Blueprint):
-    """A group of pages."""
+    """Group the pages of an area."""
 
     def view(self, rule: str, *parameters: str) -> Callable[[View], View]:
         """Register a page with these query parameters. Its view runs in a read transaction."""

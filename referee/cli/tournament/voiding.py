@@ -52,7 +52,7 @@ def waiting(remote: Remote, bot: str) -> None:
     if document["reason"]:
         head += f"; {document['reason']['text']}"
     rows = [(match["match"], number(match["position"]), _reason(match)) for match in document["matches"]]
-    rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["events"]]
+    rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["tournaments"]]
     heads = ("match or tournament", "position", "reason")
     text = f"{head}\n{TextTable(heads, rows, left=('match or tournament', 'reason')).plain()}" if rows else head
     remote.show(document, text)
