@@ -9,10 +9,10 @@ from api.extended import Extended
 from api.ladders.schemas import (
     BotRankView,
     HistoryQuery,
+    LadderPageView,
     LadderQuery,
     LadderView,
     RatingChangeView,
-    StandingLadderView,
     StandingQuery,
     StrengthsPage,
 )
@@ -32,7 +32,7 @@ def list_ladders(query: dict[str, Any]) -> Any:
     return ratings.list_ladders(current_session(), **query)
 
 
-@resource.get('/<id("lad"):ladder_id>', anyone, StandingLadderView, query=StandingQuery)
+@resource.get('/<id("lad"):ladder_id>', anyone, LadderPageView, query=StandingQuery)
 def show(query: dict[str, Any], ladder_id: str) -> Any:
     """Get a ladder, best first
 

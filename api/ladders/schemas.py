@@ -72,7 +72,7 @@ class LadderRow(RatedBotView):
     rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
 
 
-class StandingLadderView(LadderView):
+class LadderPageView(LadderView):
     as_of_seq = fields.Integer(
         metadata=describe(
             "The last ledger entry that counts. Pages with the same value are consistent with each other."

@@ -5,6 +5,7 @@ from typing import Any, Final, cast
 from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, g, redirect, render_template, request
+from jinja2 import StrictUndefined
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
@@ -34,6 +35,7 @@ class Pages(Blueprint):
 
 def install(app: Flask) -> None:
     """Register the template filters and globals, and the page that shows errors."""
+    app.jinja_env.undefined = StrictUndefined  # a name that does not exist is an error, not an empty cell
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "release": __version__, "labels": formatting.LABELS}

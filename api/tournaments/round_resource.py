@@ -47,4 +47,4 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
         {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
         for bye in found.tournament_round.byes
     ]
-    return Extended(summary, resting=byes, **envelope(page, query))
+    return Extended(summary, bye_entrants=byes, **envelope(page, query))

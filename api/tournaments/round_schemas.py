@@ -26,12 +26,12 @@ class RoundView(View):
     ended_at = UtcDateTime(allow_none=True)
 
 
-class PlaceView(View):
+class EntrantNameView(View):
     bot = fields.String(allow_none=True, metadata=describe(HIDDEN))
     name = fields.String(allow_none=True)
 
 
-class ByeView(PlaceView):
+class ByeView(EntrantNameView):
     reason = fields.String(
         validate=validate.OneOf(["odd", "walkover"]),
         metadata=describe(
@@ -55,7 +55,7 @@ class TableMatchView(View):
 
 
 class TableView(View):
-    table = fields.Integer(metadata=describe("Number of the round, from 1."))
+    table = fields.Integer(metadata=describe("Number of the table, from 1."))
     label = fields.String(metadata=describe("Label such as `final` or `third_place`; often empty."))
     over = fields.Boolean(metadata=describe("Whether all matches created at the table are over."))
     legs = fields.Integer(metadata=describe("Number of matches planned at first, for each order of seats."))
@@ -63,13 +63,13 @@ class TableView(View):
         "Why the matches at this table are unrated, as far as known when it is paired; null if they are rated."
     )
     entrants = fields.List(
-        fields.Nested(PlaceView), metadata=describe("Entrants in the seating order of the first leg.")
+        fields.Nested(EntrantNameView), metadata=describe("Entrants in the seating order of the first leg.")
     )
     matches = fields.List(fields.Nested(TableMatchView), metadata=describe("Matches in order of legs."))
 
 
 class WholeRoundView(RoundView):
-    resting = fields.List(
+    bye_entrants = fields.List(
         fields.Nested(ByeView),
         metadata=describe(
             "The byes of the round, hidden until the round is over under the same conditions as entrants."
@@ -84,7 +84,7 @@ class OriginView(View):
     table = fields.Integer(allow_none=True, metadata=describe("Number of the table; null for a bye."))
 
 
-class BracketPlaceView(PlaceView):
+class BracketSeedView(EntrantNameView):
     seed = fields.Integer(allow_none=True, metadata=describe("Seed, from 1."))
     origin = fields.Nested(
         OriginView,
@@ -93,7 +93,7 @@ class BracketPlaceView(PlaceView):
     )
 
 
-class BracketEntrantView(BracketPlaceView):
+class BracketEntrantView(BracketSeedView):
     points = fields.Float(
         allow_none=True, metadata=describe("Points of all legs: one for each opponent beaten, half for a tie.")
     )
@@ -105,7 +105,7 @@ class BracketEntrantView(BracketPlaceView):
     )
 
 
-class BracketByeView(BracketPlaceView):
+class BracketByeView(BracketSeedView):
     reason = fields.String()
 
 

@@ -16,7 +16,7 @@ from api.tournaments import standings_cache
 from api.tournaments.standings_schemas import (
     CrosstableRow,
     LuckRow,
-    MeetingsRow,
+    OpponentsRow,
     OwnStandingView,
     SnapshotView,
     StandingsPage,
@@ -79,12 +79,12 @@ def show_crosstable(query: Json, tournament_id: str) -> Any:
     met = standings_cache.results_by_opponent(kept)
 
     def attach(row: RankedEntrant) -> Json:
-        return {"rivals": [Extended(against, bot=other) for other, against in met[row.entrant].items()]}
+        return {"opponents": [Extended(against, bot=other) for other, against in met[row.entrant].items()]}
 
     return page_of_rows(kept, standings_cache.ranked_entrants(kept), query, tournament_id, attach)
 
 
-@endpoint("opponents", list_of(MeetingsRow, SnapshotView))
+@endpoint("opponents", list_of(OpponentsRow, SnapshotView))
 def show_meetings(query: Json, tournament_id: str) -> Any:
     """Count the matches of each bot by seat and by opponent, and its byes
 

@@ -75,7 +75,7 @@ class OwnStandingView(SnapshotView):
     row = fields.Nested(StandingsRow)
 
 
-class RivalView(View):
+class OpponentRecordView(View):
     bot = fields.String()
     matches = fields.Integer(metadata=describe("Number of matches against this opponent."))
     points = fields.Float(
@@ -87,8 +87,9 @@ class RivalView(View):
 
 
 class CrosstableRow(EntrantView):
-    rivals = fields.List(
-        fields.Nested(RivalView), metadata=describe("Opponents that the bot has played, in the order of the standings.")
+    opponents = fields.List(
+        fields.Nested(OpponentRecordView),
+        metadata=describe("Opponents that the bot has played, in the order of the standings."),
     )
 
 
@@ -97,7 +98,7 @@ class OpponentView(View):
     matches = fields.Integer()
 
 
-class MeetingsRow(EntrantView):
+class OpponentsRow(EntrantView):
     seats = fields.List(fields.Integer(), attribute="met.seats", metadata=describe("Number of matches in each seat."))
     opponents = fields.List(fields.Nested(OpponentView), metadata=describe("Opponents, most frequent first."))
     byes = fields.Integer(attribute="met.byes")

@@ -138,7 +138,7 @@ def _fetch_all_pages(remote: Remote, path: str, limit: int | None = None) -> Jso
 
 def _square(rows: Sequence[Json]) -> str:
     numbers = [str(number) for number in range(1, len(rows) + 1)]
-    scores = [{rival["bot"]: _score(rival) for rival in row["rivals"]} for row in rows]
+    scores = [{rival["bot"]: _score(rival) for rival in row["opponents"]} for row in rows]
     cells = [
         [number, row["name"], *("·" if other is row else own.get(other["bot"], "-") for other in rows)]
         for number, row, own in zip(numbers, rows, scores, strict=True)
@@ -149,7 +149,7 @@ def _square(rows: Sequence[Json]) -> str:
 def _pairs(rows: Sequence[Json]) -> str:
     names = {row["bot"]: row["name"] for row in rows}
     return "\n".join(
-        f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["rivals"])
+        f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["opponents"])
         for rank, row in enumerate(rows, 1)
     )
 
