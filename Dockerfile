@@ -1,5 +1,5 @@
-# One image for api, worker, scheduler and migrate; docker-compose.yml sets the command.
-# The Python version that the tests run on.
+# Build one image for api, worker, scheduler and migrate; docker-compose.yml sets the command.
+# Use the Python version on which the tests run.
 FROM python:3.11-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \
@@ -8,7 +8,7 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /opt/referee
 
-# The lock file first: this layer stays cached while only our code changes.
+# Install the lock file first: this layer stays cached until the lock file changes.
 COPY requirements.lock ./
 RUN pip install --no-deps --requirement requirements.lock
 
@@ -24,10 +24,10 @@ RUN pip install --no-deps --no-build-isolation . \
     && useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin referee \
     && install -d -o referee -g referee -m 0700 /var/lib/referee
 
-# Only for SQLite: with DATABASE_URL, REDIS_URL and REFEREE_MASTER_KEY set, nothing is written here.
+# Used for SQLite. If DATABASE_URL, REDIS_URL and REFEREE_MASTER_KEY are set, nothing is written here.
 ENV REFEREE_DATA=/var/lib/referee
 
-# Outside the sources, so that the installed package runs.
+# Start outside the sources, so that Python imports the installed package.
 WORKDIR /var/lib/referee
 USER 10001:10001
 EXPOSE 8000

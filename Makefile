@@ -1,4 +1,4 @@
-# Needs Python 3.11 or newer and make; everything else is installed into .venv from the committed lock files.
+# Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
 #   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make mutants   make lock
 #   make bench-peers   make simulate   make clean
 
@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
-# --no-deps: the lock files list everything. --no-compile: the interpreter compiles what it actually imports.
+# --no-deps, because the lock files are complete; --no-compile, because Python compiles the modules that it imports.
 INSTALL := $(PIP) install --no-deps --no-compile
 DEMO_ARGS ?=
 UP_ARGS ?=
@@ -17,9 +17,9 @@ CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
 PYTEST_ARGS ?=
-PYTEST_PROCESSES ?= 3  # one of them mostly waits, see tests/lanes.py
+PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 
-# With this set no compiled module is kept, and every process compiles all its imports: `referee up` takes 28 CPU s, not 12.
+# If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo up test coverage lint types browser bench bench-peers chaos mutants simulate lock clean
@@ -34,7 +34,7 @@ up: $(VENV)/.runtime
 test: lint types browser
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-# Report lines that no test runs; tracing makes the tests a third slower.
+# Report the lines that no test runs. Tracing makes the tests a third slower.
 coverage: $(VENV)/.dev browser
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
@@ -52,27 +52,27 @@ browser: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
-# Benchmark other projects beside ours, in a separate environment; those that do not install are skipped with a message.
+# Compare benchmarks with other projects, in a separate environment. Skip those that cannot be installed, with a message.
 bench-peers: $(PEERS)/.made
 	@$(PEERS)/bin/python -m bench.peers $(BENCH_ARGS)
 
-# Kill and stop processes at random for some minutes: CHAOS_ARGS="--seconds 300 --seed 1".
+# Kill and suspend processes at random for some minutes, for example with CHAOS_ARGS="--seconds 300 --seed 1".
 chaos: $(VENV)/.dev
 	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
 
-# Plant faults in the rules of the games, in a copy, and report those that no test notices: MUTANTS_ARGS="--count 20 prisoners".
+# Plant faults in a copy of the rules and report those that no test catches, e.g. MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev
 	@$(BIN)/python -m tools.mutants $(MUTANTS_ARGS)
 
-# Simulate thousands of tournaments of every format and check invariants: SIMULATE_ARGS="--count 3000 --seed 1 swiss".
+# Simulate thousands of tournaments and check invariants, for example with SIMULATE_ARGS="--count 3000 --seed 1 swiss".
 simulate: $(VENV)/.dev
 	@$(BIN)/python -m tools.simulate $(SIMULATE_ARGS)
 
-# Pin again what pyproject.toml requires. async-timeout: only the oldest Pythons need it, for the Redis client.
+# Pin the requirements of pyproject.toml again. The Redis client needs async-timeout only before Python 3.11.3.
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock
 	.lock/bin/python -m pip install --quiet 'setuptools>=77' .
-	{ echo '# Everything the service runs on, pinned by make lock.'; \
+	{ echo '# Requirements of the service, pinned by make lock.'; \
 	  echo 'async-timeout==5.0.1; python_full_version < "3.11.3"'; \
 	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout; \
 	} > requirements.lock
@@ -88,24 +88,24 @@ clean:
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
-		echo "make: Python 3.11 or newer is needed and none is on PATH; name one with 'make PYTHON=/path/to/python3'" >&2; \
+		echo "make: Python 3.11 or newer was not found on PATH. Name it with 'make PYTHON=/path/to/python3'." >&2; \
 		exit 1; fi
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make: Python 3.11 or newer is needed, $(PYTHON) is " + sys.version.split()[0])'
-	@echo "making $(VENV) with $(PYTHON) from requirements.lock"
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make: Python 3.11 or newer is required, but $(PYTHON) is " + sys.version.split()[0])'
+	@echo "Creating $(VENV) with $(PYTHON) from requirements.lock."
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
 	@$(INSTALL) -r requirements.lock
 	@$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	@echo "adding the tools of requirements-dev.lock"
+	@echo "Installing the tools of requirements-dev.lock."
 	@$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
 $(PEERS)/.made: bench/peers/requirements.lock
-	@echo "making $(PEERS) from bench/peers/requirements.lock"
+	@echo "Creating $(PEERS) from bench/peers/requirements.lock."
 	@[ -x $(PEERS)/bin/python ] || $(PYTHON) -m venv $(PEERS)
 	@grep -v '^#' $< | while read -r pin; do \
 		$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet --quiet --quiet install --no-deps "$$pin" \
-		|| echo "$$pin does not install here" >&2; done
+		|| echo "$$pin cannot be installed on this machine and is skipped." >&2; done
 	@touch $@

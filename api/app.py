@@ -1,4 +1,4 @@
-"""The Flask application, assembled from its resources and pages."""
+"""Assemble the Flask application from its resources and pages."""
 
 import hashlib
 import hmac
@@ -51,7 +51,7 @@ def create_app(settings: Settings) -> Flask:
     """Return the application for the database and Redis of ``settings``. The database schema must be up to date."""
     app = Flask(__name__, static_folder=None)
     proxied = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)
-    app.wsgi_app = proxied  # type: ignore[method-assign]  # the way Flask documents
+    app.wsgi_app = proxied  # type: ignore[method-assign]  # as Flask documents it
     app.url_map.merge_slashes = False
     app.url_map.converters["id"] = IdConverter
     app.json.sort_keys = False  # type: ignore[attr-defined]  # keep the order of the schema
@@ -83,7 +83,7 @@ def derived_key(settings: Settings, purpose: str) -> bytes:
 
 
 def _redis(settings: Settings) -> Redis | None:
-    """Return a client for waking runners. It does not retry: a request waits for it, and nothing is lost without it."""
+    """Return a Redis client for waking runners. It does not retry: requests wait for it, and runners also poll."""
     if settings.redis_url is None:
         return None
     return Redis.from_url(
@@ -95,7 +95,7 @@ def _redis(settings: Settings) -> Redis | None:
 
 
 class ProblemSchema(Schema):
-    """The format of every error (RFC 9457). ``code`` is stable; ``detail`` is for people."""
+    """Describe the format of every error (RFC 9457). ``code`` is stable; ``detail`` is for people."""
 
     class FieldError(Schema):
         field = fields.String(required=True)
@@ -112,12 +112,12 @@ class ProblemSchema(Schema):
         required=True, metadata={"description": "The id of this request, also in the header X-Request-Id."}
     )
     errors = fields.List(
-        fields.Nested(FieldError), metadata={"description": "The invalid fields, each with what is wrong."}
+        fields.Nested(FieldError), metadata={"description": "The invalid fields, each with a message."}
     )
 
 
 class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
-    """An ``Api`` that documents errors as problem documents and leaves handling them to ``api.errors``."""
+    """Document errors as problem documents, and leave handling them to ``api.errors``."""
 
     ERROR_SCHEMA = ProblemSchema
 
@@ -133,7 +133,7 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
         for status in http.HTTPStatus:
             if status >= 400:
                 register(status.name, status.phrase)
-        register("DEFAULT_ERROR", "Any error, as a problem document")
+        register("DEFAULT_ERROR", "Any error, as a problem document.")
 
 
 def _install_resources(app: Flask) -> None:

@@ -17,13 +17,13 @@ log = logging.getLogger(__name__)
 
 
 def anyone() -> Account | None:
-    """Return the account of the request's token, or None without a token. Raise a 401 for an invalid token."""
+    """Return the account of the request's token, or None without one. Raise a 401 ``Problem`` for an invalid token."""
     g.account = found = _authenticate()
     return found
 
 
 def account() -> Account:
-    """Return the account of the request. Raise a 401 ``Problem`` without one."""
+    """Return the account of the request. Raise a 401 ``Problem`` if the request has no token or an invalid one."""
     g.needs_token = True
     found = anyone()
     if found is None:
@@ -49,7 +49,7 @@ def admin() -> Account:
 
 
 def current_account() -> Account:
-    """Return the account of the request, in a view that needs one."""
+    """Return the account of the request. Call this only in views that require an account."""
     return cast(Account, g.account)
 
 
@@ -76,7 +76,7 @@ def _authenticate() -> Account | None:
     authenticated = tokens.authenticate_request()
     if authenticated is None:
         limits.count_use(limits.GUESSES, "guesses")
-        raise _unauthenticated_problem("The token was not accepted: it is malformed, unknown or revoked.")
+        raise _unauthenticated_problem("The token was not accepted (malformed, unknown or revoked). Send a valid one.")
     token = authenticated.token
     if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_PRECISION:
         _record_use(token.id)

@@ -1,4 +1,4 @@
-"""Read JSON request bodies strictly: media type, length, encoding, syntax. Schemas validate the values."""
+"""Read JSON request bodies, and check their media type, length, encoding and syntax. Schemas validate the values."""
 
 from typing import Any
 
@@ -27,9 +27,9 @@ def read_json(request: Request) -> Any:
 
 
 def read_body(request: Request) -> bytes:
-    """Return the body, sent with Content-Length or chunked. Raise a 413 beyond ``MAX_BYTES``, without reading it all.
+    """Return the body, sent with Content-Length or chunked. Raise a 413 if it exceeds ``MAX_BYTES``.
 
-    Cached, since the server's stream can be read only once.
+    The body is cached, since the server's stream can be read only once.
     """
     if "body" not in g:
         g.body = _read_limited(request)
@@ -44,9 +44,9 @@ def _read_limited(request: Request) -> bytes:
         return b""
     try:
         body: bytes = request.environ["wsgi.input"].read(MAX_BYTES + 1 if length is None else length)
-    except Exception as error:  # the server's own parser errors: the framing of the body is broken
+    except Exception as error:  # the server raises its own parser errors if the framing is broken
         raise Problem(
-            400, "malformed_body", "The body could not be read to its end: its framing is invalid or it was cut off."
+            400, "malformed_body", "The body could not be read to its end: its framing is invalid, or it was cut off."
         ) from error
     if len(body) > MAX_BYTES:
         raise too_large()

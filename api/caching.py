@@ -1,7 +1,7 @@
 """Cache results of long computations in this process, by key, until the database has changed.
 
-An expensive result is recomputed only so often that this takes a small share of the time. Requests in between get the
-previous result, which says up to which point of the database it counts.
+Expensive results are recomputed so rarely that this takes a small share of the time. Meanwhile, requests get the
+previous result, which names the last database entry that it covers.
 """
 
 import threading
@@ -20,16 +20,16 @@ REST_FACTOR: Final = 10  # an expensive result is reused for this many times its
 
 
 class Compute(Protocol[Made]):
-    """Return the value to cache: ``before`` itself if nothing has changed.
+    """Return the value to cache, or ``before`` itself if nothing has changed.
 
-    With ``patient``, new results alone are no reason to compute another.
+    With ``patient``, do not recompute the value merely because there are new results.
     """
 
     def __call__(self, before: Made | None, *, patient: bool) -> Made: ...
 
 
 class CacheEntry(Generic[Made]):
-    """A cached value, and parts computed from it on first use."""
+    """Hold a cached value, and parts computed from it on first use."""
 
     def __init__(self, made: Made, clock: Clock, spent_s: float) -> None:
         self.made = made
@@ -56,7 +56,7 @@ class CacheEntry(Generic[Made]):
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether it is too expensive and too new to be computed again."""
+        """Return whether the value is too expensive and too recent to be computed again."""
         return self.is_expensive and self._clock() < self._since + REST_FACTOR * self._spent_s
 
 
@@ -68,7 +68,7 @@ class _Slot(Generic[Made]):
 
 
 class Cache(Generic[Made]):
-    """A cache of the values used last, up to a total weight of ``most``; the newest is kept whatever its weight."""
+    """Cache the values used last, up to a total weight of ``most``. Keep the newest value whatever its weight."""
 
     def __init__(self, most: int, weight: Callable[[Made], int], *, clock: Clock = time.monotonic) -> None:
         self._most, self._weight, self._clock = most, weight, clock
@@ -95,7 +95,7 @@ class Cache(Generic[Made]):
             self._tidy(key, slot)
 
     def peek(self, key: str) -> CacheEntry[Made] | None:
-        """Return the cached entry of ``key``, however old, or None; compute nothing."""
+        """Return the cached entry of ``key``, however old, or None. Do not compute anything."""
         with self._lock:
             slot = self._slots.get(key)
         return None if slot is None else slot.kept
@@ -119,7 +119,7 @@ class Cache(Generic[Made]):
 
 
 class RecentCache(Generic[Made]):
-    """The ``most`` values used last, by key. Concurrent callers may compute a value twice, but all get the same one."""
+    """Cache the ``most`` values used last. Concurrent callers may compute a value twice, but all get the same one."""
 
     def __init__(self, most: int) -> None:
         self._most = most

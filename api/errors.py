@@ -1,4 +1,4 @@
-"""Turn every error into an RFC 9457 problem document; the table from domain errors to status and code."""
+"""Turn every error into an RFC 9457 problem document; ``TABLE`` maps domain errors to status and code."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-# Domain errors; the nearest ancestor of the raised error applies.
+# Status and code of each domain error. For a subclass, the nearest ancestor in the table applies.
 TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NotFound: (404, "not_found"),
     domain.NoSuchGame: (404, "not_found"),
@@ -38,7 +38,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     sql.TimeoutError: (503, "unavailable"),
 }
 
-# HTTP errors raised by the framework.
+# Codes of HTTP errors that the framework raises, by status.
 CODES = {
     400: "bad_request",
     401: "unauthenticated",
@@ -64,7 +64,7 @@ OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json", "t
 # All codes a client may receive. A code keeps its meaning; new ones may be added.
 ALL_CODES = sorted({*OWN_CODES, *CODES.values(), *(code for _, code in TABLE.values()), "http_error"})
 
-# The same for what does not exist and what the caller may not see.
+# The text is the same in both cases, so that callers cannot find out what exists.
 NOT_FOUND = "Nothing was found at this address, or this account may not see it."
 RETRY_AFTER_S = "2"
 
@@ -72,7 +72,7 @@ FieldError = tuple[str, str]
 
 
 class Problem(Exception):
-    """An error to send to the client. ``errors`` are pairs of a field and what is wrong with it."""
+    """Represent an error to send to the client. ``errors`` are pairs of a field and a message."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ def invalid(errors: Iterable[FieldError]) -> Problem:
     """Return a 422 ``validation_failed`` that names the invalid fields."""
     pairs = list(errors)
     fields = ", ".join(dict.fromkeys(field for field, _ in pairs))
-    return Problem(422, "validation_failed", f"Invalid: {fields}.", errors=pairs)
+    return Problem(422, "validation_failed", f"Invalid fields: {fields}.", errors=pairs)
 
 
 def not_found() -> Problem:
@@ -144,7 +144,7 @@ def _http_problem(error: HTTPException, status: int) -> Problem:
     if status == 404:
         return not_found()
     detail = (
-        "Too many requests. Wait as long as Retry-After says."
+        "Too many requests. Wait for the time in the header Retry-After."
         if status == 429
         else str(error.description or error.name)
     )
@@ -162,7 +162,7 @@ def _domain_problem(error: Exception, status: int, code: str) -> Problem:
     detail = (
         str(error)
         if isinstance(error, domain.RefereeError)
-        else "Another request changed this at the same time. Read it again and repeat."
+        else "Another request changed the same data at the same time. Read it again and repeat the request."
     )
     return Problem(status, code, detail)
 
@@ -182,6 +182,6 @@ def install(app: Flask) -> None:
 
 
 def _original_response(error: HTTPException) -> Response:
-    """Return the response of an ``HTTPException`` that is no error (304, redirects)."""
+    """Return the response of an ``HTTPException`` that is not an error (304, redirects)."""
     answer = error.get_response()
     return Response(answer.get_data(), answer.status_code, answer.headers.items())

@@ -1,4 +1,4 @@
-"""Conditional edits: If-Match must have the ETag of the present representation (RFC 9110, section 13)."""
+"""Make edits conditional: If-Match must have the ETag of the current representation (RFC 9110, section 13)."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -15,18 +15,18 @@ PARAMETER = {
     "name": "If-Match",
     "required": True,
     "schema": {"type": "string"},
-    "description": "The ETag of the representation being edited. 412 if it has changed since.",
+    "description": "The ETag of the representation to edit. If it has changed since, the response is a 412.",
 }
 
 
 def require_match(schema: type[Schema], shown: object) -> None:
-    """Raise a ``Problem`` unless If-Match fits the representation ``shown`` (428 if missing, 412 if different)."""
+    """Raise a ``Problem`` unless If-Match has the ETag of ``shown``: 428 if it is missing, 412 if it differs."""
     etag = compute_etag(schema, shown)
     _require_if_match(lambda given: given == etag)
 
 
 def compute_etag(schema: type[Schema], shown: object) -> str | None:
-    """Return the ETag of this representation as GET sends it, without its quotes."""
+    """Return the ETag that GET sends for this representation, without quotes."""
     present = jsonify(schema().dump(shown))
     present.add_etag()
     return present.get_etag()[0]
@@ -35,8 +35,8 @@ def compute_etag(schema: type[Schema], shown: object) -> str | None:
 def split_etag(edited: Mapping[str, Any]) -> None:
     """Give the response an ETag with a separate part for ``edited``, the fields that people edit.
 
-    ``require_edited_match`` compares that part alone, since the other fields change by themselves; If-None-Match
-    compares the whole ETag.
+    ``require_edited_match`` compares that part alone, since other fields change without edits; If-None-Match compares
+    the whole ETag.
     """
     g.edited = _digest(edited)
 
@@ -47,7 +47,7 @@ def require_edited_match(edited: Mapping[str, Any]) -> None:
 
 
 def set_etag(response: Response) -> None:
-    """Set the ETag of a response."""
+    """Set the ETag of a response, in two parts after ``split_etag``."""
     response.add_etag()
     etag, _ = response.get_etag()
     if edited := g.pop("edited", None):
@@ -61,7 +61,7 @@ def _require_if_match(fits: Callable[[str], bool]) -> None:
         )
     if not request.if_match.star_tag and not any(fits(given) for given in request.if_match.as_set()):
         raise Problem(
-            412, "precondition_failed", "It was changed after you read it. Read it again and repeat the edit."
+            412, "precondition_failed", "The resource was changed after you read it. Read it again and repeat the edit."
         )
 
 

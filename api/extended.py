@@ -4,7 +4,7 @@ from typing import Any
 
 
 class Extended:
-    """An object with the attributes of ``base`` and ``more``; those of ``more`` take precedence."""
+    """Combine the attributes of ``base`` and ``more``; those of ``more`` take precedence."""
 
     def __init__(self, base: object, **more: Any) -> None:
         self.__dict__ |= more

@@ -1,4 +1,4 @@
-"""Base schemas and fields: unknown fields refused, strict integers and booleans, plain text, times, ids."""
+"""Define base schemas, which refuse unknown fields, and strict fields for numbers, booleans, text, times and ids."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ def describe(text: str) -> dict[str, Any]:
 
 
 class Strict(Schema):
-    """A request or response body. Unknown fields are refused."""
+    """Describe a request or response body. Refuse unknown fields."""
 
     class Meta:
         unknown = RAISE
 
 
 class View(Strict):
-    """A response body. It always has all of its fields, except those named in ``optional``."""
+    """Describe a response body. It always has all of its fields, except those named in ``optional``."""
 
     optional: ClassVar[Sequence[str]] = ()
 
@@ -47,11 +47,11 @@ class View(Strict):
 
 
 class OptionalBody(Strict):
-    """A request body that may be missing, since all its fields are optional."""
+    """Describe a request body that may be missing, since all its fields are optional."""
 
 
 class Query(Schema):
-    """Query parameters. Unknown ones are refused."""
+    """Describe query parameters. Refuse unknown ones."""
 
     class Meta:
         unknown = RAISE
@@ -63,14 +63,14 @@ def member_of(members: type[StrEnum]) -> validate.OneOf:
 
 
 class StrictInt(fields.Integer):
-    """A JSON integer: no string, fraction or boolean."""
+    """Accept a JSON integer, but no string, fraction or boolean."""
 
     def __init__(self, low: int = -MAX_INT, high: int = MAX_INT, **options: Any) -> None:
         super().__init__(strict=True, validate=validate.Range(low, high), **options)
 
 
 class QueryInt(fields.Integer):
-    """A non-negative integer in a query, in ASCII digits."""
+    """Accept a non-negative integer in a query, in ASCII digits."""
 
     def __init__(self, low: int, high: int, **options: Any) -> None:
         super().__init__(validate=validate.Range(low, high), **options)
@@ -82,7 +82,7 @@ class QueryInt(fields.Integer):
 
 
 class StrictBool(fields.Boolean):
-    """JSON true or false, no string or number."""
+    """Accept JSON true or false, but no string or number."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:
         if not isinstance(value, bool):
@@ -91,14 +91,14 @@ class StrictBool(fields.Boolean):
 
 
 class Name(fields.String):
-    """A public name, normalised by ``referee.db.names``."""
+    """Accept a public name, and normalise it with ``referee.db.names``."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
             metadata={
                 "minLength": MIN_LENGTH,
                 "maxLength": MAX_LENGTH,
-                "description": "Letters, digits, single spaces and - _ . with a letter or digit at both ends.",
+                "description": "Letters, digits, single spaces and - _ . with a letter or a digit at both ends.",
                 **options.pop("metadata", {}),
             },
             **options,
@@ -113,7 +113,7 @@ class Name(fields.String):
 
 
 class PlainText(fields.String):
-    """Plain text on one line, shown to others unchanged."""
+    """Accept plain text on one line, which is shown to others unchanged."""
 
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(validate=[validate.Length(1, longest), self._check], **options)
@@ -125,7 +125,7 @@ class PlainText(fields.String):
 
 
 class Address(fields.String):
-    """A URL that the address guard accepts, rebuilt from its parts. Host names are not looked up."""
+    """Accept a URL that the address guard allows, and rebuild it from its parts. Do not resolve host names."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"pattern": "^https?://", "format": "uri", "example": "https://bots.example.org/mine"}
@@ -141,7 +141,7 @@ class Address(fields.String):
 
 
 class Id(fields.String):
-    """An id of one kind, such as ``bot_…``."""
+    """Accept an id of one kind, such as ``bot_…``."""
 
     def __init__(self, prefix: str, **options: Any) -> None:
         self.pattern = f"^{prefix}_[0-9a-z]{{26}}$"
@@ -156,7 +156,7 @@ class Id(fields.String):
 
 
 class UtcDateTime(fields.Field[datetime]):
-    """A time in a response: RFC 3339 in UTC with milliseconds."""
+    """Serialise a time as RFC 3339 in UTC with milliseconds."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -172,7 +172,7 @@ class UtcDateTime(fields.Field[datetime]):
 
 
 class NextMinute(UtcDateTime):
-    """A time in a response, rounded up to the next minute: an estimate that changes with each request prevents 304s."""
+    """Serialise an estimated time, rounded up to the next minute. Exact estimates would prevent 304 responses."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         if value is not None:
@@ -181,7 +181,7 @@ class NextMinute(UtcDateTime):
 
 
 class Rounded(fields.Float):
-    """A number in a response, rounded to ``digits`` decimals."""
+    """Serialise a number rounded to ``digits`` decimals."""
 
     def __init__(self, digits: int, **options: Any) -> None:
         self._digits = digits
@@ -192,14 +192,14 @@ class Rounded(fields.Float):
 
 
 class Utf8(fields.String):
-    """Bytes in a response as text; null if they are not UTF-8."""
+    """Serialise bytes as text, or as null if they are not UTF-8."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None else decode_utf8(value)
 
 
 class Derived:
-    """A field of a response that reads the attribute ``of``, which other fields may read as well."""
+    """Serialise the attribute ``of``, which other fields may read as well."""
 
     def __init__(self, of: str, **options: Any) -> None:
         self._of = of
@@ -210,18 +210,18 @@ class Derived:
 
 
 class Exact(Derived, fields.String):
-    """A fraction in a response as text."""
+    """Serialise a fraction as text."""
 
 
 class Part(fields.Nested):
-    """Some attributes of an object as a nested object in a response."""
+    """Serialise some attributes of an object as a nested object."""
 
     def get_value(self, obj: Any, *_: Any, **__: Any) -> Any:
         return obj
 
 
 class UtcDateTimeInput(fields.Field[datetime]):
-    """A time in a request: RFC 3339 with an offset from UTC."""
+    """Accept a time in RFC 3339 with an offset from UTC."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"type": "string", "format": "date-time", "example": "2027-01-31T18:00:00Z"}

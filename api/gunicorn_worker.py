@@ -1,4 +1,4 @@
-"""The gunicorn worker of the API: gthread with a timeout, so that a stalled client does not keep a thread."""
+"""Extend gunicorn's gthread worker by a timeout, so that a stalled client does not keep a thread."""
 
 import logging
 import socket
@@ -13,12 +13,12 @@ from api.streams.stream_writer import take_over
 
 log = logging.getLogger(__name__)
 
-LINGERING_SHARE: Final = 4  # at most one thread in four waits for clients to close
+LINGERING_SHARE: Final = 4  # at most one thread in four waits for clients to close their connections
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: close immediately and discard unsent data
 
 
 class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
-    """A thread worker that closes connections that stall in the middle of a request or response."""
+    """Serve requests in threads, and close connections that stall in the middle of a request or response."""
 
     def init_process(self) -> None:
         self._may_linger = threading.Semaphore(max(1, self.cfg.threads // LINGERING_SHARE))
@@ -31,10 +31,10 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
         super().enqueue_req(conn)
 
     def handle(self, conn: TConn) -> Any:
-        """Serve a request; close the connection here if that was its last.
+        """Serve a request. Close the connection in this thread if the request was its last.
 
-        gunicorn would close it in the thread that accepts connections, and wait there up to 2 s for the client to close
-        as well, while nobody is served.
+        gunicorn would close it in the thread that accepts connections. That thread would wait up to 2 s for the client
+        to close as well, and would accept nobody meanwhile.
         """
         outcome = super().handle(conn)
         if outcome is False and _is_open(conn.sock):
@@ -52,7 +52,7 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
             return False
 
     def _close(self, sock: socket.socket) -> None:
-        """Close ``sock`` after its client has. Do not wait for the client if enough threads are waiting already."""
+        """Close ``sock`` after its client has closed, or immediately if enough threads are waiting already."""
         if not self._may_linger.acquire(blocking=False):
             sock.close()
             return
@@ -65,7 +65,7 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
 def set_timeout(sock: socket.socket, timeout_s: int) -> None:
     """Let each ``recv`` and ``send`` on ``sock`` raise ``BlockingIOError`` after ``timeout_s`` without a byte.
 
-    The kernel enforces this timeout. That of ``settimeout`` limits a whole ``sendall``, which cuts off slow readers of
+    The kernel enforces this timeout. ``settimeout`` would limit a whole ``sendall``, which cuts off slow readers of
     long responses, and gunicorn resets it with each request.
     """
     time = struct.pack("ll", timeout_s, 0)
@@ -74,12 +74,12 @@ def set_timeout(sock: socket.socket, timeout_s: int) -> None:
 
 
 def _is_open(sock: socket.socket) -> bool:
-    """Return whether ``sock`` can be closed here: it is open and not TLS, which cannot be taken over."""
+    """Return whether ``sock`` is open and can be closed by us. TLS sockets cannot be taken over."""
     return type(sock) is socket.socket and sock.fileno() >= 0
 
 
 def _replace_traceback(record: logging.LogRecord) -> bool:
-    """Log a stalled request as one event instead of gunicorn's traceback."""
+    """Log a stalled request as one event, and return False to suppress gunicorn's traceback. Keep other records."""
     stalled = record.exc_info is not None and isinstance(record.exc_info[1], BlockingIOError)
     if stalled:
         _log_stall()

@@ -1,6 +1,6 @@
-"""The Idempotency-Key header: a POST repeated with the same key has one effect and returns the first response again.
+"""Implement the Idempotency-Key header: a POST repeated with its key has no further effect and the same response.
 
-The response is stored in the transaction of its effect, sealed, since it may contain a token.
+The response is stored encrypted, since it may contain a token, in the transaction of its effect.
 """
 
 import base64
@@ -22,7 +22,7 @@ PARAMETER = {
     "in": "header",
     "name": HEADER,
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
-    "description": "Repeating a request with its key within 24 hours has no further effect; the response is the same.",
+    "description": "A request repeated with its key within 24 hours has no further effect and the same response.",
 }
 
 
@@ -33,7 +33,7 @@ def read_key(request: Request) -> str | None:
         raise Problem(
             422,
             "validation_failed",
-            f"Invalid: {HEADER}.",
+            f"Invalid fields: {HEADER}.",
             errors=[(HEADER, "Must be 1 to 200 printable ASCII characters without spaces.")],
         )
     return key

@@ -1,4 +1,4 @@
-"""Ids in paths. Anything that is not a well-formed id of the right kind is a 404 before it reaches a view."""
+"""Match ids in paths. A path without a well-formed id of the right kind is answered with a 404 before any view."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from werkzeug.routing import BaseConverter, Map
 
 
 class IdConverter(BaseConverter):
-    """The converter of ``<id("bot"):bot_id>``."""
+    """Match ``<id("bot"):bot_id>`` in URL rules."""
 
     def __init__(self, map: Map, prefix: str) -> None:
         super().__init__(map)

@@ -1,4 +1,4 @@
-"""Rate limits, counted in Redis, or in the memory of this process while Redis is not available."""
+"""Limit the rate of requests. Count them in Redis, or in this process while Redis is not available."""
 
 import hashlib
 import ipaddress
@@ -16,8 +16,8 @@ from referee.settings import Settings
 
 PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # per address
-OUTGOING_CALLS = parse("20 per minute")  # per account; each makes the service call an address that the account chose
-GUESSES = parse("30 per minute")  # refused tokens per address; valid tokens from there are not limited by this
+OUTGOING_CALLS = parse("20 per minute")  # per account: calls to an address that the account chose
+GUESSES = parse("30 per minute")  # refused tokens per address; does not limit valid tokens from the same address
 
 # The strategy is part of the prefix: counters of two strategies must never share a key.
 STRATEGY = "sliding-window-counter"
@@ -61,7 +61,7 @@ def _identify_caller() -> None:
 
 
 def _set_retry_after(response: Response) -> Response:
-    """Use the limiter's Retry-After, which it sets on every response, for 429 only, unless a limit set its own."""
+    """Remove the limiter's Retry-After from all responses except a 429 that has no other Retry-After."""
     wait_s = response.headers.pop(WINDOW_END, "1")
     if response.status_code == 429:
         response.headers.setdefault("Retry-After", str(max(1, int(wait_s))))
@@ -69,7 +69,7 @@ def _set_retry_after(response: Response) -> Response:
 
 
 def caller_address() -> str:
-    """Return the key under which the caller's address is counted: IPv6 by its /64, which one subscriber has."""
+    """Return the key under which the caller's address is counted: an IPv6 subscriber by their /64 network."""
     text = request.remote_addr or "unknown"
     try:
         found = ipaddress.ip_address(text)
@@ -81,12 +81,12 @@ def caller_address() -> str:
 
 
 def count_outgoing_call() -> None:
-    """Count a call that the service makes for the account of the request."""
+    """Count a call that the service makes for the account of the request. Raise a 429 above the limit."""
     count_use(OUTGOING_CALLS, "outgoing calls", g.account.id)
 
 
 def count_new_account() -> None:
-    """Count a new account for the caller's address."""
+    """Count a new account for the caller's address. Raise a 429 above the limit."""
     count_use(NEW_ACCOUNTS, "new accounts")
 
 
@@ -102,7 +102,7 @@ def count_use(limit: RateLimitItem, purpose: str, who: str | None = None) -> Non
             return
         reset = limiter.limiter.get_window_stats(limit, *key).reset_time
     except RedisError:
-        return  # Redis has just gone away: the limiter counts in memory from the next request on
+        return  # Redis has just become unavailable: the limiter counts in memory from the next request on
     wait_s = max(1, round(reset - time.time()))
     detail = f"Too many requests ({purpose}). Try again in {wait_s} s."
     raise Problem(429, "rate_limited", detail, headers={"Retry-After": str(wait_s)})

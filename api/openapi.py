@@ -1,4 +1,4 @@
-"""Print the OpenAPI document: ``python -m api.openapi > openapi.yaml``. The same code prints the same bytes."""
+"""Print the OpenAPI document: ``python -m api.openapi > openapi.yaml``. The output depends only on the code."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Paginated lists: the envelope ``{"items": […], "next": cursor or null}``, paged by signed keys, not offsets."""
+"""Return lists page by page: ``{"items": […], "next": cursor or null}``. Cursors are signed keys, not offsets."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,21 +18,23 @@ DEFAULT_LIMIT = 50
 
 
 class PageQuery(Query):
-    """The part of a list to return."""
+    """Select the part of a list to return."""
 
     limit = QueryInt(
         low=1, high=MAX_PAGE_SIZE, load_default=DEFAULT_LIMIT, metadata=describe("The maximum number of items.")
     )
     cursor = fields.String(
-        load_default=None, validate=validate.Length(1, 500), metadata=describe("The `next` of the previous page.")
+        load_default=None,
+        validate=validate.Length(1, 500),
+        metadata=describe("The `next` of the previous page; without it, the first page is returned."),
     )
 
 
 @cache
 def list_of(item: type[Schema], base: type[Schema] = View) -> type[Schema]:
-    """Return the schema of a page whose items have the schema ``item``; it also has the fields of ``base``."""
+    """Return the schema of a page with items of schema ``item`` and the fields of ``base``."""
     name = item.__name__.removesuffix("View").removesuffix("Row") + "Page"
-    following = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    following = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
     return type(name, (base,), {"items": fields.List(fields.Nested(item)), "next": following})
 
 
@@ -60,13 +62,13 @@ def single_page(items: Sequence[Any]) -> dict[str, Any]:
 def page_in_memory(
     items: Sequence[Item], query: dict[str, Any], view: Callable[[Sequence[Item]], list[Any]]
 ) -> dict[str, Any]:
-    """Return a page of a list in memory, its items converted by ``view``."""
+    """Return a page of a list that is in memory. ``view`` converts the items of the page."""
     first = read_number_cursor(read_cursor(query) or [0])
     end = first + query["limit"]
     return envelope(Page(view(items[first:end]), [end] if end < len(items) else None), query)
 
 
 def _signer(query: dict[str, Any]) -> URLSafeSerializer:
-    """Return the signer for this route and these filters: a cursor is valid for them only."""
+    """Return the signer for this route and these filters. Cursors are valid for no others."""
     filters = sorted((name, str(value)) for name, value in query.items() if name not in ("limit", "cursor"))
     return URLSafeSerializer(current_app.config["CURSOR_KEY"], salt=f"{request.endpoint}|{request.view_args}|{filters}")

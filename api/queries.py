@@ -1,4 +1,4 @@
-"""Refuse query parameters that a route does not have, and parameters given twice. Routes validate the values."""
+"""Refuse query parameters that a route does not have, and repeated ones. Routes validate the values."""
 
 import re
 from collections.abc import Callable, Collection
@@ -16,7 +16,7 @@ TRACKING: Final = re.compile(r"utm_[a-z_]+|fbclid|gclid|msclkid|mc_[ce]id")
 
 
 def query_parameters(*names: str) -> Callable[[V], V]:
-    """Declare the query parameters of a view. A view without this takes none."""
+    """Declare the query parameters of a view. A view without this decorator has none."""
 
     def decorate(view: V) -> V:
         view.__dict__["query_parameters"] = frozenset(names)
@@ -45,15 +45,15 @@ def check_names(names: Collection[str]) -> None:
             continue
         shown = name.encode("ascii", "backslashreplace").decode()[:80]
         if name not in names:
-            wrong.append((shown, "Unknown parameter."))
+            wrong.append((shown, "This parameter is unknown here."))
         elif len(values) > 1:
-            wrong.append((shown, "Given more than once."))
+            wrong.append((shown, "Give this parameter only once."))
     if wrong:
         raise invalid(wrong)
 
 
 def install(app: Flask) -> None:
-    """Check the query of every request that has a route, unless the view does so itself."""
+    """Check the query of every request that has a route, except for views that check it themselves."""
 
     @app.before_request
     def check_query() -> None:

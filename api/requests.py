@@ -10,8 +10,8 @@ from api.body import MAX_BYTES, too_large
 from api.errors import Problem
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
-LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files with content that strangers wrote
-MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # never answered with a page
+LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files whose content others wrote
+MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # paths that are never answered with a page
 DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -19,7 +19,7 @@ DOCS_POLICY = (
 
 
 def install(app: Flask, hosts: Iterable[str]) -> None:
-    """Add the checks and headers of this module to ``app``; ``hosts`` are the names served, all names if empty."""
+    """Add the checks and headers of this module to ``app``; ``hosts`` are the names served; if it is empty, all are."""
     served = {host.lower() for host in hosts}
 
     @app.before_request
@@ -53,7 +53,7 @@ def _check_host(served: set[str]) -> None:
 
 
 def _set_headers(response: Response) -> Response:
-    """Set the headers of every response, except a content policy or caching rule that the view has set."""
+    """Set the headers of every response. Keep a content policy or caching rule that the view has set."""
     headers = response.headers
     headers["X-Request-Id"] = g.get("request_id", "")
     headers["X-Content-Type-Options"] = "nosniff"
@@ -74,7 +74,7 @@ def _set_headers(response: Response) -> Response:
 
 
 def _is_public() -> bool:
-    """Return whether this is a read without a token of something public, which scripts of any site may read."""
+    """Return whether scripts of any site may read the response: it is public data, read without a token."""
     return (
         request.method in ("GET", "HEAD") and "Authorization" not in request.headers and not g.get("needs_token", False)
     )

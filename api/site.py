@@ -1,7 +1,7 @@
 """Register the web pages, their static files, and the documentation of the API. Nothing is loaded from other sites.
 
-The ``pages`` modules of the areas have the views. Pages contain public data; their scripts read and change everything
-that needs a token through the API.
+The ``pages`` modules of the areas have the views. Pages contain only public data. Their scripts use the API for
+everything that requires a token.
 """
 
 from flask import Flask, Response, current_app, json, send_from_directory
@@ -39,7 +39,7 @@ def install(app: Flask) -> None:
     static_files.install(app)
     page.install(app)
     for group in GROUPS:
-        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # resources have the same names
+        app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # unlike the name of a resource
 
     @app.get("/docs")
     def docs() -> Response:

@@ -13,7 +13,7 @@ from referee.db.engine import Database, current_time
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """A valid token, its account, and the time of the lookup."""
+    """Hold a valid token, its account, and the time of the lookup."""
 
     token: Token
     account: Account
@@ -21,14 +21,14 @@ class Authenticated:
 
 
 def bearer_token() -> str | None:
-    """Return the bearer token in the Authorization header, or None without a well-formed one."""
+    """Return the bearer token in the Authorization header, or None if there is no well-formed one."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     text = text.strip()
     return text if scheme.lower() == "bearer" and accounts.is_token_text(text) else None
 
 
 def authenticate_request() -> Authenticated | None:
-    """Return the token of this request and its account; None without a token or with an unknown or revoked one."""
+    """Return the token of this request and its account, or None if the token is missing, unknown or revoked."""
     if "authenticated" not in g:
         text = bearer_token()
         g.authenticated = None if text is None else _look_up(text)

@@ -23,7 +23,7 @@ from workers import queues
 
 View = Callable[..., Any]
 Decorator = Callable[[View], View]
-Role = Callable[[], object]  # of ``api.auth``: raises unless the caller has it
+Role = Callable[[], object]  # a function of ``api.auth`` that raises unless the caller has the role
 Shared = TypeVar("Shared")
 Transaction = Literal["read", "write", "idempotent"]
 
@@ -31,12 +31,12 @@ _MAKING = threading.RLock()
 
 
 def current_application() -> Flask:
-    """Return the application itself, for threads without a request."""
-    return cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]  # a proxy of werkzeug's
+    """Return the application itself, not Flask's proxy, for threads without a request."""
+    return cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]  # werkzeug's proxy
 
 
 def get_shared(name: str, make: Callable[[], Shared]) -> Shared:
-    """Return what the requests of this process share under ``name``, made on first use."""
+    """Return the object that requests of this process share under ``name``, created by ``make`` on first use."""
     with _MAKING:
         if name not in current_app.extensions:
             current_app.extensions[name] = make()
@@ -58,7 +58,7 @@ def master_key() -> bytes:
 
 
 class Parser(FlaskParser):
-    """A parser that reads bodies with ``api.body`` and raises a problem that names the invalid fields."""
+    """Read bodies with ``api.body``, and raise a problem that names the invalid fields."""
 
     DEFAULT_UNKNOWN_BY_LOCATION = {**FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION, "json": RAISE, "query": RAISE}  # noqa: RUF012  # declared so by the base class
 
@@ -96,7 +96,7 @@ def _join_path(path: str, name: object) -> str:
 
 
 class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
-    """A blueprint whose endpoints declare their role, request, response and transaction."""
+    """Register endpoints, each with its role, request, response and transaction."""
 
     ARGUMENTS_PARSER = Parser()
 
@@ -104,9 +104,9 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         super().__init__(name, name, url_prefix=prefix, description=description)
 
     def get(self, rule: str, role: Role | None, response: type[Schema] | None = None, **options: Any) -> Decorator:
-        """Register a view that reads. With ``items`` it returns a ``Page`` of them and its query has a decoded cursor.
+        """Register a view that reads. With ``items``, the schema of items, the view returns a ``Page`` of them.
 
-        The view passes its ``query`` on to the function that lists.
+        Such a view gets the query with a decoded cursor, and passes it to the function that reads the list.
         """
         items: type[Schema] | None = options.pop("items", None)
         if items is None:
@@ -116,7 +116,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return lambda view: register(_wrap_page(view))
 
     def post(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
-        """Register a view that writes once for each Idempotency-Key."""
+        """Register a view that runs once for each Idempotency-Key."""
         return self._endpoint("POST", rule, role, response, **{"transaction": "idempotent"} | options)
 
     def put(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
@@ -124,12 +124,12 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return self._endpoint("PUT", rule, role, response, transaction="write", **options)
 
     def patch(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
-        """Register a view that edits something. It compares If-Match itself, inside its transaction."""
+        """Register a view that edits a resource. The view compares If-Match itself, inside its transaction."""
         register = self._endpoint("PATCH", rule, role, response, transaction="write", **options)
         return lambda view: register(self.doc(parameters=[etags.PARAMETER])(view))
 
     def delete(self, rule: str, role: Role) -> Decorator:
-        """Register a view that deletes something and returns nothing."""
+        """Register a view that deletes a resource and returns nothing."""
         return self._endpoint("DELETE", rule, role, None, status=204, transaction="write")
 
     def _endpoint(
@@ -157,8 +157,8 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         the commit; without it the runner would find the new work later, when it polls. ``documents`` are added to the
         description of the operation.
 
-        The body is validated and the rate limit counted before the transaction begins, and a runner is woken after it:
-        no transaction stays open while the network is used.
+        The body is validated and the rate limit counted before the transaction begins, and a runner is woken after it
+        ends, so that no transaction stays open while the network is used.
         """
 
         def register(view: View) -> View:
@@ -188,7 +188,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return register
 
     def _require(self, view: View, role: Role) -> View:
-        """Authenticate the caller. Where anyone may call, refuse an invalid token nevertheless."""
+        """Authenticate the caller. Refuse an invalid token even if no token is required."""
 
         @wraps(view)
         def checked_view(*args: Any, **kwargs: Any) -> Any:
@@ -200,7 +200,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return cast(View, self.doc(security=security)(queries.checks_own_query(checked_view)))
 
     def _respond(self, view: View, schema: type[Schema] | None, status: int, *, secret: bool) -> View:
-        """Dump what the view returns. A 201 gets a Location header from the ``id`` in its body."""
+        """Serialise the object that the view returns. A 201 gets a Location header with the ``id`` in its body."""
         answer = self.response(status, schema)(view)
 
         @wraps(answer)
@@ -220,14 +220,14 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     def file_response(
         self, media_type: str, description: str, schema: dict[str, Any] | type[Schema] | None = None
     ) -> Decorator:
-        """Declare that the view returns a ``Response`` itself: a file, or a stream whose messages have this schema."""
+        """Declare that the view returns a ``Response``: a file, or a stream whose messages have this schema."""
         binary = {} if media_type.startswith("text/") else {"format": "binary"}
         schema = schema or {"type": "string", **binary}
         return cast(Decorator, self.response(200, schema, content_type=media_type, description=description))
 
 
 def run_in_transaction(view: View, kind: Literal["read", "write"]) -> View:
-    """Run the view in a transaction, whose session is ``current_session()``. Reads see one snapshot of the database."""
+    """Run the view in a transaction with the session ``current_session()``. Reads see one snapshot of the database."""
 
     @wraps(view)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -238,7 +238,7 @@ def run_in_transaction(view: View, kind: Literal["read", "write"]) -> View:
 
 
 def _run_once(view: View) -> View:
-    """Run the view in a write transaction that also stores the response under the caller's Idempotency-Key."""
+    """Run the view in a write transaction, which also stores the response under the caller's Idempotency-Key."""
 
     @wraps(view)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -253,7 +253,7 @@ def _run_once(view: View) -> View:
 
 
 def _wrap_page(view: View) -> View:
-    """Decode the cursor of the query for the view, and put the ``Page`` that it returns into an envelope."""
+    """Decode the cursor in the view's query, and put the ``Page`` that the view returns into an envelope."""
 
     @wraps(view)
     def list_page(query: dict[str, Any], **path: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The application for gunicorn: ``gunicorn api.wsgi:app``."""
+"""Create the application for gunicorn: ``gunicorn api.wsgi:app``."""
 
 import atexit
 import gc
@@ -15,11 +15,11 @@ from referee.settings import Settings
 
 logging_setup.configure()
 _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # each viewer of a stream needs one
+resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))  # each viewer of a stream needs a file descriptor
 settings = Settings.load()
 if not is_usable_at_start(Database.from_settings(settings)):
-    raise AppImportError("The database cannot be used; see the log.")  # gunicorn exits instead of retrying
+    raise AppImportError("The database cannot be used; see the log.")  # makes gunicorn exit instead of retrying
 app = create_app(settings)
 atexit.register(app.extensions["referee.database"].dispose)
-atexit.register(connections.close, app)  # called first: handlers run in reverse order
+atexit.register(connections.close, app)  # runs first: handlers run in reverse order
 gc.freeze()  # exclude all objects created so far from garbage collection

@@ -1,4 +1,4 @@
-"""Benchmarks: programs that print one line of JSON (``python -m bench.engine``). They assert nothing.
+"""Measure performance with programs that print one line of JSON, such as ``python -m bench.engine``.
 
-``docs/performance.md`` quotes their figures. Temporary folders hold what they write.
+``docs/performance.md`` quotes their figures. They write only to temporary folders.
 """

@@ -19,7 +19,7 @@ NAMES: Final = (
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"One or more of {', '.join(NAMES)}; all by default.")
-    parser.add_argument("--quick", action="store_true", help="Do tiny runs that only show the form of the output.")
+    parser.add_argument("--quick", action="store_true", help="Make tiny runs, which only show the form of the output.")
     options = parser.parse_args()
     unknown = set(options.names) - set(NAMES)
     if unknown:

@@ -1,4 +1,4 @@
-"""Pages of standings and ladders per CPU second: the whole application under Flask's test client, without a socket."""
+"""Measure pages of standings and ladders per CPU second, in the whole application under Flask's test client."""
 
 import json
 from typing import Any, Final
@@ -9,7 +9,7 @@ from bench.world import World, new_world
 
 SEATS: Final = 4
 MATCHES_PER_BOT: Final = 5
-RUN_S: Final = 0.3  # CPU time per run
+RUN_S: Final = 0.3  # CPU seconds per run
 
 
 def measure(benchmark: Benchmark) -> Json:
@@ -62,7 +62,7 @@ def get(client: Any, path: str) -> bytes:
 
 
 def middle_page(client: Any, path: str, rank: int) -> str:
-    """Return the page that begins near this rank, found by following cursors."""
+    """Return the path of the page that begins near this rank. Follow the cursors of the pages before it."""
     page = path
     for _ in range(rank // 50):
         page = f"{path}&cursor={json.loads(get(client, page))['next']}"

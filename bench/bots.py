@@ -1,7 +1,7 @@
-"""Bots in another process, so that their cost is not the referee's: any path is a bot that answers at random.
+"""Serve bots from another process, so that their cost is not counted. Any path is a bot that answers at random.
 
-``python -m bench.bots DELAY_MS`` prints its URL and serves until its standard input ends. It speaks just enough HTTP
-for well-behaved clients.
+``python -m bench.bots DELAY_MS`` prints its URL and serves until its standard input ends. It implements only the part
+of HTTP that well-behaved clients use.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ LENGTH: Final = b"content-length:"
 
 @dataclass(frozen=True)
 class Bots:
-    """The serving process as benchmarks see it."""
+    """Represent the process that serves the bots."""
 
     url: str
 
@@ -37,7 +37,7 @@ class Bots:
 
 @contextmanager
 def start_bots(delay_ms: int = 0) -> Iterator[Bots]:
-    """Serve bots that answer after ``delay_ms`` while the block runs."""
+    """Serve bots that answer after ``delay_ms`` ms, while the block runs."""
     command = [sys.executable, "-m", "bench.bots", str(delay_ms)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -45,7 +45,7 @@ def start_bots(delay_ms: int = 0) -> Iterator[Bots]:
 
 
 class BotProtocol(asyncio.Protocol):
-    """One connection: a request, its answer ``delay_s`` later, the next request."""
+    """Answer the requests of one connection, one at a time; delay answers to questions by ``delay_s`` seconds."""
 
     decisions = 0
 

@@ -1,7 +1,7 @@
-"""Decisions, clones and poker hands per CPU second: the rules alone, without match, log and network.
+"""Measure decisions, clones and poker hands per CPU second: the rules alone, without match, log and network.
 
-Each figure has its goal beside it. ``--profile`` prints the functions that took most of the time, as shares of the time
-of all functions; cProfile makes calls look more expensive than they are.
+Each figure is compared with a goal. ``--profile`` prints the functions that took most time, as shares of the total.
+The overhead of cProfile makes calls look more expensive than they are.
 """
 
 import cProfile
@@ -25,13 +25,13 @@ SEATS: Final = {
     "rummy-royal": (2, 9),
     "saint-poker": (2, 5),
 }
-# Goals per CPU second; those of a game are for the geometric mean of its tables.
+# Goals per CPU second. For a game, they apply to the geometric mean over its numbers of seats.
 BARE, OBSERVED, CLONES = "decisions", "decisions with observation", "clones"
 GOALS: Final = {BARE: 250_000, OBSERVED: 75_000, CLONES: 100_000}
-PRISONERS_GOAL: Final = 60_000  # bare: a list of legal actions may have 1,058 entries
+PRISONERS_GOAL: Final = 60_000  # for bare decisions, because a list of legal actions may have 1,058 entries
 MEAN_GOALS: Final = {BARE: 400_000, OBSERVED: 150_000}
 HAND_GOALS: Final = {5: 2_300_000, 7: 1_800_000}
-PROFILED: Final = 20  # functions printed
+PROFILED: Final = 20  # number of functions printed
 
 
 def measure(benchmark: Benchmark) -> Json:
@@ -43,20 +43,20 @@ def measure(benchmark: Benchmark) -> Json:
         benchmark.note(f"poker hands of {size} cards")
         dice, count = Random(1), benchmark.size(50_000, 500)
         work = rank_hands([dice.sample(DECK, size) for _ in range(count)])
-        work()  # fills tables; every hand is ranked once before the clock starts
+        work()  # fills caches: every hand is ranked once before the measurement
         figures[f"poker hands of {size} cards"] = compare(per_cpu_second(count, work, benchmark.runs), goal)
         print_profile(benchmark, f"hands of {size} cards", work)
     return figures
 
 
 def measure_game(benchmark: Benchmark, game: type[State]) -> Json:
-    """Measure the works of a game at each of its tables, and their means."""
+    """Measure each kind of work of a game for its numbers of seats, and the means."""
     figures: Json = {}
     reached: dict[str, list[float]] = {label: [] for label in GOALS}
     for seats in SEATS.get(game.name, (game.seats[0], game.seats[-1])):
         benchmark.note(f"{game.name} with {seats} seats")
         for label, (count, work) in works_of(benchmark, game, seats).items():
-            work()  # fills tables
+            work()  # fills caches
             reached[label].append(per_cpu_second(count, work, benchmark.runs))
             print_profile(benchmark, f"{game.name} with {seats} seats, {label}", work)
         table = {label: significant(values[-1]) for label, values in reached.items()}
@@ -67,7 +67,7 @@ def measure_game(benchmark: Benchmark, game: type[State]) -> Json:
 
 
 def works_of(benchmark: Benchmark, game: type[State], seats: int) -> dict[str, tuple[int, Work]]:
-    """Return what is measured: how often it is done in one run, and the run. All runs play the same matches."""
+    """Return the kinds of work: the number of operations in one run, and the run. All runs play the same matches."""
     decisions, repeats = benchmark.size(15_000, 200), benchmark.size(50, 1)
     positions: list[State] = []
     play(game, seats, 200, Random(1), lambda state, seat: positions.append(state.clone()))
@@ -91,7 +91,7 @@ def works_of(benchmark: Benchmark, game: type[State], seats: int) -> dict[str, t
 
 
 def events_per_decision(game: type[State], seats: int, matches: int = 10) -> float:
-    """Return how many events a decision causes, with those of chance and of forced moves."""
+    """Return the mean number of events per decision, including events of chance and of forced moves."""
     rng = Random(1)
     decisions = events = 0
     for _ in range(matches):
@@ -120,7 +120,7 @@ def compare(reached: float, goal: float) -> Json:
 
 
 def print_profile(benchmark: Benchmark, title: str, work: Work) -> None:
-    """With ``--profile``, print the functions with the largest shares of own time."""
+    """With ``--profile``, print the functions with the largest shares of time, not counting the functions they call."""
     if not benchmark.options.profile:
         return
     profiler = cProfile.Profile()
@@ -130,7 +130,7 @@ def print_profile(benchmark: Benchmark, title: str, work: Work) -> None:
     total = sum(entry[2] for entry in stats.values())
     print(f"{title}:", file=sys.stderr)
     for (file, _, function), entry in sorted(stats.items(), key=lambda item: -item[1][2])[:PROFILED]:
-        place = function if file == "~" else f"{Path(file).stem}.{function}"  # "~": written in C
+        place = function if file == "~" else f"{Path(file).stem}.{function}"  # "~" marks functions written in C
         print(f"  {place} {entry[2] / total:.0%}", file=sys.stderr)
 
 

@@ -1,7 +1,7 @@
-"""h11 in the place of our framing, for comparison only: the same interface, and the checks that its events allow.
+"""Replace our HTTP parser with h11, for comparison only, with the same interface and the checks that h11 allows.
 
-Our client runs unchanged on top of it: deadlines, the address policy, and connections that close when unrequested bytes
-arrive are the same. Only the reading of HTTP differs.
+The rest of our client is unchanged: deadlines, the address policy, and the closing of connections when bytes arrive
+that were not requested. Only the parsing of HTTP differs.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from referee.botclient.framing import MAX_BODY_BYTES, MAX_HEAD_BYTES, BadRespons
 
 
 class H11Response:
-    """A response read by h11, with the attributes of ``referee.botclient.framing.Response``."""
+    """Parse a response with h11. The interface is that of ``referee.botclient.framing.Response``."""
 
     def __init__(self, *, bodiless: bool = False) -> None:
         self.status = 0

@@ -1,4 +1,4 @@
-"""Measure the referee's CPU time per decision over HTTP, and that of HTTP alone with aiohttp's client and with ours.
+"""Measure CPU time per decision over HTTP: of a whole worker, of our client alone, and of aiohttp's client alone.
 
 The bots run in another process. Only the CPU time of this process is counted, including its database threads.
 """
@@ -23,7 +23,7 @@ from referee.protocol.signing import bot_secret
 from workers.runner import Runner
 
 CONCURRENCY: Final = 16
-GAMES: Final = {"saint-poker": 2, "pool-nap": 3}  # seats
+GAMES: Final = {"saint-poker": 2, "pool-nap": 3}  # numbers of seats
 
 Exchange = Callable[[], Awaitable[None]]
 
@@ -67,7 +67,7 @@ def measure_game(benchmark: Benchmark, bots: Bots, world: World, game: str, bot_
 
 
 def question_body(game: str, seats: int) -> bytes:
-    """Return the body of a question some way into a match."""
+    """Return the body of a question after seven decision points of a match."""
     match, dice = begin_match(game, seats), Random(1)
     for _ in range(7):
         answer_all(match, dice)
@@ -76,8 +76,8 @@ def question_body(game: str, seats: int) -> bytes:
 
 
 def measure_worker(bots: Bots, world: World, game: str, bot_ids: list[str], matches: int) -> tuple[float, float]:
-    """Let a runner play matches from claim to result. Return its CPU us per decision, and those outside of the threads
-    that use the database."""
+    """Let a runner play matches from claim to result. Return CPU microseconds per decision: of the process, and of the
+    thread of the event loop."""
     world.add_due_matches(game, bot_ids, matches)
     before = bots.decisions()
 
@@ -92,7 +92,7 @@ def measure_worker(bots: Bots, world: World, game: str, bot_ids: list[str], matc
 
 
 async def measure_client(url: str, body: bytes, exchanges: int) -> float:
-    """Measure our client, which signs requests and validates responses."""
+    """Return CPU microseconds per exchange of our client, which signs requests and validates responses."""
     target = CallTarget("bot_bench", url, (bot_secret(bytes(32), "bot_bench", 1),), CONCURRENCY)
     callers = [BotCaller(target, Policy.parse(EGRESS)) for _ in range(CONCURRENCY)]
 
@@ -111,7 +111,7 @@ async def measure_client(url: str, body: bytes, exchanges: int) -> float:
 
 
 async def measure_aiohttp(url: str, body: bytes, exchanges: int) -> float:
-    """Measure aiohttp with keep-alive, without signatures and without parsing the response."""
+    """Return CPU microseconds per exchange of aiohttp with keep-alive, without signing requests or parsing bodies."""
     async with careful_session(aiohttp.TCPConnector(limit=CONCURRENCY, use_dns_cache=False)) as session:
 
         async def exchange() -> None:
@@ -124,7 +124,7 @@ async def measure_aiohttp(url: str, body: bytes, exchanges: int) -> float:
 
 
 def careful_session(connector: aiohttp.TCPConnector, total_s: float = 10.0) -> aiohttp.ClientSession:
-    """Return a session configured for servers that nobody trusts."""
+    """Return a session configured for untrusted servers."""
     return aiohttp.ClientSession(
         connector=connector,
         timeout=aiohttp.ClientTimeout(total=total_s),
@@ -135,7 +135,7 @@ def careful_session(connector: aiohttp.TCPConnector, total_s: float = 10.0) -> a
 
 
 async def us_per_exchange(lanes: list[Exchange], exchanges: int) -> float:
-    """Run all lanes concurrently, each with one exchange after the other; return the CPU microseconds of one."""
+    """Run all lanes concurrently, each with one exchange at a time. Return CPU microseconds per exchange."""
     each = exchanges // len(lanes)
 
     async def repeat(exchange: Exchange) -> None:

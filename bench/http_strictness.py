@@ -1,9 +1,9 @@
-"""Hostile answers of bots, and which clients refuse them: aiohttp, our client with h11 as its parser, our own client.
+"""Compare which clients refuse hostile answers of bots: aiohttp, our client with h11 as its parser, and our client.
 
 aiohttp gets the checks that any careful caller adds: status 200, application/json, no Content-Encoding, at most 64 KiB,
-a total deadline, no redirects, no cookies, JSON with the id of the question. h11 gets them too, and the connections of
-our client (``bench.h11_framing``). Only the reading of HTTP differs. The verdict on an answer is ``refused: why`` or
-``accepted``; all but the first should be refused. The CPU time to read a good answer is measured as well.
+a total deadline, no redirects, no cookies, and JSON with the id of the question. h11 replaces only the parser of our
+client (``bench.h11_framing``). The verdict on an answer is ``accepted`` or ``refused: `` and the reason. Only the first
+answer is valid; the others should be refused. The CPU time to parse a valid answer is measured as well.
 """
 
 import asyncio
@@ -30,12 +30,14 @@ FIRST, SECOND = b'{"decision":"d_1","choice":0}', b'{"decision":"d_2","choice":0
 PLANTED: Final = b'{"decision":"d_2","choice":1}'
 
 Respond = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-Ask = Callable[[str], Awaitable[bytes]]  # the id of a question -> the body of its answer; raises to refuse it
+Ask = Callable[
+    [str], Awaitable[bytes]
+]  # takes the id of a question, returns the body of the answer, raises to refuse it
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a bot does to its callers, and the threat that it belongs to."""
+    """Describe how a bot responds, with the id of the threat in ``docs/threats.md``."""
 
     name: str
     threat: str
@@ -55,7 +57,7 @@ def measure(benchmark: Benchmark) -> Json:
 
 
 def measure_reading(benchmark: Benchmark) -> Json:
-    """Measure the parsers alternately. The creation of h11's state and its events for the request are not counted."""
+    """Measure the parsers alternately. Do not count the creation of h11's state and its events for the request."""
     answers = benchmark.size(5000, 10)
     ours, theirs = [], []
     for _ in range(benchmark.runs):
@@ -109,7 +111,7 @@ async def ask_all(questions: int, ask: Ask) -> str:
         try:
             answer = json.loads(await ask(f"d_{number}"))
             refuse_if(answer["decision"] != f"d_{number}", f"the id is {answer['decision']}")
-        except Exception as error:  # noqa: BLE001  # each client has errors of its own
+        except Exception as error:  # noqa: BLE001  # each client raises different errors
             return f"refused: {type(error).__name__}: {error}"[:90]
         planted = number > 1 and answer["choice"] == 1
         verdict = ACCEPTED if planted or questions == 1 else "refused: the next answer was the right one"
@@ -159,7 +161,7 @@ CLIENTS: Final = {"aiohttp": call_with_aiohttp, "h11": call_with_h11, "ours": ca
 
 
 class AnswerRefused(Exception):
-    """Raised by the checks that a caller adds to its client."""
+    """Report that a check that a caller adds to its client refused an answer."""
 
 
 def refuse_if(condition: bool, why: str) -> None:
@@ -167,7 +169,7 @@ def refuse_if(condition: bool, why: str) -> None:
         raise AnswerRefused(why)
 
 
-# -- what bots do --
+# -- behaviours of bots --
 
 
 async def read_request(reader: asyncio.StreamReader) -> bytes:
@@ -189,8 +191,8 @@ def says(answer: bytes, *, then_close: bool = False) -> Respond:
 
 
 def plants(pause_s: float) -> Respond:
-    """Send the answer to the second question before it is asked, this long after the first. A client that closes the
-    connection and asks on a new one gets a proper answer."""
+    """Send the answer to the second question ``pause_s`` seconds after the first answer, before it is asked. A client
+    that asks it over another connection gets a valid answer."""
 
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if b"d_1" in await read_request(reader):
@@ -207,7 +209,7 @@ def plants(pause_s: float) -> Respond:
 
 
 def trickles(beginning: bytes, piece: bytes) -> Respond:
-    """Send the beginning, then small pieces until long after the deadline."""
+    """Send ``beginning``, then a ``piece`` every 20 ms until long after the deadline."""
 
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
@@ -221,12 +223,12 @@ def trickles(beginning: bytes, piece: bytes) -> Respond:
 
 
 def ok(body: bytes, *fields: str) -> bytes:
-    """Return a valid answer with these additional fields."""
+    """Return a valid answer with these additional header fields."""
     return answer_of(f"Content-Length: {len(body)}", *fields, body=body)
 
 
 def answer_of(*fields: str, body: bytes = FIRST, start: str = "HTTP/1.1 200 OK", end: str = "\r\n") -> bytes:
-    """Return an answer with exactly these fields after the content type."""
+    """Return an answer with exactly these header fields after the content type."""
     return end.join([start, "Content-Type: application/json", *fields, "", ""]).encode("latin-1") + body
 
 

@@ -1,6 +1,6 @@
-"""Measure ladders of 100 to 100,000 bots: how the cost of pages, of a bot's rank, and of recording a result grows.
+"""Measure how the cost of operations on a ladder grows from 100 to 100,000 bots.
 
-Print milliseconds per operation, and their ratio to the smallest ladder. Use SQLite, unless ``--database`` names an
+Print milliseconds per operation, and the ratio to the smallest ladder. Use SQLite, unless ``--database`` names an
 empty PostgreSQL database.
 """
 
@@ -50,7 +50,7 @@ def measure_operation(benchmark: Benchmark, name: str, ladders: list["BenchmarkL
 
 
 class BenchmarkLadder:
-    """A ladder of ``size`` bots, and operations on it."""
+    """Create a ladder of ``size`` bots, and perform operations on it."""
 
     def __init__(self, world: World, size: int) -> None:
         self.database = world.database
@@ -79,7 +79,7 @@ class BenchmarkLadder:
             assert ranks.find_rank(session, self.ladder_id, self.dice.choice(self.bots)) is not None
 
     def rate_result(self) -> None:
-        """Do that part of finishing a match that concerns its ladder, in its own transaction."""
+        """Record a result on the ladder, as the end of a match does, in its own transaction."""
         seated = self.dice.sample(self.bots, SEATS)
         placements = self.dice.sample(range(1, SEATS + 1), SEATS)
         with self.database.write() as session:

@@ -1,6 +1,6 @@
-"""Matches per second of one worker whose bots answer after 20 ms, and its memory: a real worker on a real queue.
+"""Measure matches per second and memory of one worker, on a real queue, whose bots answer after 20 ms.
 
-The limit is that of bots that think and nothing else: (concurrent matches) / (20 ms per decision point of a match).
+The limit is the rate if nothing but the bots took time: (concurrent matches) / (20 ms × decision points per match).
 Decisions are counted for some seconds while all slots are in use.
 """
 
@@ -54,7 +54,7 @@ def measure_worker(slots: int, window_s: float) -> Json:
 
 
 def mean_decisions() -> tuple[float, float]:
-    """Return the decision points and the calls of a match: the means of some random matches."""
+    """Return the mean numbers of decision points and of calls per match, over 20 random matches."""
     points = calls = 0
     dice, matches = Random(1), 20
     for number in range(matches):
@@ -65,7 +65,7 @@ def mean_decisions() -> tuple[float, float]:
 
 
 def observe_worker(world: World, worker_pid: int, bots: Bots, window_s: float) -> Json:
-    """Return what a worker and its work-horse do during the window."""
+    """Return the rates and the memory of a worker and its work-horse during ``window_s`` seconds."""
     (horse_pid,) = children_of(worker_pid)
     start, calls, cpu, running = time.monotonic(), bots.decisions(), cpu_of(horse_pid), []
     while time.monotonic() < start + window_s:

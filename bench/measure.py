@@ -19,7 +19,7 @@ Work = Callable[[], object]
 
 
 class Benchmark:
-    """The options of one run. A ``quick`` run is the smallest that yields every figure; its numbers mean nothing."""
+    """Hold the options of one run. A ``quick`` run only shows the form of the output; its numbers are meaningless."""
 
     def __init__(self, name: str, options: argparse.Namespace) -> None:
         self.name = name
@@ -28,6 +28,7 @@ class Benchmark:
         self.runs = self.size(5, 1)
 
     def size(self, usual: int, quick: int) -> int:
+        """Return ``quick`` in a quick run, otherwise ``usual``."""
         return quick if self.quick else usual
 
     def note(self, text: str) -> None:
@@ -36,12 +37,14 @@ class Benchmark:
 
 
 def run(name: str, about: str, measure: Callable[[Benchmark], Json], **options: Json) -> None:
-    """Run ``measure`` with the options of the command line and print what it returns.
+    """Run ``measure`` with the options of the command line, and print its figures with a description of the machine.
 
-    ``options`` are arguments of this benchmark only, with their settings for the parser.
+    ``options`` are additional command-line options of this benchmark, with their arguments of ``add_argument``.
     """
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=about)
-    parser.add_argument("--quick", action="store_true", help="Do a tiny run that only shows the form of the output.")
+    parser.add_argument(
+        "--quick", action="store_true", help="Make a tiny run, which only shows the form of the output."
+    )
     for option, settings in options.items():
         parser.add_argument(f"--{option}", **settings)
     benchmark = Benchmark(name, parser.parse_args())
@@ -50,7 +53,7 @@ def run(name: str, about: str, measure: Callable[[Benchmark], Json], **options: 
 
 
 def describe_machine() -> Json:
-    """Return time, machine and load, and how fast the machine did a fixed piece of work."""
+    """Return the time, the machine, its load, and the CPU time of a fixed piece of work."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -66,7 +69,7 @@ def describe_machine() -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """What a piece of work took: wall time, CPU time of the process, CPU time of the calling thread."""
+    """Hold the duration of some work: wall time, CPU time of the process, and CPU time of the calling thread."""
 
     wall: float
     cpu: float
@@ -77,6 +80,7 @@ class Seconds:
 
 
 def time_of(work: Work) -> Seconds:
+    """Run ``work`` once and return its duration."""
     start = time.perf_counter(), time.process_time(), time.thread_time()
     work()
     end = time.perf_counter(), time.process_time(), time.thread_time()
@@ -89,12 +93,12 @@ def median_timing(timings: Iterable[Seconds]) -> Seconds:
 
 
 def cpu_ms(work: Work, runs: int = 1) -> float:
-    """Return the median of the CPU time of several runs in milliseconds, rounded."""
+    """Return the median CPU time of several runs in milliseconds, rounded to three digits."""
     return significant(1000 * median_timing(time_of(work) for _ in range(runs)).cpu)
 
 
 def per_cpu_second(count: int, work: Work, runs: int) -> float:
-    """Return how often ``work`` does its thing per CPU second, if one run does it ``count`` times: a median."""
+    """Return the number of operations per CPU second: the median of ``runs`` runs with ``count`` operations each."""
     return count / median_timing(time_of(work) for _ in range(runs)).cpu
 
 

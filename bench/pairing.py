@@ -1,4 +1,4 @@
-"""CPU time to pair the fifth round of a Swiss, at tables of four and of two, for growing numbers of entrants."""
+"""Measure the CPU time to pair the fifth round of a Swiss tournament, at tables of four and of two seats."""
 
 from itertools import combinations
 from random import Random
@@ -21,7 +21,7 @@ def measure(benchmark: Benchmark) -> Json:
 
 
 def measure_round(benchmark: Benchmark, size: int, seats: int) -> Json:
-    """Return the CPU time, how many pairs meet again, and how unevenly entrants have had the seats."""
+    """Return the CPU time, the number of rematches, and how unevenly the seats of an entrant are distributed."""
     benchmark.note(f"{size} entrants at tables of {seats}")
     tournament = play_rounds(size, seats)
     time_ms = cpu_ms(lambda: next_round(tournament), benchmark.runs)
@@ -43,7 +43,7 @@ def next_round(tournament: PairingInput) -> PairingRound:
 
 
 def play_rounds(size: int, seats: int) -> PairingInput:
-    """Return a tournament before its fifth round. A fifth of the entrants share their owner with another."""
+    """Return a tournament before its fifth round. A fifth of the entrants share an owner with another entrant."""
     dice = Random(size)
     strengths = [dice.gauss(0, 1) for _ in range(size)]
     entrants = tuple(
@@ -65,11 +65,11 @@ def rating_of(strength: float) -> int:
 
 
 def play_table(seated: tuple[str, ...], strength_of: dict[str, float], dice: Random) -> Leg:
-    """Return a match with placements by strength and luck."""
+    """Return the result of a match by strength and luck."""
     form = [strength_of[entrant] + dice.gauss(0, 1) for entrant in seated]
     placements = tuple(1 + sum(other > own for other in form) for own in form)
     return Leg(seated, placements, (0,) * len(seated))
 
 
 if __name__ == "__main__":
-    run("pairing", "CPU time to pair the fifth round of a Swiss", measure)
+    run("pairing", "CPU time to pair the fifth round of a Swiss tournament", measure)

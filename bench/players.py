@@ -1,8 +1,8 @@
-"""How much stronger the house players ``sound`` and ``first`` are than ``random``, measured over duplicate deals.
+"""Compare the strength of the house players ``sound`` and ``first`` with that of ``random``, over duplicate deals.
 
-Each deal is played twice: the player takes every other seat, then the seats that ``random`` had. Chance brings the same
-both times, so neither seats nor cards favour anybody. The two matches give one value; the figures are the mean over the
-deals and its standard error.
+Each deal is played twice: the player takes every other seat, then the seats that ``random`` had. Outcomes of chance are
+the same in both matches, so neither seats nor cards favour a player. Both matches together count as one value. Figures
+are the mean over the deals and its standard error.
 """
 
 import statistics
@@ -15,7 +15,7 @@ from referee.games import catalogue
 from referee.games.state import State
 from referee.house.strategies import players
 
-TABLES: Final = (2, 4)  # seats
+TABLES: Final = (2, 4)  # numbers of seats
 DEALS: Final = 1000
 
 
@@ -55,7 +55,7 @@ def play_duplicate(game: type[State], seats: int, player: str, deal: int) -> tup
 
 
 def play_out(state: State, names: dict[int, str], deal: int) -> None:
-    """Play to the end. Outcomes of chance depend only on the deal, the kind of node and its number."""
+    """Play to the end. Make outcomes of chance depend only on the deal, the kind of request and its number."""
     seated = {seat: players()[name](Random(f"{deal} {seat}")) for seat, name in names.items()}
     nodes: dict[str, int] = {}
     while not state.over:
@@ -87,4 +87,4 @@ def mean_and_error(values: list[float]) -> str:
 
 if __name__ == "__main__":
     about = "house players against random over duplicate deals; placements: 0.5 is as good as random, 1 always ahead"
-    run("players", about, measure, deals={"type": int, "help": f"Number of deals, {DEALS} by default."})
+    run("players", about, measure, deals={"type": int, "help": f"Number of deals; {DEALS} by default."})

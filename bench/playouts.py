@@ -1,4 +1,4 @@
-"""Random play, for benchmarks: of the rules alone, and of matches with their log."""
+"""Play at random for benchmarks: positions of the rules alone, and matches with a log."""
 
 from collections.abc import Callable
 from random import Random
@@ -21,7 +21,7 @@ def play(
     rng: Random,
     observe: Callable[[State, int], object] | None = None,
 ) -> None:
-    """Make this many random decisions, in one match after the other. Call ``observe`` before each decision."""
+    """Make this many random decisions, one match after the other. Call ``observe`` before each decision, if given."""
     random = rng.random
     state = game.start(seats)
     while decisions:
@@ -37,7 +37,7 @@ def play(
 
 
 def resolve_chance(state: State, rng: Random) -> State:
-    """Resolve the chance node of a position. If the match is over, return the start of another."""
+    """Resolve the chance outcome that is due and return the position. If the match is over, return another match."""
     request = state.chance()
     if request is None:
         return state.start(state.players)
@@ -46,7 +46,7 @@ def resolve_chance(state: State, rng: Random) -> State:
 
 
 def draw(request: Json, rng: Random) -> Any:
-    """Return a random outcome of a chance node. It is drawn cheaply, so that the rules are measured."""
+    """Return a random outcome for a chance request. Draw it cheaply, because only the rules are to be measured."""
     if request["kind"] == "deck":
         return shuffle(request["cards"], rng)
     if request.get("ordered"):
@@ -55,7 +55,7 @@ def draw(request: Json, rng: Random) -> Any:
 
 
 def shuffle(members: list[Any], rng: Random) -> list[Any]:
-    """Return a permutation by one random number for each member: five times as fast as ``sample``."""
+    """Return a random permutation. Sorting by random numbers is five times as fast as ``Random.sample``."""
     numbers = [rng.random() for _ in members]
     return [members[index] for index in sorted(range(len(members)), key=numbers.__getitem__)]
 
@@ -64,7 +64,7 @@ def shuffle(members: list[Any], rng: Random) -> list[Any]:
 
 
 def begin_match(game: str, seats: int, seed: bytes = SEED) -> Match:
-    """Return a match of bots without nonces at its first decision."""
+    """Return a match at its first decision. Its bots have no nonces."""
     bots = [f"bot_{seat}" for seat in range(seats)]
     header = new_header(
         match_id=MATCH,
@@ -80,7 +80,7 @@ def begin_match(game: str, seats: int, seed: bytes = SEED) -> Match:
 
 
 def answer_all(match: Match, rng: Random) -> int:
-    """Answer every open request at random; return how many there were."""
+    """Answer every open request at random. Return the number of requests."""
     requests = match.requests()
     for request in requests:
         match.receive(Answer(request.seat, choice=rng.randrange(len(request.legal_actions)), ms=1))

@@ -1,4 +1,4 @@
-"""Processes that benchmarks start and observe: Redis, a worker, the API under gunicorn."""
+"""Start and observe processes for benchmarks: Redis, a worker, and the API under gunicorn."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @contextmanager
 def start_process(command: Sequence[str], **options: Any) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a command while the block runs, then stop it with SIGTERM, or SIGKILL after 15 s."""
+    """Run a command while the block runs. Then stop it with SIGTERM, and after 15 s with SIGKILL."""
     process = subprocess.Popen(command, cwd=ROOT, **options)
     try:
         yield process
@@ -49,7 +49,7 @@ def start_redis(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def start_worker(world: World, redis_url: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run one worker with the slots of the world's settings. It writes its log to the data folder."""
+    """Run one worker with ``runner_slots`` of the settings. It writes its log to the data folder."""
     slots = str(world.settings.runner_slots)
     environment = world.environment(REDIS_URL=redis_url, REFEREE_RUNNER_SLOTS=slots)
     command = [sys.executable, "-m", "workers.worker"]
@@ -62,7 +62,7 @@ def start_worker(world: World, redis_url: str) -> Iterator["subprocess.Popen[byt
 
 @contextmanager
 def start_api(world: World, redis_url: str, threads: int) -> Iterator[tuple[int, int]]:
-    """Run gunicorn with one worker; yield the port and the process id of the worker."""
+    """Run the API in gunicorn with one worker process. Yield the port and the process id of the worker process."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
@@ -90,6 +90,7 @@ def get(port: int, path: str) -> bytes:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until ``condition()`` is true. Raise ``RuntimeError`` after ``PATIENCE_S`` seconds."""
     end = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > end:
@@ -97,17 +98,17 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-# -- what a process uses --
+# -- resources of a process --
 
 
 def cpu_of(pid: int) -> float:
-    """Return the CPU seconds of a process and of those of its children that it has waited for."""
+    """Return the CPU seconds of a process, including those of the children that it has waited for."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(int(ticks) for ticks in fields[11:15]) / TICKS
 
 
 def memory_mib(pid: int) -> Json:
-    """Return the resident and the proportional memory of a process."""
+    """Return the resident and the proportional set size of a process in MiB."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     kib = {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines)}
     return {"rss_mib": significant(kib["Rss"] / 1024), "pss_mib": significant(kib["Pss"] / 1024)}

@@ -1,6 +1,6 @@
-"""Four-seat rating updates per CPU second: a ladder computed in memory from its results, and the batch fit.
+"""Measure four-seat rating updates per CPU second in memory, and the CPU time of the batch fit.
 
-Storing is not included. The fit is measured for several numbers of bots and results, to show how it grows.
+Nothing is stored. The fit is measured for several numbers of bots and results, to show how its cost grows.
 """
 
 from functools import partial
@@ -44,7 +44,7 @@ def measure(benchmark: Benchmark) -> Json:
 
 
 def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list[Update]:
-    """Rate matches one after the other; return the input of each update."""
+    """Rate matches one after the other. Return the input of each update."""
     values, games = [START] * BOTS, [0] * BOTS
     updates = []
     for seated, placed in zip(tables, placements, strict=True):
@@ -57,7 +57,7 @@ def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list
 
 
 def draw_results(bots: int, count: int) -> list[Result]:
-    """Return results by the model of Plackett and Luce, of bots whose strengths have a deviation of 200 points."""
+    """Return results by the model of Plackett and Luce. The strengths have a standard deviation of 200 points."""
     dice = Random(2)
     rates = [10 ** dice.gauss(0, 0.5) for _ in range(bots)]
     results: list[Result] = []

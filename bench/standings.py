@@ -1,4 +1,4 @@
-"""CPU time to compute standings and what goes with them, for tournaments of eight rounds at tables of two and four."""
+"""Measure the CPU time of standings, crosstables and error bars, for tournaments of eight rounds."""
 
 from fractions import Fraction
 from random import Random
@@ -50,7 +50,7 @@ def measure_tournament(benchmark: Benchmark, size: int, seats: int) -> Json:
 
 
 def measure_single_deals(entrants: int, matches: int) -> Json:
-    """Measure error bars where each match has its own deal group."""
+    """Measure error bars of a tournament in which each match has its own deal group."""
     dice = Random(2)
     results = [play_table(dice, 0, f"own {number}", dice.sample(range(entrants), 2)) for number in range(matches)]
     time_ms = cpu_ms(lambda: bootstrap(range(entrants), results, draw_key=DRAW_KEY, samples=SAMPLES))
@@ -58,7 +58,7 @@ def measure_single_deals(entrants: int, matches: int) -> Json:
 
 
 def coverage(benchmark: Benchmark, groups: int) -> float:
-    """Return the share of error bars that contain the true score, of bots that win 63.8 % of their matches."""
+    """Return the share of error bars that contain the true score. The bots win 63.8 % of their matches."""
     pairs = benchmark.size(400, 10)
     dice = Random(groups)
     results = [
@@ -72,7 +72,7 @@ def coverage(benchmark: Benchmark, groups: int) -> float:
 
 
 def play_swiss(entrants: int, seats: int) -> list[MatchOutcome]:
-    """Return as many matches as a Swiss has, at random tables; up to 100 tables of a round share a deal."""
+    """Return as many matches as a Swiss tournament has, at random tables. Up to 100 tables of a round share a deal."""
     dice = Random(entrants)
     results = []
     for number in range(ROUNDS):
@@ -84,7 +84,7 @@ def play_swiss(entrants: int, seats: int) -> list[MatchOutcome]:
 
 
 def play_table(dice: Random, round_no: int, group: str, seated: list[int]) -> MatchOutcome:
-    """Return a match with random placements. In one of ten, the first two seats in the ranking tie."""
+    """Return a match with random placements. In one of ten matches, the two best seats tie."""
     placements = dice.sample(range(1, len(seated) + 1), len(seated))
     if dice.random() < 0.1:
         placements = [1 if placement == 2 else placement for placement in placements]
@@ -93,4 +93,4 @@ def play_table(dice: Random, round_no: int, group: str, seated: list[int]) -> Ma
 
 
 if __name__ == "__main__":
-    run("standings", "CPU time to compute standings and what goes with them", measure)
+    run("standings", "CPU time of standings, crosstables and error bars", measure)

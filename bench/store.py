@@ -1,6 +1,6 @@
-"""Transactions on SQLite, one at a time: those that end a match, and those that record decisions.
+"""Measure transactions on SQLite, one at a time: those that end a match, and those that record decisions.
 
-Rates are given by wall time, since a durable commit waits for the disk, and by CPU time.
+Print rates by wall time, because a durable commit waits for the disk, and by CPU time.
 """
 
 from random import Random
@@ -27,7 +27,7 @@ def measure(benchmark: Benchmark) -> Json:
 
 
 def measure_match_end(benchmark: Benchmark, world: World, bot_ids: list[str]) -> Json:
-    """Finish matches of which every row but the last is recorded."""
+    """Finish matches of which all rows except the last are recorded."""
     timings = []
     for number in range(1, benchmark.runs + 1):
         benchmark.note(f"finishing matches, run {number} of {benchmark.runs}")
@@ -44,7 +44,7 @@ def measure_match_end(benchmark: Benchmark, world: World, bot_ids: list[str]) ->
 
 
 def play_to_last_row(world: World, claim: Claim) -> tuple[MatchUpdate, match_end.MatchResult]:
-    """Play a match at random and record all rows before the last."""
+    """Play a match at random and record all rows except the last. Return the last row and the result."""
     match, dice = world.begin_match(claim), Random(1)
     while not match.over:
         answer_all(match, dice)
@@ -56,7 +56,7 @@ def play_to_last_row(world: World, claim: Claim) -> tuple[MatchUpdate, match_end
 
 
 def measure_rows(benchmark: Benchmark, world: World, bot_ids: list[str], size: int) -> Json:
-    """Record one row of each of ``size`` matches per transaction."""
+    """Record one row of each of ``size`` matches in each transaction."""
     transactions, timings = benchmark.size(30, 2), []
     claims = world.claim_matches(GAME, bot_ids, size)
     for start in range(0, benchmark.runs * transactions, transactions):

@@ -1,6 +1,6 @@
-"""Many viewers of one tournament or match, in one process of the API: how late messages arrive, and what they cost.
+"""Measure the delay and cost of stream messages, for many viewers of a tournament or match in one API process.
 
-The viewers run in another process. A thread here sends other requests meanwhile.
+The viewers run in another process. Meanwhile a thread of this process sends other requests.
 """
 
 import multiprocessing
@@ -26,18 +26,18 @@ from workers import queues
 
 BOTS, SEATS, MATCHES_PER_BOT = 40, 4, 5
 RATE: Final = 4.0  # changes per second
-THREADS: Final = 16  # of the API process: far fewer than viewers
-PROBE_S: Final = 0.02  # between two other requests
+THREADS: Final = 16  # threads of the API process: far fewer than viewers
+PROBE_S: Final = 0.02  # pause between two other requests
 LATE_S: Final = 10.0  # messages that arrive later than this after the last change count as lost
-MAX_NUMBER_BYTES: Final = 64  # of the text around a number, which may be split between two reads
+MAX_NUMBER_BYTES: Final = 64  # longest text around a number, which may be split between two reads
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Something that viewers watch.
+    """Describe a stream that viewers watch.
 
-    ``change`` commits a change and returns the numbers of the messages that report it. ``number`` is the pattern by
-    which viewers find them; ``ready`` is in the last message that a new viewer receives before any change.
+    ``change`` commits a change and returns the numbers of the messages that report it. ``number`` is the pattern of
+    these numbers in the stream. ``ready`` occurs in the last message that a new viewer receives before any change.
     """
 
     path: str
@@ -90,7 +90,7 @@ def percentile_ms(seconds: list[float], share: float) -> float:
 
 
 def change_repeatedly(watched: Watched, seconds: float) -> dict[int, float]:
-    """Commit changes; return when each number was committed."""
+    """Commit changes for this many seconds. Return the time of the commit by message number."""
     committed: dict[int, float] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -100,7 +100,7 @@ def change_repeatedly(watched: Watched, seconds: float) -> dict[int, float]:
 
 
 def probe(port: int, seconds: float) -> list[float]:
-    """Send requests for other pages; return how long each took."""
+    """Send requests for another page for this many seconds. Return the duration of each in seconds."""
     took, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         start = time.monotonic()
@@ -112,7 +112,7 @@ def probe(port: int, seconds: float) -> list[float]:
 
 @contextmanager
 def probe_meanwhile(port: int) -> Iterator[list[float]]:
-    """Probe from a thread while the block runs. The yielded list is complete after the block."""
+    """Call ``probe`` in a thread while the block runs. The yielded list of durations is complete after the block."""
     took: list[float] = []
     stopped = threading.Event()
 
@@ -129,11 +129,11 @@ def probe_meanwhile(port: int) -> Iterator[list[float]]:
         thread.join()
 
 
-# -- what is watched --
+# -- streams --
 
 
 def watch_tournament(world: World, notifier: ChangeNotifier) -> Watched:
-    """Return a tournament in which matches finish."""
+    """Return the stream of a tournament in which each change finishes a match."""
     bots, dice = world.add_bots(BOTS), Random(3)
     tournament_id = world.add_tournament(bots, SEATS, MATCHES_PER_BOT)
 
@@ -149,7 +149,7 @@ def watch_tournament(world: World, notifier: ChangeNotifier) -> Watched:
 
 
 def watch_match(world: World, _: ChangeNotifier) -> Watched:
-    """Return a friendly match of which rows are recorded. It is too long to end while it is watched."""
+    """Return the stream of a friendly match of which each change records rows. The match does not end meanwhile."""
     bots = world.add_bots(SEATS)
     (claim,) = world.claim_matches("pool-nap", bots, 1, rated=False)
     match = world.begin_match(claim)
@@ -172,7 +172,7 @@ def watch_match(world: World, _: ChangeNotifier) -> Watched:
 
 @contextmanager
 def start_viewers(watched: Watched, viewers: int, port: int) -> Iterator[Connection]:
-    """Connect viewers. The yielded pipe takes the numbers to wait for and returns when each of them arrived."""
+    """Connect viewers. Send the numbers to wait for through the yielded pipe; it returns (number, time) pairs."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     arguments = (port, watched.path, watched.ready, watched.number, viewers, theirs)
@@ -184,7 +184,7 @@ def start_viewers(watched: Watched, viewers: int, port: int) -> Iterator[Connect
 
 
 def run_viewers(port: int, path: str, ready: bytes, number: bytes, viewers: int, parent: Connection) -> None:
-    """Open streams, report when all are ready, then read; see ``start_viewers``."""
+    """Open streams, report when all are ready, then read messages. ``start_viewers`` runs this in another process."""
     selector = selectors.DefaultSelector()
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     for _ in range(viewers):
@@ -212,7 +212,7 @@ def run_viewers(port: int, path: str, ready: bytes, number: bytes, viewers: int,
 
 
 def find_numbers(pattern: re.Pattern[bytes], rest: bytearray, piece: bytes) -> list[int]:
-    """Return the numbers in a piece of a stream. ``rest`` keeps what may be the beginning of another number."""
+    """Return the numbers in a piece of a stream. Keep in ``rest`` what may be the beginning of another number."""
     text, end, found = bytes(rest) + piece, 0, []
     for match in pattern.finditer(text):
         found.append(int(match[1]))

@@ -1,6 +1,6 @@
-"""A database in a temporary folder with bots, ladders, tournaments and matches, for benchmarks.
+"""Fill a database in a temporary folder with bots, ladders, tournaments and matches, for benchmarks.
 
-Most rows are inserted without the operations of the service, which would take an hour for 100,000 bots.
+Most rows are inserted directly: the operations of the service would take an hour for 100,000 bots.
 """
 
 import os
@@ -44,7 +44,7 @@ START_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class World:
-    """The database and the settings of the processes that use it."""
+    """Hold a database and the settings of the processes that use it."""
 
     settings: Settings
     database: Database
@@ -60,7 +60,7 @@ class World:
             **changes,
         )
 
-    # -- matches to play: created, claimed and begun as by the service --
+    # -- matches to play, created and claimed with the operations of the service --
 
     def add_certified_bots(self, url: str, count: int) -> list[str]:
         """Add bots that may play rated matches of all games."""
@@ -78,7 +78,7 @@ class World:
             return [matches.create_match(session, plan, master_key=MASTER_KEY).id for _ in range(count)]
 
     def claim_matches(self, game: str, bot_ids: Sequence[str], count: int, *, rated: bool = True) -> list[Claim]:
-        """Add matches, claim them and open their deal groups."""
+        """Add matches, claim them, and open their deal groups without nonces."""
         claimed = []
         for match_id in self.add_due_matches(game, bot_ids, count, rated=rated):
             with self.database.write() as session:
@@ -91,14 +91,14 @@ class World:
         return claimed
 
     def begin_match(self, claim: Claim) -> Match:
-        """Return a claimed match at its first decision. Nothing of it is recorded."""
+        """Return a claimed match at its first decision. No row of it is recorded."""
         with self.database.read() as session:
             loaded = match_loading.load_match(session, claim.match_id, master_key=MASTER_KEY)
         match = Match(loaded.header, CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or []))
         match.begin()
         return match
 
-    # -- rows as if bots had registered and played --
+    # -- inserted rows of bots that registered and played --
 
     def add_bots(self, count: int, url: str = "http://127.0.0.1:9") -> list[str]:
         """Add verified bots at ``url``/0, ``url``/1 …, each with its own owner."""
@@ -118,7 +118,7 @@ class World:
         return bot_ids
 
     def add_ladder(self, bot_ids: Sequence[str], seats: int, options: Json | None = None) -> str:
-        """Add a ladder on which these bots have normally distributed ratings."""
+        """Add a ladder of these bots with normally distributed ratings."""
         dice = Random(len(bot_ids))
         states = [RatingState(round(dice.gauss(START, SPREAD)), 50) for _ in bot_ids]
         with self.database.write() as session:
@@ -131,7 +131,7 @@ class World:
         return ladder_id
 
     def add_tournament(self, bot_ids: Sequence[str], seats: int, matches_each: int) -> str:
-        """Add a running tournament in which these bots have played random matches."""
+        """Add a running tournament in which each bot has played about ``matches_each`` random matches."""
         dice, tournament_id = Random(2), new_id("trn")
         with self.database.write() as session:
             organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
@@ -149,7 +149,7 @@ class World:
 
 
 def add_match(session: Session, bots: Sequence[str], tournament_id: str | None = None) -> str:
-    """Add a finished match without log and result."""
+    """Add a finished match without a log or a result."""
     match_id = new_id("mat")
     group = {"id": match_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": list(bots)}
     match = {"id": match_id, "group_id": match_id, "engine_version": "0", "status": "finished", "table_no": 1}
@@ -160,7 +160,7 @@ def add_match(session: Session, bots: Sequence[str], tournament_id: str | None =
 
 
 def add_result(session: Session, match_id: str, bots: Sequence[str], placements: Sequence[int]) -> int:
-    """Add a result, of which everything but the placements is zero; return its number."""
+    """Add a result with these placements; returns and scores are 0. Return its sequence number."""
     zeros = [0] * len(bots)
     result = schema.Result(
         match_id=match_id, bots=list(bots), entrants=list(bots), rated=[True] * len(bots),
@@ -177,7 +177,7 @@ def _terms(seats: int) -> Json:
 
 
 def insert_rows(session: Session, table: Any, rows: Iterable[Json]) -> None:
-    """Insert rows. Required numbers that they do not contain are 0, and they were created on ``START_AT``."""
+    """Insert rows. The default of required integers is 0, and that of ``created_at`` is ``START_AT``."""
     defaults: Json = {"created_at": START_AT} if hasattr(table, "created_at") else {}
     for attribute in inspect(table).column_attrs:
         column = attribute.columns[0]
@@ -188,7 +188,7 @@ def insert_rows(session: Session, table: Any, rows: Iterable[Json]) -> None:
 
 @contextmanager
 def new_world(**changes: Any) -> Iterator[World]:
-    """Yield a world with an empty database and the default settings except ``changes``."""
+    """Yield a world with an empty database and the default settings, apart from ``changes``."""
     with TemporaryDirectory(prefix="referee-bench-") as folder:
         os.environ |= {"REFEREE_DATA": folder, "REFEREE_MASTER_KEY": MASTER_KEY.hex(), "REFEREE_EGRESS_ALLOW": EGRESS}
         own = {"database_url": f"sqlite:///{Path(folder) / 'referee.db'}", "redis_url": None, "rate_limits": False}

@@ -1,3 +1,3 @@
-"""Referee: games, matches and results of a tournament service for bots."""
+"""Provide the games, matches and results of Referee, a tournament service for bots."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""``python -m referee`` is the command ``referee``."""
+"""Run the command ``referee`` as ``python -m referee``."""
 
 from referee.cli import main
 

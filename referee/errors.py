@@ -1,29 +1,29 @@
-"""Errors of the domain: who made the mistake and what was expected. Status codes belong to the API."""
+"""Define the errors of the domain, which say who made a mistake and what was expected. The API adds status codes."""
 
 
 class RefereeError(Exception):
-    """Base class of all errors that the referee raises deliberately."""
+    """Serve as the base class of all errors that the referee raises deliberately."""
 
 
 # -- games and logs --
 
 
 class IllegalAction(RefereeError):
-    """The action is not legal for this seat in this position. The position is unchanged."""
+    """Signal that an action is not legal for a seat in the current position. The position is unchanged."""
 
 
 class IllegalOutcome(RefereeError):
-    """The chance outcome does not fit what the position asks for. The position is unchanged."""
+    """Signal that a chance outcome is not one that the position asks for. The position is unchanged."""
 
 
 class NoSuchGame(RefereeError):
-    """No game has this name."""
+    """Signal that no game has the given name."""
 
 
 class BadOption(RefereeError):
-    """An option is unknown, of a wrong type or out of bounds.
+    """Signal that an option is unknown, of a wrong type or out of bounds.
 
-    ``field`` is the option (or ``players``), ``reason`` what was expected.
+    ``field`` is the name of the option (or ``players``), and ``reason`` says what was expected.
     """
 
     def __init__(self, field: str, reason: str) -> None:
@@ -33,7 +33,7 @@ class BadOption(RefereeError):
 
 
 class BadLog(RefereeError):
-    """A match log is invalid at ``row``, counted from 0."""
+    """Signal that a match log is invalid at ``row``, counted from 0."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(f"row {row}: {reason}")
@@ -45,7 +45,7 @@ class BadLog(RefereeError):
 
 
 class UrlRefused(RefereeError):
-    """The referee does not call this bot address. ``code`` is stable, ``reason`` is for the owner."""
+    """Signal that the referee refuses to call a bot's URL. ``code`` is stable; ``reason`` is a text for the owner."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(f"{code}: {reason}")
@@ -57,7 +57,7 @@ class UrlRefused(RefereeError):
 
 
 class NotFound(RefereeError):
-    """No object of this kind has this id, or the account may not see it."""
+    """Signal that no object of a kind has the given id, or that the account may not see it."""
 
     def __init__(self, kind: str, id: str) -> None:
         super().__init__(f"no {kind} has the id {id}")
@@ -66,32 +66,32 @@ class NotFound(RefereeError):
 
 
 class Forbidden(RefereeError):
-    """The account may see the object but not do this."""
+    """Signal that the account may see the object but may not do this with it."""
 
 
 class Conflict(RefereeError):
-    """The state of the object does not allow this."""
+    """Signal that the state of the object does not allow the operation."""
 
 
 class NameTaken(Conflict):
-    """Another object has this name, or one that looks the same."""
+    """Signal that another object has the same name, or one that looks the same."""
 
 
 class QuotaExceeded(Conflict):
-    """The owner has reached the limit for objects of this kind."""
+    """Signal that the owner has reached the limit for objects of this kind."""
 
 
 class NoCertificate(Conflict):
-    """The bot may not play rated matches: it has no certificate for its version and the game's rules."""
+    """Signal that a bot may not play rated matches, since no certificate covers its version and the game's rules."""
 
 
 class NotReady(Conflict):
-    """The requested data is not available yet, for example a log before its deal group is over."""
+    """Signal that the requested data is not available yet, for example a log before its deal group has closed."""
 
 
 class StaleEpoch(RefereeError):
-    """Another runner has claimed the match since; this one must stop writing to it."""
+    """Signal that another runner has claimed the match, so that this one must stop writing to it."""
 
 
 class Unavailable(RefereeError):
-    """The database or the queue is temporarily unavailable. A retry may succeed."""
+    """Signal that the database or the queue is temporarily unavailable. A retry may succeed."""

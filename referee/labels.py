@@ -1,4 +1,4 @@
-"""Labels of states and of rating, as people read them on pages, in page scripts and on the command line."""
+"""Define the labels of states and of rating that pages, page scripts and commands show."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,7 +7,7 @@ from referee.bots.states import BotState
 from referee.matches.states import MatchState
 from referee.tournaments.states import TournamentState
 
-STATES: Final[Mapping[str, str]] = {  # those whose label is not their name
+STATES: Final[Mapping[str, str]] = {  # states with a label other than their name
     TournamentState.OPEN: "open for entries",
     MatchState.DUE: "about to start",
     BotState.UNVERIFIED: "not verified",
@@ -21,7 +21,7 @@ def state_label(state: str) -> str:
 
 
 def rated_label(match: Mapping[str, Any]) -> str:
-    """Return a label that says whether a match (of the API) is rated or why not."""
+    """Return a label that says whether a match is rated, or why not. ``match`` is an object of the API."""
     if match["rated"]:
         return "rated"
     code = str(match["unrated_reason"])

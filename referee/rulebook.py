@@ -1,4 +1,4 @@
-"""Rules pages for bot authors, one Markdown file per game in ``docs/games``.
+"""Load the rules pages for bot authors, one Markdown file per game in ``docs/games``.
 
 ``referee/pages`` is a symbolic link to that folder, so that the pages are installed with the package.
 """

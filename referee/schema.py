@@ -1,4 +1,4 @@
-"""All tables of the database in one namespace, for migrations, tests and tools. Areas import their own ``tables``."""
+"""Collect all tables of the database for migrations, tests and tools. Areas import their own ``tables`` instead."""
 
 from referee.accounts.tables import Account as Account
 from referee.accounts.tables import Token as Token

@@ -1,4 +1,4 @@
-"""Settings: the environment, read once into a frozen value. No other module reads ``os.environ``."""
+"""Read the environment once into frozen settings. No other module reads ``os.environ``."""
 
 import os
 import secrets
@@ -15,37 +15,37 @@ Environment = Literal["development", "production"]
 
 
 class BadSettings(RefereeError):
-    """An environment variable has an invalid or forbidden value."""
+    """Signal that an environment variable has an invalid or forbidden value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The configuration of an installation.
+    """Hold the configuration of an installation.
 
     Each field is read from the environment variable ``REFEREE_`` + its name in capitals, except ``data_dir``
-    (``REFEREE_DATA``), ``DATABASE_URL`` and ``REDIS_URL``.
+    (``REFEREE_DATA``), ``database_url`` (``DATABASE_URL``) and ``redis_url`` (``REDIS_URL``).
     """
 
     env: Environment
     data_dir: Path
     database_url: str
-    redis_url: str | None  # None: the supervisor starts an embedded server
+    redis_url: str | None  # if None, the supervisor starts an embedded server
     master_key: bytes = field(repr=False)  # 32 bytes; bot secrets and sealed deal seeds derive from it
-    egress_allow: str  # "127.0.0.1/32:1024-65535,…": non-public addresses that may be called
-    allow_http: bool
-    self_service: bool  # anyone may create an account
-    runner_slots: int  # concurrent matches of one runner
+    egress_allow: str  # non-public addresses that may be called, like "127.0.0.1/32:1024-65535,…"
+    allow_http: bool  # bots may have http URLs
+    self_service: bool  # people may create accounts without an operator
+    runner_slots: int  # maximum number of concurrent matches of one runner
     public_url: str
-    allowed_hosts: tuple[str, ...]  # accepted Host headers; empty: any
+    allowed_hosts: tuple[str, ...]  # accepted Host headers; all if empty
     trusted_proxies: int  # number of reverse proxies whose X-Forwarded-For is trusted
     rate_limits: bool
-    streams: int = 2000  # concurrent event streams of one API process
+    streams: int = 2000  # maximum number of concurrent event streams of one API process
     streams_per_address: int = 20
-    connection_timeout_s: int = 30  # without a byte read or sent during a request or response
+    connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
 
     @classmethod
     def load(cls) -> Self:
-        """Read the environment. Raise ``BadSettings`` that names the invalid variable."""
+        """Read the environment. Raise ``BadSettings`` with the name of an invalid variable."""
         try:
             return cls._read(Env(eager=True, prefix="REFEREE_"))
         except (EnvError, ValueError) as error:
@@ -60,7 +60,7 @@ class Settings:
         if production and egress_allow:
             raise BadSettings(
                 "REFEREE_EGRESS_ALLOW permits calls to private addresses. It is not allowed with "
-                "REFEREE_ENV=production; unset it"
+                "REFEREE_ENV=production; unset it."
             )
         return cls(
             env=name,
@@ -83,7 +83,7 @@ class Settings:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return the environment for a child process: this process's own with ``changes``."""
+    """Return the environment of this process with ``changes``, for a child process."""
     return dict(os.environ) | changes
 
 
@@ -93,18 +93,20 @@ def _is_production(env: Env) -> bool:
 
 
 def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
-    """Return the key given in hex, else the one in the data directory, created on first use with mode 0600."""
+    """Return the key in hex ``text``, or else the key in the data directory, created on first use with mode 0600."""
     if text:
         key = bytes.fromhex(text)
         if len(key) != 32:
-            raise BadSettings("REFEREE_MASTER_KEY must be 64 hex digits (32 bytes)")
+            raise BadSettings("REFEREE_MASTER_KEY must be 64 hex digits (32 bytes).")
         return key
     if production:
-        raise BadSettings("REFEREE_MASTER_KEY is required when REFEREE_ENV=production: 64 hex digits (32 bytes)")
+        raise BadSettings(
+            "REFEREE_MASTER_KEY is required when REFEREE_ENV=production. It has 64 hex digits (32 bytes)."
+        )
     path = data_dir / "master.key"
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
-        # Write a temporary file, then link it: if two processes start for the first time, one key wins.
+        # Write a temporary file, then link it, so that processes that start at the same time use the same key.
         draft = data_dir / f"master.key.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_hex(32))

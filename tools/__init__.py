@@ -1,1 +1,1 @@
-"""Programs for developers of Referee: mutation testing, chaos campaigns, simulated tournaments."""
+"""Provide programs for developers of Referee: mutation testing, chaos campaigns and simulated tournaments."""

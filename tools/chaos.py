@@ -26,13 +26,18 @@ from tests.end_to_end.processes import Process, gone, send
 from tests.end_to_end.service import Service
 
 WORKERS = 2
-BOTS = ("random", "random", "random", "sound")  # bots that answer at random answer a repeated question differently
+BOTS = (
+    "random",
+    "random",
+    "random",
+    "sound",
+)  # `random` answers a repeated question differently, so lost answers become visible
 OPEN_MATCHES = 12
-PATIENCE_S = 240.0  # for all matches to end after the last fault
+PATIENCE_S = 240.0  # limit for all matches to end after the last fault
 
 
 class Campaign:
-    """One run. The seed decides which faults occur and when; their effects depend on timing."""
+    """Run one campaign. The seed determines which faults occur and when, but their effects also depend on timing."""
 
     def __init__(
         self,
@@ -52,7 +57,9 @@ class Campaign:
         self.rows: dict[str, list[bytes]] = {}
         self._terminated: list[Process] = []
         self._longest_stop_s = longest_stop_s
-        self._wakers: list[threading.Timer] = []  # a suspended process may lock the database, and so block us
+        self._wakers: list[
+            threading.Timer
+        ] = []  # timers, because a suspended process may hold a lock that blocks this one
         self._faults = {
             "kill worker and horse": self._kill_both,
             "kill worker": lambda: self._worker().kill(),
@@ -73,7 +80,7 @@ class Campaign:
             }
 
     def run(self, seconds: float) -> None:
-        """Cause faults for this time, wait until all matches have ended, and check everything."""
+        """Cause faults for this many seconds, wait until all matches have ended, and check the outcome."""
         service = self.service
         service.redis()
         for index, name in enumerate(BOTS):
@@ -90,11 +97,11 @@ class Campaign:
         ended = time.monotonic()
         service.until(lambda: not any(worker.alive for worker in self._terminated), "the end of all terminated workers")
         service.until(self._all_ended, "the end of all matches", PATIENCE_S)
-        print(f"{len(self.match_ids)} matches, all over {time.monotonic() - ended:.0f} s after the last fault")
+        print(f"{len(self.match_ids)} matches, all ended {time.monotonic() - ended:.0f} s after the last fault")
         self._check_outcome()
 
     def look_for_leftovers(self) -> None:
-        """Check that no wake-up stays in Redis: its place in the queue would never become free."""
+        """Check that no wake-up job remains in Redis, because it would block its place in the queue forever."""
         client = self.service.client()
 
         def clean() -> bool:
@@ -136,7 +143,7 @@ class Campaign:
         return not any(statuses.get(status) for status in PLAYABLE)
 
     def _check_rows(self) -> None:
-        """Check that recorded rows remain, and that new ones are only appended."""
+        """Check that recorded rows do not change and that new rows are only appended."""
         for match_id in self.match_ids[-2 * OPEN_MATCHES :]:
             lines = self.service.lines(match_id)
             before = self.rows.get(match_id, [])
@@ -217,7 +224,7 @@ class Campaign:
             session.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
 
     def _kill_backend(self, server: postgres.Server) -> None:
-        """Kill a process, as the kernel does when memory runs out: the server ends all sessions and recovers."""
+        """Kill a process of the server, as the kernel does when memory runs out. The server then ends all sessions."""
         backends = server.backends()
         os.kill(self.rng.choice(backends), signal.SIGKILL)
         self.service.until(lambda: all(gone(pid) for pid in backends), "the end of all sessions")
@@ -250,6 +257,7 @@ def campaign(
     server: postgres.Server | None = None,
     thorough: bool = False,
 ) -> None:
+    """Start a service in ``folder`` and run a campaign. A ``thorough`` campaign also looks for leftovers in Redis."""
     print(f"seed {seed}", flush=True)
     with Bots() as bots, Service(folder, server.url("postgres") if server else "") as service:
         run = Campaign(service, bots, seed, longest_stop_s=longest_stop_s, server=server)
@@ -260,9 +268,11 @@ def campaign(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=300.0, help="How long to cause faults.")
+    parser.add_argument("--seconds", type=float, default=300.0, help="Duration of the faults, in seconds.")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6), help="Seed of all random choices.")
-    parser.add_argument("--postgres", action="store_true", help="Use a PostgreSQL server of its own instead of SQLite.")
+    parser.add_argument(
+        "--postgres", action="store_true", help="Start a PostgreSQL server and use it instead of SQLite."
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="chaos") as folder, ExitStack() as stack:
         server = stack.enter_context(postgres.server()) if options.postgres else None

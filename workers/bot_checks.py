@@ -35,8 +35,10 @@ PACE: Final = Pace(idle_s=1.0, question_time_s=25.0, time_limit_s=90.0, scenario
 async def perform_handshake(
     handshake: handshakes.ClaimedHandshake, database: DatabaseThread, policy: Policy, master_key: bytes
 ) -> None:
-    """Perform a handshake: 1. Send a signed challenge, nothing else before it succeeds. 2. Fetch the manifest.
-    3. Record the report."""
+    """Perform a handshake.
+
+    1. Send a signed challenge, and nothing else before it succeeds. 2. Fetch the manifest. 3. Record the report.
+    """
     secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
     caller = BotCaller(CallTarget(handshake.bot_id, handshake.url, secrets, max_concurrent_requests=1), policy)
     try:
@@ -67,7 +69,7 @@ async def perform_handshake(
 
 @dataclass(frozen=True, slots=True)
 class CheckParameters:
-    """Parameters of a check by the service, which is shorter than a check by command and limited in time."""
+    """Hold the parameters of a check by the service, which is shorter than a check by command and limited in time."""
 
     questions: int = 60
     told_every_s: float = 0.5  # shortest interval between two writes of the progress
@@ -120,7 +122,7 @@ async def check_bot(
 
 @dataclass(slots=True)
 class _Progress:
-    """Progress of a check: questions sent, questions in total, current step."""
+    """Track the progress of a check: questions sent, questions in total, current step."""
 
     at: tuple[int, int, str] = (0, 0, "")
 
@@ -154,7 +156,7 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
 
 
 def _outcome(report: ConformanceReport, seed: str) -> CheckOutcome:
-    """Return the outcome to store. If the bot changed its version during the check, no version was checked."""
+    """Return the outcome to store. It covers no rules if the bot changed its version during the check."""
     bot = report.bot or {}
     replaced = any(finding.id == "same_version" for finding in report.findings_of("fail"))
     return CheckOutcome(
@@ -170,7 +172,7 @@ def _outcome(report: ConformanceReport, seed: str) -> CheckOutcome:
 
 
 def _step(step: HandshakeResult) -> Json:
-    """Return one call of a handshake for the report to the owner."""
+    """Return the result of one call of a handshake, for the report to the owner."""
     reply = step.reply
     return {
         "ok": reply.ok,

@@ -1,7 +1,7 @@
 """Detect outages of our own network, so that bots are not blamed for them.
 
-The evidence is the outcome of this process's calls. A call on a connection that was open when the network failed looks
-like a late answer and counts as the bot's fault; only failures to connect are looked at.
+Outages are inferred from failures to connect in the calls of this process. A call on a connection that was open when
+the network failed looks like a late answer, and counts as the bot's fault.
 """
 
 import time
@@ -15,7 +15,7 @@ Verdict = Literal["fault", "unclear", "down"]
 WINDOW_S: Final = 10.0
 MIN_OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
 MAX_TOTAL_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
-PROBE_S: Final = 2.0  # between two attempts during an outage
+PROBE_S: Final = 2.0  # pause between two attempts during an outage
 
 
 def is_unconnected(reply: Reply) -> bool:
@@ -30,7 +30,7 @@ def is_unconnected(reply: Reply) -> bool:
 
 
 class Connectivity:
-    """Outcomes of the calls of one process, from which outages of its network are inferred."""
+    """Record the outcomes of calls of one process, and infer outages of its network from them."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic, *, probe_s: float = PROBE_S) -> None:
         self.probe_s = probe_s
@@ -40,7 +40,7 @@ class Connectivity:
         self._answered_at = float("-inf")
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
-        self._waited_s = 0.0  # in past outages
+        self._waited_s = 0.0  # total duration of past outages
 
     @property
     def is_down(self) -> bool:
@@ -61,7 +61,7 @@ class Connectivity:
         self._down_since = None
 
     def record_failure(self, owner_id: str) -> float:
-        """Record that connecting to a bot of this owner failed. Return the time, for ``verdict``."""
+        """Record that connecting to a bot of this owner failed. Return the time of the failure, for ``verdict``."""
         self._failed[owner_id] = self._seconds()
         return self._failed[owner_id]
 
@@ -72,8 +72,8 @@ class Connectivity:
         It is the bot's fault
 
         - if any bot was reached since, unless the failure fell into an outage;
-        - if bots of fewer than ``MIN_OWNERS`` owners were called within ``WINDOW_S``, or it passed with too few
-          failures;
+        - if bots of fewer than ``MIN_OWNERS`` owners were called within ``WINDOW_S``, or that time has passed with too
+          few failures;
         - if outages have lasted ``MAX_TOTAL_S`` in all: three bots that refuse calls together must not delay others.
         """
         moment = self._seconds()

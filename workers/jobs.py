@@ -1,4 +1,4 @@
-"""The RQ jobs that run in a work-horse."""
+"""Define the RQ jobs that run in a work-horse."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from workers import runner
 
 
 def run_due() -> None:
-    """Play the matches, and run the handshakes, checks and deliveries, that are due."""
+    """Run everything that is due: matches, handshakes, checks and deliveries."""
     _run(None)
 
 

@@ -31,19 +31,19 @@ from workers.house_seat import match_random
 
 log = logging.getLogger(__name__)
 
-NONCE_MS = 3_000  # for each of the two calls that open a deal group
+NONCE_MS = 3_000  # time limit for each of the two calls that open a deal group
 NOTICE_MS = 2_000
-VERDICT_POLL_S = 0.1  # between two looks at the cause of a failure to connect
-OPENING_POLL_S = 0.2  # between two looks at a deal group that another runner is opening
+VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
+OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another runner is opening
 
 
 class HandedOver(RefereeError):
-    """Raised when the runner stops; another one continues the match from its recorded rows."""
+    """Report that the runner stops and another one will continue the match from its recorded rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchContext:
-    """A claimed match and what is needed to play it."""
+    """Hold a claimed match and everything that is needed to play it."""
 
     claim: Claim
     database: DatabaseThread
@@ -117,7 +117,7 @@ async def _load_when_dealt(context: MatchContext) -> LoadedMatch:
 
 
 async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Sequence[RunnerSeat]:
-    """Return the bots of the deal group, in entry order; mostly those of this match."""
+    """Return the bots of the deal group, in entry order. They are usually the bots of this match."""
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
         return loaded.players
@@ -127,7 +127,7 @@ async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Seq
 async def _gather_nonces(
     context: MatchContext, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
 ) -> tuple[list[str], list[str]] | None:
-    """Open the deal group; return hashes and nonces, or None when another runner opens it meanwhile.
+    """Open the deal group. Return the hashes and nonces, or None if another runner opens it meanwhile.
 
     1. Ask each bot for the hash of its nonce and record the hashes.
     2. Send all hashes to each bot and ask for its nonce. A nonce that does not match its hash counts as empty.
@@ -162,7 +162,7 @@ async def _gather_nonces(
 async def _ask_all(
     callers: Sequence[BotCaller | None], body: bytes, id: str, read: Callable[[bytes], str]
 ) -> list[str]:
-    """Return the answer of each bot; "" for an unusable one and for house bots."""
+    """Return the answer of each bot, or "" for a house bot and for an unusable answer."""
 
     async def ask(index: int, caller: BotCaller | None) -> str:
         if caller is None:
@@ -180,7 +180,7 @@ async def _ask_all(
 
 
 class _MatchSession:
-    """A match being played, with the bots in its seats."""
+    """Play a match with the bots in its seats and record it."""
 
     def __init__(self, context: MatchContext, loaded: LoadedMatch) -> None:
         self._context = context
@@ -190,7 +190,7 @@ class _MatchSession:
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
         self.seats = [_create_seat(context, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
-        self._cut_off: set[int] = set()  # seats asked again once although they may have read the question
+        self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
@@ -259,7 +259,7 @@ class _MatchSession:
             raise HandedOver("stop_requested")
 
     def _record(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Record an answer before it takes effect."""
+        """Record an answer and the rows that it caused, before the match continues."""
         evidence = self._fault_reports(answer.seat, rows)
         sealed = [] if rows else [PendingAnswer(match.n, answer.seat, answer.to_json())]
         update = self._next_update(evidence, sealed)
@@ -275,7 +275,7 @@ class _MatchSession:
             raise HandedOver("stop_requested")
 
     def _next_update(self, fault_reports: Sequence[FaultReport], sealed: Sequence[PendingAnswer] = ()) -> MatchUpdate:
-        """Return what is not recorded yet, and count it as recorded."""
+        """Return an update with the rows that are not recorded yet, and count them as recorded."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"]
@@ -290,7 +290,7 @@ class _MatchSession:
         )
 
     def _fault_reports(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
-        """Return the fault report for the bot's owner, if the last call was a fault."""
+        """Return the fault report for the bot's owner in a list, which is empty unless the last call was a fault."""
         fault, call = self.match.last_fault, self.seats[seat].last
         if not fault or call is None:
             return []
@@ -332,7 +332,7 @@ def timing_fields(reply: client.Reply) -> Json:
 
 
 async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchSession) -> None:
-    """Send the result to the seats and, when the deal group is closed, its seed. Their answers are ignored."""
+    """Send the result to the bots and, if the deal group is closed, its seed. Ignore their answers."""
     rows = table.match.log.rows
     notices = []
     for player in _remote_players(loaded.players):

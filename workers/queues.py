@@ -1,6 +1,6 @@
 """Wake runners through the RQ queue.
 
-What is due is in the database. A wake-up names no work, so it may be lost, doubled or late without harm.
+The database determines what is due. A wake-up names no work, so it may be lost, duplicated or late without harm.
 """
 
 import logging
@@ -19,7 +19,7 @@ RUN_DUE: Final = "workers.jobs.run_due"  # by name, so that the API need not imp
 RUN_ALONE: Final = "workers.jobs.run_alone"
 WAKE_SLOTS: Final = 32  # wake-ups in Redis at the same time, waiting or running
 JOBS_PER_WAKE: Final = 2  # so that two idle workers share new work; for a single match this costs a fork
-JOB_LIMIT_S: Final = 3600  # RQ's timeout, a last resort; a runner ends long before
+JOB_LIMIT_S: Final = 3600  # RQ's timeout, as a last resort; a runner ends long before it
 
 
 def connect(redis_url: str) -> Redis:
@@ -40,7 +40,7 @@ def wake(connection: Redis) -> bool:
 
     1. If enough wake-ups are waiting, add none.
     2. Otherwise put new ones into the first free slots, so that idle workers join those already playing.
-    3. If all slots are taken, as many runners as possible are at work.
+    3. If all slots are taken, add none: as many runners as possible are at work.
     """
     try:
         runners = queue(connection)
@@ -66,7 +66,7 @@ def wake_alone(connection: Redis, match_id: str) -> bool:
 
 
 def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> bool:
-    """Enqueue a job unless its id exists; return whether it is new.
+    """Enqueue a job unless its id exists. Return whether it is new.
 
     RQ deletes a job when it ends: otherwise its id would be refused as taken.
     """

@@ -33,17 +33,17 @@ log = logging.getLogger(__name__)
 CLAIM_BATCH_SIZE = 8  # matches per claim, so that runners that start together share what is due
 REST_FACTOR = 10  # pause after a claim that found nothing, in multiples of its duration
 MAX_REST_S = 1.0  # longest such pause, since a claim may be slow only because the database is busy
-POLL_S = 0.25  # between two looks for more work while there is room
+POLL_S = 0.25  # pause between two searches for more work while there is room
 LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
 HAND_OVER_AFTER_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
-OUTAGE_PAUSE_S = 1.0  # before a match interrupted by an outage of ours is released
-CHECKS_AT_ONCE = 3  # concurrent checks; threads prepare their questions beside the matches
-GRACE_S = 2.0  # for open questions after a stop request
+OUTAGE_PAUSE_S = 1.0  # pause before a match that our own outage interrupted is released
+CHECKS_AT_ONCE = 3  # concurrent checks; threads prepare their questions while matches are played
+GRACE_S = 2.0  # time for open questions after a stop request
 
 
 @dataclass
 class RunnerCounters:
-    """Counts of what a runner did. ``claims`` is the number of times it tried to claim matches."""
+    """Count what a runner did. ``claims`` is the number of times it tried to claim matches."""
 
     claims: int = 0
     finished: int = 0
@@ -83,16 +83,16 @@ class Runner:
         self._stopping = asyncio.Event()
         self._seconds = seconds
         self._started_at = seconds()
-        self._resting_s = 0.0  # the age of the runner until which it claims nothing
-        self._something_ended = False  # since the last look for more work
+        self._resting_s = 0.0  # age of the runner up to which it claims nothing
+        self._something_ended = False  # whether a task has ended since the last search for more work
 
     def stop(self) -> None:
-        """Request the end of ``run``: wait briefly for open questions, ask no new ones."""
+        """Request the end of ``run``, which waits briefly for open questions and asks no new ones."""
         log.info("stop_requested")
         self._stopping.set()
 
     async def run(self, *, match_id: str | None = None) -> RunnerCounters:
-        """Run all that is due; with ``match_id`` only that match, which other runners lost."""
+        """Run everything that is due or, with ``match_id``, only that match, which other runners lost."""
         self._lease_renewer = LeaseRenewer(self._database)
         self._lease_renewer.start()
         try:
@@ -113,7 +113,7 @@ class Runner:
                 await self._claim_due()
             if not self._tasks and not self._webhook_sender.is_busy:
                 if self._something_ended:
-                    continue  # it may have made more work due, as a handshake makes a check due
+                    continue  # the ended task may have made more work due, as a handshake does for a check
                 return
             if self._age_s() > HAND_OVER_AFTER_S:
                 self.stop()
@@ -157,7 +157,7 @@ class Runner:
                 self._spawn(self._check(claimed))
 
     async def _wait_for_room(self) -> None:
-        """Wait up to ``POLL_S``, less when half of the slots become free: each look for work costs a query."""
+        """Wait up to ``POLL_S``, or until half of the slots are free, since each search for work costs a query."""
         stop = asyncio.create_task(self._stopping.wait())
         look_at = asyncio.get_running_loop().time() + POLL_S
         while (left_s := look_at - asyncio.get_running_loop().time()) > 0 and not self._stopping.is_set():
@@ -210,7 +210,7 @@ class Runner:
             await asyncio.sleep(OUTAGE_PAUSE_S)
             await self._hand_over(claim, str(reason))
         except asyncio.CancelledError:
-            # Lost to another runner, or cancelled at the end. Releasing a lost claim changes nothing.
+            # Lost to another runner, or cancelled at the stop of this one. Releasing a lost claim changes nothing.
             await self._hand_over(claim, "cancelled")
             raise
         except Exception:

@@ -1,7 +1,7 @@
-"""The scheduler: poll the database, wake runners for due work, advance tournaments, clean up.
+"""Poll the database: wake runners for due work, advance tournaments, clean up.
 
-It has no state of its own: several may run, any may be killed, and an emptied queue is refilled by the next sweep.
-``python -m workers.scheduler``
+The scheduler keeps no state: several may run, any may be killed, and the next sweep refills an emptied queue. Start it
+with ``python -m workers.scheduler``.
 """
 
 import gc
@@ -31,7 +31,7 @@ SWEEP_S = 1.0
 
 
 class Scheduler:
-    """Repeat sweeps over the database."""
+    """Sweep over the database repeatedly, to find due work."""
 
     def __init__(self, database: Database, redis: Redis, master_key: bytes) -> None:
         self._database = database
@@ -75,7 +75,7 @@ class Scheduler:
             try:
                 with self._database.write() as session:
                     deal_group_closing.close_if_over(session, group_id, master_key=self._master_key)
-            except deal_groups.WrongMasterKey as error:  # does not affect the other groups
+            except deal_groups.WrongMasterKey as error:  # affects no other group
                 log.error("deal_group_not_closed", extra={"group": group_id, "reason": str(error)})
 
     def _prepare(self) -> None:
@@ -87,7 +87,7 @@ class Scheduler:
                 checks.catch_up(session)
 
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
-        """Sweep every ``every_s`` seconds; log errors and continue.
+        """Sweep every ``every_s`` seconds until ``stopped`` is set. Log errors and continue.
 
         Before the first sweep, create the house bots, so that owners find opponents, and schedule checks of bots whose
         certificates are for outdated rules.
@@ -104,11 +104,11 @@ class Scheduler:
 
 
 def main() -> int:
-    """Run the scheduler until a stop signal; return the exit status."""
+    """Run the scheduler until a stop signal. Return the exit status: 0, or 2 if settings or database are unusable."""
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:
-        log.error("REDIS_URL is not set; `referee up` sets it for the processes it starts")
+        log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the processes that it starts.")
         return 2
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,6 +1,6 @@
 """Start tournaments that are due and advance running ones, step by step. The scheduler calls this.
 
-The only state is when to look at a tournament again; after a restart, all are looked at immediately.
+The only state is the time of the next look at each tournament; after a restart, all are looked at immediately.
 """
 
 import logging
@@ -15,9 +15,9 @@ from referee.tournaments.states import TournamentState
 
 log = logging.getLogger(__name__)
 
-MAX_TURN_S: Final = 0.5  # a tournament may take before the others have their turn
-ERROR_PAUSE_S: Final = 10.0  # before a tournament that raised an error is tried again
-REST_FACTOR: Final = 10  # a look that finds nothing to do is followed by a pause of this many times its duration
+MAX_TURN_S: Final = 0.5  # how long a tournament may advance before the others have their turn
+ERROR_PAUSE_S: Final = 10.0  # pause before a tournament that raised an error is tried again
+REST_FACTOR: Final = 10  # pause after a look that finds nothing to do, in multiples of its duration
 
 
 class TournamentAdvancer:
@@ -27,7 +27,7 @@ class TournamentAdvancer:
         self._database = database
         self._master_key = master_key
         self._seconds = seconds
-        self._paused_until: dict[str, float] = {}  # by tournament
+        self._paused_until: dict[str, float] = {}  # by tournament id, in the time of ``seconds``
 
     def advance_all(self) -> bool:
         """Start due tournaments and advance running ones. Return whether there may be new work for runners.
@@ -60,7 +60,7 @@ class TournamentAdvancer:
             return False  # its organiser, or another scheduler, was first
 
     def _advance(self, tournament_id: str) -> bool:
-        """Take steps until the tournament must wait or its turn is over. Return whether any was taken."""
+        """Take steps until the tournament must wait or its turn is over. Return whether any step was taken."""
         started = self._seconds()
         any_step = False
         while self._seconds() < started + MAX_TURN_S:

@@ -1,6 +1,6 @@
 """Send webhook deliveries: claim those that are due and POST them, signed, concurrently with a runner's matches.
 
-Retries are decided in ``referee.webhooks.deliveries``, allowed addresses in ``address_guard``.
+``referee.webhooks.deliveries`` decides about retries, ``address_guard`` about allowed addresses.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 MAX_CONCURRENT = 32  # concurrent deliveries of a runner
 DEADLINE_MS = 10_000  # from the DNS lookup to the last byte of the response
-SLOW_CLAIM_S = 0.05  # a claim that takes longer has looked at many deliveries to addresses at their limit
+SLOW_CLAIM_S = 0.05  # a longer claim has searched many deliveries to addresses at their limit
 REST_FACTOR = 10  # pause after such a claim, in multiples of its duration, since it blocks other writers
-GRACE_S = 2.0  # for pending responses after a stop request
+GRACE_S = 2.0  # time for pending responses after a stop request
 
 # A 2xx status means that the message arrived, whatever is wrong with the rest of the response, which is not used.
 _IGNORED_FAULTS = ("", "bad_status", "bad_content_type", "encoding_refused", "response_too_large")
@@ -72,7 +72,7 @@ class WebhookSender:
             task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait(self) -> None:
-        """Return when every collected delivery has succeeded or failed."""
+        """Wait until every delivery in progress has succeeded or failed."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -111,7 +111,7 @@ class WebhookSender:
         )
         caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
         try:
-            # Not reused: the next message may be a day away.
+            # The connection is not reused, since the next message may be a day away.
             path = "" if urlsplit(job.url).path else "/"
             return await caller.post(path, job.body, job.delivery_id, self._deadline_ms)
         finally:
@@ -119,7 +119,7 @@ class WebhookSender:
 
 
 def outcome_of(reply: Reply) -> DeliveryOutcome:
-    """Return the outcome of a delivery from the response to it."""
+    """Return the outcome of a delivery that got this response."""
     answer = reply.status or None
     if 200 <= reply.status < 300 and reply.fault in _IGNORED_FAULTS:
         return DeliveryOutcome(answer)

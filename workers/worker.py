@@ -1,6 +1,6 @@
-"""A worker process: wait for wake-ups and fork a work-horse for each. The work itself is in ``jobs``.
+"""Wait for wake-ups and fork a work-horse for each. ``jobs`` does the work.
 
-``python -m workers.worker`` imports everything before it forks, so that a job starts in 15 ms instead of 350.
+``python -m workers.worker`` imports everything before it forks, so that a job starts in 15 ms instead of 350 ms.
 """
 
 import gc
@@ -29,7 +29,7 @@ from workers.rq_job import WakeUp
 
 log = logging.getLogger(__name__)
 
-MONITORING_S = 3  # between two heartbeats while a work-horse runs
+MONITORING_S = 3  # interval between two heartbeats while a work-horse runs
 LOST_AFTER = 3  # missed heartbeats after which a job counts as abandoned
 WORKER_TTL_S = 20  # RQ's blocking pop lasts 15 s less; an idle worker cleans up only when it returns
 MAINTENANCE_S = 5
@@ -37,30 +37,30 @@ RECONNECT_S = 1.0
 
 
 class RunnerWorker(Worker):
-    """RQ's forking worker, with fast detection of dead workers, and work-horses that stop gracefully with it."""
+    """Extend RQ's forking worker: detect dead workers fast, and let work-horses stop gracefully with their worker."""
 
     max_connection_wait_time = 2.0  # reconnect soon after Redis is back
 
     def get_heartbeat_ttl(self, job: Job) -> int:
-        """Return the TTL of a heartbeat: three intervals, where RQ adds a minute."""
+        """Return the seconds for which a heartbeat is valid: three intervals, where RQ would add a minute."""
         return LOST_AFTER * MONITORING_S
 
     def maintain_heartbeats(self, job: Job) -> None:
-        """Send heartbeats; survive an outage of Redis, which the matches of the work-horse do not need."""
+        """Send heartbeats. Survive an outage of Redis, which the matches of the work-horse do not need."""
         try:
             super().maintain_heartbeats(job)
         except RedisError as error:
             log.warning("heartbeat_failed", extra={"reason": str(error)})
 
     def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
-        """Report the working time to Redis; survive an outage of Redis, since nothing depends on it."""
+        """Report the working time to Redis. Survive an outage of Redis, since nothing depends on the report."""
         try:
             super().set_current_job_working_time(current_job_working_time, pipeline)
         except RedisError as error:
             log.debug("working_time_not_reported", extra={"reason": str(error)})
 
     def execute_job(self, job: Job, queue: Queue) -> None:
-        """Run a job. If Redis is away when it ends, only the wake-up is lost, and the scheduler repeats it."""
+        """Run a job. If Redis is unavailable at its end, only the wake-up is lost, and the scheduler repeats it."""
         try:
             super().execute_job(job, queue)
         except RedisError as error:
@@ -72,11 +72,11 @@ class RunnerWorker(Worker):
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         self._parent = os.getpid()
         super().fork_work_horse(job, queue)
-        if self._stop_requested:  # the request came before there was a work-horse to pass it on to
+        if self._stop_requested:  # the request arrived before the work-horse was forked
             self.handle_warm_shutdown_request()
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        """Make the work-horse die with its worker, then run it: an orphan would play in parallel with its successor."""
+        """Make the work-horse die with its worker, since an orphan would play alongside its successor, and run it."""
         parent_death.set_parent_death_signal(self._parent, signal.SIGKILL)
         shutdown.listen()
         super().main_work_horse(job, queue)
@@ -100,11 +100,11 @@ class RunnerWorker(Worker):
 
 
 def main() -> int:
-    """Run a worker until a stop signal; return the exit status, 1 if the database or Redis could not be used."""
+    """Run a worker until a stop signal. Return the exit status: 0, or 2 if settings or database are unusable."""
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:
-        log.error("REDIS_URL is not set; `referee up` sets it for the workers it starts")
+        log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the workers that it starts.")
         return 2
     if not is_usable_at_start(Database.from_settings(settings)):
         return 2

@@ -1,1 +1,1 @@
-"""Accounts over HTTP: resource, schemas, page."""
+"""Serve accounts over HTTP: resource, schemas, page."""

@@ -1,4 +1,4 @@
-"""The account page. It contains nothing personal: its script reads that from the API with the tab's token."""
+"""Serve the account page. It contains no personal data: its script reads that from the API with the tab's token."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 pages = Blueprint("account", __name__)
 
-LISTED_BOTS: Final = 10  # whose matches the script looks up
+LISTED_BOTS: Final = 10  # most bots whose matches the script looks up
 
 
 @pages.get("/account")

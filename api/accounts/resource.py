@@ -22,7 +22,7 @@ FIRST = "first"  # the name of the token that comes with an account
 def check_may_open_account() -> None:
     """Raise if self-service is disabled or this address has opened too many accounts."""
     if not current_app.config["SETTINGS"].self_service:
-        raise Forbidden("Only the operator opens accounts on this service. Ask them for one.")
+        raise Forbidden("Only the operator opens accounts on this service. Ask the operator for one.")
     limits.count_new_account()
 
 
@@ -39,8 +39,8 @@ def check_may_open_account() -> None:
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account
 
-    Returns the account with its first token, which is returned only in this response. 403 if self-service is disabled.
-    This POST has no Idempotency-Key, since keys belong to accounts.
+    The response contains the account and its first token, which is not shown again. Without self-service, the response
+    is a 403. This POST accepts no Idempotency-Key, since keys belong to accounts.
     """
     account = accounts.create_account(current_session(), new_account["name"])
     token = attach_token_text(*accounts.create_token(current_session(), account.id, FIRST))
@@ -57,7 +57,7 @@ def show_account() -> Account:
 def add_token(new_token: dict[str, Any]) -> Any:
     """Create another token
 
-    Its text is returned only in this response.
+    The text of the token is returned only in this response.
     """
     return attach_token_text(*accounts.create_token(current_session(), current_account().id, new_token["name"]))
 
@@ -72,16 +72,16 @@ def list_tokens() -> Any:
 def revoke_token(token_id: str) -> None:
     """Revoke a token
 
-    The token is no longer accepted. Revoking it again has no effect.
+    The token is no longer accepted. Revoking a token again has no effect.
     """
     accounts.revoke_token(current_session(), current_account().id, token_id)
 
 
 @resource.post('/<id("acc"):account_id>/tokens', admin, FreshToken, body=NewToken, status=201, secret=True)
 def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
-    """Create a token for an account whose owner lost theirs
+    """Create a token for an account that has lost its own
 
-    For the operator.
+    Only the operator may do this.
     """
     token, text = accounts.create_token(current_session(), account_id, new_token["name"])
     return attach_token_text(token, text), {"Location": f"/api/v1/accounts/me/tokens/{token.id}"}

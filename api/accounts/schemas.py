@@ -1,4 +1,4 @@
-"""Accounts and tokens."""
+"""Define the schemas of accounts and tokens."""
 
 from marshmallow import fields
 
@@ -24,15 +24,17 @@ class AccountView(View):
 class TokenView(View):
     id = fields.String()
     name = fields.String()
-    hint = fields.String(metadata=describe("The beginning and end of the token, to tell tokens apart."))
+    hint = fields.String(metadata=describe("Beginning and end of the token, which distinguish it from others."))
     created_at = UtcDateTime()
-    last_used_at = UtcDateTime(allow_none=True, metadata=describe("To the hour."))
+    last_used_at = UtcDateTime(
+        allow_none=True, metadata=describe("Time of the last use, accurate to an hour; null if never used.")
+    )
     revoked_at = UtcDateTime(allow_none=True)
 
 
 class FreshToken(TokenView):
     token = fields.String(
-        metadata=describe("The token itself, returned only in this response; only its hash is stored.")
+        metadata=describe("The token, returned only in this response. The service stores only its hash.")
     )
 
 

@@ -1,1 +1,1 @@
-"""Bots over HTTP: resource, schemas, fault reports, pages."""
+"""Serve bots over HTTP: resource, schemas, fault reports, pages."""

@@ -1,6 +1,6 @@
-"""Pages of a bot: its ranks, rating histories and results by opponent; and its fault reports, for its owner.
+"""Serve the pages of a bot: ranks, rating histories, results by opponent, and fault reports for its owner.
 
-The pages contain only public data; their scripts read what belongs to the owner from the API, with the owner's token.
+The pages contain only public data. Their scripts read the owner's data from the API with the owner's token.
 """
 
 from collections.abc import Sequence
@@ -34,16 +34,16 @@ from referee.workflows import visibility
 
 pages = Pages("bots", __name__)
 
-LADDERS: Final = 50  # for which the bot's rank is shown
-HISTORIES: Final = 3  # on one page; the history of any other ladder has a page of its own
-STEPS: Final = 200  # in a history
+LADDERS: Final = 50  # most ladders on which the rank of the bot is shown
+HISTORIES: Final = 3  # plotted on one page; ``?ladder=`` selects any other
+STEPS: Final = 200  # rating changes in a history
 RIVALS: Final = 20
 RECENT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PlottedHistory:
-    """Recent changes of a rating, latest first, and their drawing. ``more``: there are earlier changes."""
+    """Hold recent changes of a rating, latest first, and their chart. ``more`` means that there are earlier ones."""
 
     ladder: Ladder
     drawing: Markup
@@ -53,7 +53,7 @@ class PlottedHistory:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """An opponent and the results against it."""
+    """Hold an opponent and the results against it."""
 
     bot_id: str
     name: str
@@ -63,14 +63,14 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of a bot's last matches of one game."""
+    """Hold the results of a bot's last matches of one game."""
 
     games: Sequence[str]
     game: str
     matches: int
     rivals: Sequence[Rival]
     others: int  # opponents that are not listed
-    seats: Sequence[tuple[int, int, BotTotals]]  # number of seats, the seat, its totals
+    seats: Sequence[tuple[int, int, BotTotals]]  # number of seats, seat (from 0), its totals
     versions: Sequence[tuple[str | None, BotTotals]]
 
 
@@ -98,7 +98,7 @@ def bot(bot_id: str) -> Response:
 
 @pages.view(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
 def evidence(bot_id: str, fault_id: int) -> Response:
-    """Show the frame of a fault report; its script reads the report from the API."""
+    """Show the page of a fault report, without the report: the page's script reads it from the API."""
     found = bots.get_bot(current_session(), bot_id)
     happened = {code: known.happened for code, known in ADVICE.items()}
     known = {"bot": found.id, "fault": fault_id, "happened": happened}
@@ -106,7 +106,7 @@ def evidence(bot_id: str, fault_id: int) -> Response:
 
 
 def advice() -> dict[str, str]:
-    """Return what to do about each fault, by code."""
+    """Return the advice about each fault, by code."""
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
@@ -133,9 +133,9 @@ def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
 
 
 def results(of: Bot) -> Results | None:
-    """Return the results of its last matches of the game in ``?game=``, else of its most frequent one.
+    """Return the bot's last results in the game of ``?game=``, by default its most frequent one.
 
-    None if it has not played.
+    Return None if the bot has not played. Raise a 422 for a game that it has not played.
     """
     played = bot_stats.load_last_results(current_session(), of.id)
     numbers: dict[str, int] = {}
@@ -145,7 +145,7 @@ def results(of: Bot) -> Results | None:
         return None
     game = request.args.get("game") or max(numbers, key=lambda name: numbers[name])
     if game not in numbers:
-        raise invalid([("game", f"Must be one of the games it has played: {', '.join(sorted(numbers))}.")])
+        raise invalid([("game", f"Must be one of the games that the bot has played: {', '.join(sorted(numbers))}.")])
     counted = [match for match in played if match.game == game]
     by_rival = bot_stats.by_rival(counted)
     names = bots.names_of(current_session(), list(by_rival)[:RIVALS])
@@ -158,7 +158,7 @@ def results(of: Bot) -> Results | None:
 
 
 def draw_shares(totals: BotTotals) -> Markup:
-    """Return a bar of how often it was placed ahead of the opponent, level with it, behind it."""
+    """Return a bar that shows how often the bot was placed ahead of the opponent, level with it and behind it."""
     parts = [
         StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),
         StackPart(f"level: {totals.tied}", totals.tied, "level"),
@@ -168,7 +168,7 @@ def draw_shares(totals: BotTotals) -> Markup:
 
 
 def recent(of: Bot) -> list[dict[str, Any]]:
-    """Return its last matches, except those in which it may not be shown yet."""
+    """Return the bot's last matches, except those whose players may not be named yet."""
     found = matches.list_matches(current_session(), bot_id=of.id, where=visibility.has_known_seats(), limit=RECENT)
     views = match_views(found.items)
     for match in views:
@@ -178,7 +178,7 @@ def recent(of: Bot) -> list[dict[str, Any]]:
 
 
 def _ladders_to_plot(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
-    """Return the ladder of ``?ladder=``, else those with the most games."""
+    """Return the ladder of ``?ladder=``, by default the first ``HISTORIES`` ladders. Raise a 422 for an unknown one."""
     wanted = request.args.get("ladder")
     if wanted is None:
         return ladders[:HISTORIES]

@@ -1,4 +1,4 @@
-"""Bots extended by related data, as several endpoints and pages show them to the caller."""
+"""Extend bots by related data, as several endpoints and pages show them to the caller."""
 
 from api.auth import viewer_id
 from api.extended import Extended
@@ -8,7 +8,7 @@ from referee.bots.tables import Bot, Certificate
 
 
 def visible_bot(bot: Bot) -> Bot | Extended:
-    """Return ``bot``, for its owner extended by ``own``, which only they may see."""
+    """Return ``bot``. For its owner, add ``own``, with the fields that only the owner may see."""
     if bot.owner_id != viewer_id():
         return bot
     return Extended(bot, own=Extended(bot, check=checks.find_check(current_session(), bot.id)))

@@ -1,4 +1,4 @@
-"""The page that registers a bot: a form, the result of its check, practice. Its script calls the API."""
+"""Serve the page for registering, checking and practising with a bot. Its script calls the API."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from referee.settings import Settings
 
 pages = Blueprint("register", __name__)
 
-OWN_ADVICE: Final = {  # by the codes that only handshakes have
+OWN_ADVICE: Final = {  # advice by code, for codes that occur only in handshakes
     **HANDSHAKE_ADVICE,
     "no_known_game": "Name at least one game of this service in the manifest.",
     "referee_failed": "The service failed; this is not your fault. Check the bot again.",

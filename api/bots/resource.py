@@ -20,7 +20,7 @@ from api.bots.schemas import (
 from api.errors import Problem
 from api.extended import Extended
 from api.matches import fault_reports
-from api.matches.fault_schemas import FaultQuery, FaultView, PaceQuery, PaceView
+from api.matches.fault_schemas import FaultQuery, FaultView, ResponseStatsQuery, ResponseStatsView
 from api.views import Resource, current_session, master_key
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
@@ -45,8 +45,8 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
 
-    It is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only in
-    this response.
+    The bot is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only
+    in this response.
     """
     return attach_secret(bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"]))
 
@@ -82,7 +82,7 @@ def show(bot_id: str) -> Any:
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the name or URL of a bot
 
-    With a new URL it is `unverified` until that has answered the challenge.
+    After a change of the URL, the bot is `unverified` until the new URL has answered the challenge.
     """
     bot = get_own_bot(bot_id)
     etags.require_edited_match(editable_fields(bot))
@@ -94,7 +94,7 @@ def pause(bot_id: str) -> Any:
     """Pause a bot
 
     The bot gets no new matches. Its open friendlies, even those in progress, are cancelled with the reason
-    `bot_paused`. Its other matches that are already arranged are still played.
+    `bot_paused`. All other matches that are already arranged are still played.
     """
     bot_id = get_managed_bot(bot_id).id
     return visible_bot(pausing.pause_bot(current_session(), bot_id, "paused by its owner", master_key=master_key()))
@@ -110,7 +110,7 @@ def resume(bot_id: str) -> Any:
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
-    Its running matches are played to the end; those not begun are cancelled. Its history stays.
+    Matches in progress are played to the end, and matches that have not begun are cancelled. The history is kept.
     """
     return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
 
@@ -131,8 +131,8 @@ def check(bot_id: str) -> Any:
     """Check a bot again
 
     The service sends the challenge, reads the manifest, and runs the conformance suite: about a hundred calls in at
-    most 90 s. Progress and reports are shown with the bot. A pass brings a new certificate; a failure ends the
-    certificate of the same version.
+    most 90 s. Progress and reports are shown with the bot. If the bot passes, it gets a new certificate; if it fails,
+    the certificate of the same version ends.
     """
     return visible_bot(bots.request_handshake(current_session(), get_own_bot(bot_id).id, with_check=True))
 
@@ -141,8 +141,8 @@ def check(bot_id: str) -> Any:
 def show_certificate(bot_id: str) -> Any:
     """Get the certificate of a bot
 
-    The certificate of its present version, which rated matches need. If there is none, the detail of the 404 with the
-    code `no_certificate` says why.
+    Rated matches require a certificate for the current version of the bot. If there is none, the response is a 404 with
+    the code `no_certificate` and a detail that says why.
     """
     bot = bots.get_bot(current_session(), bot_id)
     certificate = certificates.current_certificate(current_session(), bot)
@@ -167,16 +167,16 @@ def list_certificates(query: dict[str, Any], bot_id: str) -> Any:
 def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     """List the faults of one of your bots, newest first
 
-    Each says what was wrong and what to do; `GET /faults/{id}` also has the question, the reply and a curl command.
+    Each fault says what was wrong and what to do. `GET /faults/{id}` adds the question, the reply and a curl command.
     """
     return faults.list_faults(current_session(), bot_id=get_own_bot(bot_id).id, owner_id=current_account().id, **query)
 
 
-@resource.get('/<id("bot"):bot_id>/health', account, PaceView, query=PaceQuery)
+@resource.get('/<id("bot"):bot_id>/health', account, ResponseStatsView, query=ResponseStatsQuery)
 def show_health(query: dict[str, Any], bot_id: str) -> Any:
     """Get the response statistics of one of your bots: latency and faults, by version or day
 
-    Counted from the logs of its last 200 matches whose logs are open.
+    The statistics cover the last 200 matches whose logs are open.
     """
     return fault_reports.response_statistics(get_own_bot(bot_id).id, by_day=query["by"] == "day")
 
@@ -185,8 +185,8 @@ def show_health(query: dict[str, Any], bot_id: str) -> Any:
 def show_waiting(bot_id: str) -> Any:
     """Explain why a bot is not playing
 
-    For its owner and for organisers: the queue position of each of its matches that are not over and what blocks it,
-    and why it has no match in its tournaments. Opponents are shown by seat only.
+    The owner and organisers can read the queue position of each match that is not over, what blocks the match, and why
+    the bot has no match in a tournament. Opponents are identified only by their seats.
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=None if may_organise() else current_account().id)
     slots = current_app.config["SETTINGS"].runner_slots

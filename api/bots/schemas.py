@@ -1,4 +1,4 @@
-"""Bots as everyone and as their owners see them, their certificates, and why they wait."""
+"""Define the schemas of bots, for everyone and for owners, of certificates, and of reasons for waiting."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
@@ -15,7 +15,11 @@ class NewBot(Strict):
 
 class BotChanges(Strict):
     name = Name()
-    url = Address(metadata=describe("With a new URL, the bot is unverified until it has answered the challenge."))
+    url = Address(
+        metadata=describe(
+            "After a change of the URL, the bot is unverified until the new URL has answered the challenge."
+        )
+    )
 
     @validates_schema
     def holds_something(self, changes: dict[str, object], **_: object) -> None:
@@ -24,25 +28,25 @@ class BotChanges(Strict):
 
 
 class BotQuery(PageQuery):
-    owner = Id("acc", attribute="owner_id", metadata=describe("Only bots of this account."))
+    owner = Id("acc", attribute="owner_id", metadata=describe("Return only bots of this account."))
     status = fields.String(validate=member_of(BotState))
 
 
 class BotView(View):
     id = fields.String()
     name = fields.String()
-    owner = fields.String(attribute="owner_id", metadata=describe("Id of the account."))
+    owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
     status = fields.String(validate=member_of(BotState))
-    version = fields.String(allow_none=True, metadata=describe("As declared in the manifest."))
-    games = fields.List(fields.String(), metadata=describe("As declared in the manifest."))
+    version = fields.String(allow_none=True, metadata=describe("Version that the manifest declares."))
+    games = fields.List(fields.String(), metadata=describe("Games that the manifest declares."))
     max_concurrent_requests = fields.Integer(
-        metadata=describe("Concurrent requests that it accepts, as declared in the manifest.")
+        metadata=describe("Number of concurrent requests that the bot accepts, as declared in the manifest.")
     )
     created_at = UtcDateTime()
 
 
 class OwnBotView(BotView):
-    """A bot as its owner sees it. Others do not receive the fields that read ``own``."""
+    """Represent a bot as its owner sees it. Others do not receive the fields that read ``own``."""
 
     optional = ("url", "verified_url", "status_reason", "handshake", "check", "previous_secret_until")
     url = fields.String(attribute="own.url")
@@ -53,17 +57,17 @@ class OwnBotView(BotView):
     handshake = fields.Nested(
         lambda: HandshakeView(),
         attribute="own",
-        metadata=describe("The last handshake and what was wrong with the response."),
+        metadata=describe("The last handshake, and what was wrong with the bot's response."),
     )
     check = fields.Nested(
         lambda: CheckView(),
         attribute="own.check",
-        metadata=describe("The conformance suite: its progress, and the report of the last one that ended."),
+        metadata=describe("Progress of the conformance check, and the report of the last check that ended."),
     )
     previous_secret_until = UtcDateTime(
         attribute="own.previous_secret_until",
         allow_none=True,
-        metadata=describe("Until then, requests are signed with both secrets."),
+        metadata=describe("Time until which requests are signed with both secrets; null if there is only one."),
     )
 
 
@@ -75,18 +79,18 @@ class HandshakeView(View):
 
 class CheckView(View):
     state = fields.String(validate=member_of(CheckState))
-    questions_sent = fields.Integer(metadata=describe("Updated about twice a second."))
+    questions_sent = fields.Integer(metadata=describe("Number of questions sent so far, updated about twice a second."))
     questions_total = fields.Integer()
     current_step = fields.String(metadata=describe("The game or rule being checked now."))
-    version = fields.String(allow_none=True, metadata=describe("Version of the bot in the last one that ended."))
+    version = fields.String(allow_none=True, metadata=describe("Version of the bot in the last check that ended."))
     ended_at = UtcDateTime(allow_none=True)
     report = fields.Dict(
         attribute="last_report",
         allow_none=True,
         metadata=describe(
-            "The result of the last check: `verdict`, `findings` with weight (`severity`), `expected`, `came`,"
-            " `advice`, `curl` (`curl_cut`: it was too long), `latency` by part of a call, `coverage` by game, `seed`"
-            " for `referee check --seed`. Null while the next is due or running. It may contain a stranger's text."
+            "The result of the last check: `verdict`; `findings`, each with `severity`, `expected`, `came`, `advice`"
+            " and `curl` (`curl_cut`: it was too long); `latency` by part of a call; `coverage` by game; `seed` for"
+            " `referee check --seed`. Null while a check is due or running. It may contain untrusted text of the bot."
         ),
     )
 
@@ -98,56 +102,68 @@ class CertificateView(View):
     rules = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
-        metadata=describe("Games that were passed, with the versions of their rules."),
+        metadata=describe("Games in which the bot passed, with the versions of their rules."),
     )
     fits = fields.List(
         fields.String(),
-        metadata=describe("Games for which it is valid now: not ended, same bot version, rules and protocol."),
+        metadata=describe(
+            "Games for which the certificate is valid now: it has not ended, and bot version, rules and protocol match."
+        ),
     )
     warnings = fields.List(fields.String(), metadata=describe("Recommended rules that the bot does not follow."))
     protocol = fields.String()
     engine_version = fields.String()
     issued_at = UtcDateTime()
-    ended_at = UtcDateTime(allow_none=True, metadata=describe("when a later check of this version was over"))
+    ended_at = UtcDateTime(
+        allow_none=True, metadata=describe("When a later check of this version ended this certificate.")
+    )
     ended_reason = fields.String(allow_none=True, validate=member_of(CertificateEnd))
 
 
 class SecretBotView(OwnBotView):
-    secret = fields.String(metadata=describe("`whsec_…`, which signs every call; returned only in this response."))
+    secret = fields.String(
+        metadata=describe("The secret (`whsec_…`) that signs every call, returned only in this response.")
+    )
 
 
 class ReasonView(View):
-    code = fields.String(validate=validate.OneOf(list(REASONS)), metadata=describe("One of a closed list."))
+    code = fields.String(
+        validate=validate.OneOf(list(REASONS)), metadata=describe("Code of the reason, from a closed list.")
+    )
     text = fields.String(metadata=describe("An explanation for people."))
-    ahead = fields.Integer(allow_none=True, metadata=describe("Matches ahead of it in the queue."))
+    ahead = fields.Integer(allow_none=True, metadata=describe("Number of matches ahead of this one in the queue."))
     seat = fields.Integer(allow_none=True, metadata=describe("Seat of the opponent that has no free capacity."))
     tournament_round = fields.Integer(
-        allow_none=True, metadata=describe("Number of the round that the reason refers to.")
+        allow_none=True, metadata=describe("Number of the round that the reason refers to, from 1.")
     )
 
 
 class OpenMatchView(View):
     match = fields.String(attribute="match_id")
     tournament = fields.String(attribute="tournament_id", allow_none=True)
-    position = fields.Integer(allow_none=True, metadata=describe("Position in the queue of due matches, from 1."))
-    reason = fields.Nested(ReasonView, allow_none=True, metadata=describe("Null if the match is in progress."))
+    position = fields.Integer(
+        allow_none=True,
+        metadata=describe("Position in the queue of due matches, from 1; null if the match is not due."),
+    )
+    reason = fields.Nested(
+        ReasonView, allow_none=True, metadata=describe("Why the match waits; null if it is in progress.")
+    )
 
 
-class OpenEventView(View):
+class WaitingTournamentView(View):
     tournament = fields.String(attribute="tournament_id")
     reason = fields.Nested(ReasonView)
 
 
 class WaitingView(View):
     bot = fields.String(attribute="bot_id")
-    playing = fields.Integer(metadata=describe("Its matches in progress."))
-    open = fields.Integer(metadata=describe("Its matches that are not over."))
+    playing = fields.Integer(metadata=describe("Number of its matches in progress."))
+    open = fields.Integer(metadata=describe("Number of its matches that are not over."))
     reason = fields.Nested(
-        ReasonView, allow_none=True, metadata=describe("The most important reason; null while it is playing.")
+        ReasonView, allow_none=True, metadata=describe("The most important reason; null while the bot is playing.")
     )
     matches = fields.List(fields.Nested(OpenMatchView), metadata=describe("The first 20 matches that are not over."))
-    events = fields.List(
-        fields.Nested(OpenEventView),
-        attribute="tournaments",
-        metadata=describe("Tournaments in which it has no match now."),
+    tournaments = fields.List(
+        fields.Nested(WaitingTournamentView),
+        metadata=describe("Tournaments in which the bot has no match now."),
     )

@@ -1,1 +1,1 @@
-"""The catalogue of games over HTTP: resource, schemas, pages."""
+"""Serve the catalogue of games over HTTP: resource, schemas, pages."""

@@ -1,4 +1,4 @@
-"""Pages of games: the list, and each game's rules, ladders and tournaments."""
+"""Serve the pages of games: the list, and each game's rules, ladders and tournaments."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,12 +18,12 @@ from referee.tournaments import tournaments
 
 pages = Pages("games", __name__)
 
-LISTED = 8  # ladders and tournaments of a game
+LISTED = 8  # most ladders, and most tournaments, on the page of a game
 
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
-    """A game in the list: its first paragraph, seats, running matches and ladders."""
+    """Describe a game in the list: its lead, least and greatest number of seats, running matches and ladders."""
 
     name: str
     seats: tuple[int, int]
@@ -60,12 +60,12 @@ def show(name: str) -> Response:
 
 @cache
 def rulebook(name: str) -> Rendered:
-    """Return the rules of the game, rendered."""
+    """Return the rules of the game as HTML."""
     return render_markdown(rules_page(name), guides.address_in("docs/games"))
 
 
 @cache
 def lead(name: str) -> str:
-    """Return the first sentences of the game's rules."""
+    """Return the first paragraph of the game's rules, without its last sentences if they name the rules version."""
     paragraph = rules_page(name).split("\n\n")[1].replace("\n", " ").replace("*", "")
     return paragraph.rsplit(". ", 2)[0] + "." if "rules version" in paragraph else paragraph

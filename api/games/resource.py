@@ -1,4 +1,4 @@
-"""The catalogue of games over HTTP."""
+"""Serve the catalogue of games over HTTP."""
 
 from typing import Any
 

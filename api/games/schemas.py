@@ -1,4 +1,4 @@
-"""The catalogue of games, and the validation of options in requests."""
+"""Define the schemas of the catalogue of games, and validate options in requests."""
 
 from typing import Any
 
@@ -17,9 +17,11 @@ class OptionView(View):
     name = fields.String()
     type = fields.String(attribute="kind", metadata={"enum": ["int", "bool", "choice", "list"]})
     default = fields.Raw(metadata=describe("An integer, a boolean, one of `choices`, or a list of them."))
-    minimum = fields.Integer(attribute="low", metadata=describe("For options of type int."))
-    maximum = fields.Integer(attribute="high", metadata=describe("For options of type int."))
-    choices = fields.List(fields.String(), metadata=describe("For options of type choice and list."))
+    minimum = fields.Integer(attribute="low", metadata=describe("Least value, only for options of type int."))
+    maximum = fields.Integer(attribute="high", metadata=describe("Greatest value, only for options of type int."))
+    choices = fields.List(
+        fields.String(), metadata=describe("Possible values, only for options of type choice and list.")
+    )
     help = fields.String()
 
     @post_dump
@@ -48,7 +50,7 @@ class GameView(View):
 
 
 def check_options(name: str, seats: int, given: dict[str, Any], *, seats_field: str) -> None:
-    """Raise a ``ValidationError`` that names the field if the game does not accept the options or number of seats."""
+    """Raise a ``ValidationError`` that names the field if the game refuses the options or number of seats."""
     try:
         game(name).start(seats, given)
     except NoSuchGame as error:

@@ -1,1 +1,1 @@
-"""Liveness and readiness over HTTP."""
+"""Serve liveness and readiness over HTTP."""

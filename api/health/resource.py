@@ -1,4 +1,4 @@
-"""Health checks: whether the process responds, and whether its database and Redis are available."""
+"""Report whether the process responds, and whether its database and Redis are available."""
 
 import logging
 from typing import Any
@@ -28,8 +28,9 @@ def alive() -> Any:
 def ready() -> Any:
     """Check that the service can work
 
-    503 if the database is not available. Without Redis the service is only degraded: matches are still played, but live
-    pages and rate limits work separately in each process. `egress: dev` means that private addresses may be called.
+    Without a database, the response is a 503. Without Redis, the service is only degraded: matches are still played,
+    but live pages and rate limits work separately in each process. With `egress: dev`, the service may call private
+    addresses.
     """
     database_status, redis_status = database_state(), redis_state()
     available = database_status == "ok"

@@ -1,4 +1,4 @@
-"""Liveness and readiness of the service."""
+"""Define the schemas of liveness and readiness."""
 
 from marshmallow import fields
 

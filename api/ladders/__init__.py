@@ -1,1 +1,1 @@
-"""Ladders over HTTP: resource, schemas, stream, pages."""
+"""Serve ladders over HTTP: resource, schemas, stream, pages."""

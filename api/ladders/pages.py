@@ -1,4 +1,4 @@
-"""Pages of ladders: the list by game, and a ladder in any order, or as of any ledger entry."""
+"""Serve the pages of ladders: the list by game, and a ladder in any order or as of any ledger entry."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ ROWS_PER_PAGE: Final = 50
 LADDERS: Final = 48
 MAX_TEXT_LENGTH: Final = 64
 LAST_PAGE: Final = 10_000
-RECENT_PLACEMENTS: Final = 5  # placements shown, of the last matches
-QUICK_BOTS: Final = 100  # with at most this many and QUICK_RESULTS, a fit takes 0.2 s and is computed for the page
+RECENT_PLACEMENTS: Final = 5  # placements shown in each row, of the bot's last matches
+QUICK_BOTS: Final = 100  # up to this and QUICK_RESULTS, a fit takes 0.2 s and is computed for the page
 QUICK_RESULTS: Final = 2_000
 BAND_POINTS: Final = 50
 MIN_BANDS: Final = 3
-MIN_DOMAIN: Final = 50.0  # points that the scale of interval bars spans at least
+MIN_DOMAIN: Final = 50.0  # least width of the scale of interval bars, in points
 DESCENDING: Final = ("rating", "games")  # columns that are sorted highest first
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardQuery:
-    """The filter, order and page of a ladder that a request asks for."""
+    """Hold the filter, order and page number of a request for a ladder."""
 
     text: str
     order: str
@@ -49,7 +49,7 @@ class LeaderboardQuery:
     page: int
 
     def href(self, **changes: Any) -> str:
-        """Return the link to this view with ``changes``; parameters with their defaults are left out."""
+        """Return the link to this view with ``changes``. Leave out parameters that have their default values."""
         values = {"find": self.text, "sort": self.order, "reverse": int(self.backwards), "page": self.page} | changes
         defaults = {"find": "", "sort": "rank", "reverse": 0, "page": 1}
         return "?" + urlencode({name: value for name, value in values.items() if value != defaults[name]})
@@ -57,7 +57,7 @@ class LeaderboardQuery:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A sortable column: the link that sorts by it, and its present order."""
+    """Describe a sortable column: the link that sorts by it, and its present order."""
 
     name: str
     href: str
@@ -67,7 +67,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntry:
-    """A bot on the page of a ladder."""
+    """Represent a bot on the page of a ladder."""
 
     row: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.RankedBot``
     version: str | None
@@ -156,7 +156,7 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
 
 
 def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
-    """Return the strengths of the ladder's bots if they are cached or quickly computed, else None."""
+    """Return the strengths of the ladder's bots by id if they are cached or quick to compute, else None."""
     bots = leaderboard.count_bots(current_session(), ladder_id)
     quick = bots <= QUICK_BOTS and leaderboard.count_results(current_session(), ladder_id) <= QUICK_RESULTS
     fitted = ladder_fit(ladder_entry(ladder_id)) if quick else last_ladder_fit(ladder_id)
@@ -185,7 +185,7 @@ def _row(
 
 
 def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
-    """Return the common scale of the interval bars of a page."""
+    """Return both ends of the common scale of the interval bars on a page, in points."""
     low = min((strength.low for strength in strengths), default=0.0)
     high = max((strength.high for strength in strengths), default=0.0)
     margin = max(0.0, MIN_DOMAIN - (high - low)) / 2
@@ -193,7 +193,7 @@ def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
 
 
 def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """Return the number of bots by rating, as a drawing and as figures; None for fewer than ``MIN_BANDS`` bands."""
+    """Return the number of bots by rating, as a chart and as figures, or None for fewer than ``MIN_BANDS`` bands."""
     numbers = leaderboard.rating_histogram(current_session(), ladder_id, BAND_POINTS)
     if len(numbers) < MIN_BANDS:
         return None

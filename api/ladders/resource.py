@@ -1,4 +1,4 @@
-"""Ladders, ranks, strengths and rating histories over HTTP."""
+"""Serve ladders, ranks, strengths and rating histories over HTTP."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,10 +9,10 @@ from api.extended import Extended
 from api.ladders.schemas import (
     BotRankView,
     HistoryQuery,
+    LadderPageView,
     LadderQuery,
     LadderView,
     RatingChangeView,
-    StandingLadderView,
     StandingQuery,
     StrengthsPage,
 )
@@ -32,12 +32,12 @@ def list_ladders(query: dict[str, Any]) -> Any:
     return ratings.list_ladders(current_session(), **query)
 
 
-@resource.get('/<id("lad"):ladder_id>', anyone, StandingLadderView, query=StandingQuery)
+@resource.get('/<id("lad"):ladder_id>', anyone, LadderPageView, query=StandingQuery)
 def show(query: dict[str, Any], ladder_id: str) -> Any:
     """Get a ladder, best first
 
-    All rows of a page are as of the ledger entry `as_of_seq`. With `as_of`, the ladder as of that entry is returned, so
-    that all pages are consistent with each other even if the ladder changes meanwhile.
+    All rows of a page are as of the ledger entry `as_of_seq`. Pass it as `as_of` to get further pages of the same
+    state, even if the ladder changes meanwhile.
     """
     ladder = ratings.get_ladder(current_session(), ladder_id)
     found = load_page(ladder_id, query.get("as_of"), limit=query["limit"], cursor=read_cursor(query))
@@ -48,7 +48,7 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
 def show_rank(ladder_id: str, bot_id: str) -> Any:
     """Get the rank of a bot
 
-    404 for a bot without a match that counts on this ladder.
+    If no match of the bot counts on this ladder, the response is a 404.
     """
     ratings.get_ladder(current_session(), ladder_id)
     bot, found = bots.get_bot(current_session(), bot_id), ranks.find_rank(current_session(), ladder_id, bot_id)
@@ -61,8 +61,8 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
 def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
     """Get the estimated strengths of the bots, with confidence intervals
 
-    Estimated from the newest 10,000 results that count; 409 `too_large` for more than 1,000 bots. The newest results
-    may not be included yet.
+    The strengths are estimated from the newest 10,000 results that count. The very last results may not be included
+    yet. For more than 1,000 bots, the response is a 409 `too_large`.
     """
     kept = ladder_entry(ladder_id)
     fitted = ladder_fit(kept)
@@ -78,8 +78,8 @@ def show_strengths(query: dict[str, Any], ladder_id: str) -> Any:
 def show_history(query: dict[str, Any], ladder_id: str) -> Any:
     """List the rating changes of a bot, latest first
 
-    Each change comes from an entry of the ladder's ledger. A bot keeps its rating across versions; each change of
-    version is marked.
+    Each change comes from an entry of the ladder's ledger. A bot keeps its rating across versions; changes of version
+    are marked.
     """
     ratings.get_ladder(current_session(), ladder_id)
     bots.get_bot(current_session(), query["bot_id"])

@@ -1,4 +1,4 @@
-"""Ladders, their rows, the rank and rating changes of a bot, strengths."""
+"""Define the schemas of ladders, ladder rows, ranks, rating changes and strengths."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ def points(micro: int) -> float:
 
 
 class Points(Derived, fields.Float):
-    """A rating, kept in millionths of a point, going out in points."""
+    """Serialise a rating, which is stored in millionths of a point, as points."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float:
         return points(value)
 
 
 class Micro(Derived, fields.Integer):
-    """A rating going out exactly, in millionths of a point."""
+    """Serialise a rating exactly, in millionths of a point."""
 
 
 class LadderQuery(PageQuery):
@@ -35,7 +35,9 @@ class LadderQuery(PageQuery):
 
 
 class StandingQuery(PageQuery):
-    as_of = QueryInt(low=0, high=LAST_ACT, metadata=describe("The ladder as of this ledger entry, an `as_of_seq`."))
+    as_of = QueryInt(
+        low=0, high=LAST_ACT, metadata=describe("Return the ladder as of this ledger entry (an `as_of_seq`).")
+    )
 
 
 class HistoryQuery(PageQuery):
@@ -50,7 +52,9 @@ class LadderView(View):
     created_at = UtcDateTime()
     frozen_reason = fields.String(
         allow_none=True,
-        metadata=describe("What an audit found wrong; ratings are frozen until it is repaired. Null if nothing."),
+        metadata=describe(
+            "What an audit found wrong; null if nothing. Ratings are frozen until the ladder is repaired."
+        ),
     )
 
 
@@ -65,20 +69,24 @@ class RatedBotView(View):
 
 
 class LadderRow(RatedBotView):
-    rank = fields.Integer(metadata=describe("Bots with equal ratings share a rank."))
+    rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
 
 
-class StandingLadderView(LadderView):
+class LadderPageView(LadderView):
     as_of_seq = fields.Integer(
-        metadata=describe("The last ledger entry that counts; pages with the same value are consistent.")
+        metadata=describe(
+            "The last ledger entry that counts. Pages with the same value are consistent with each other."
+        )
     )
     items = fields.List(fields.Nested(LadderRow))
-    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
 
 
 class BotRankView(RatedBotView):
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
-    rank = fields.Integer(metadata=describe("One more than the number of bots with a better rating."))
+    rank = fields.Integer(
+        metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")
+    )
     total = fields.Integer(metadata=describe("Number of bots on the ladder."))
     changed_seq = fields.Integer(
         attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
@@ -88,14 +96,16 @@ class BotRankView(RatedBotView):
 class RatingChangeView(View):
     seq = fields.Integer(metadata=describe("Number of the ledger entry."))
     kind = fields.String(
-        validate=member_of(EntryKind), metadata=describe("A result, a result that was voided, or a repair.")
+        validate=member_of(EntryKind), metadata=describe("Kind of entry: a result, a void of a result, or a repair.")
     )
-    match = fields.String(attribute="match_id", allow_none=True, metadata=describe("Null for a repair."))
-    reason = fields.String(allow_none=True, metadata=describe("Reason of a void or a repair."))
+    match = fields.String(
+        attribute="match_id", allow_none=True, metadata=describe("Id of the match; null for a repair.")
+    )
+    reason = fields.String(allow_none=True, metadata=describe("Reason for a void or a repair; null for a result."))
     at = UtcDateTime()
     games = fields.Integer(metadata=describe("Number of the bot's games that count after this entry."))
     version = fields.String(allow_none=True, metadata=describe("Version of the bot in that match."))
-    version_changed = fields.Boolean(metadata=describe("The version differs from that of the previous result."))
+    version_changed = fields.Boolean(metadata=describe("Whether the version differs from that of the previous result."))
     before = Points("before")
     before_micro = Micro("before")
     after = Points("after")
@@ -107,24 +117,32 @@ class StrengthRow(View):
     bot = fields.String(attribute="id")
     name = fields.String()
     points = Rounded(
-        2, metadata=describe("The mean is 1500; with 400 more, a bot wins ten times as often as it loses.")
+        2,
+        metadata=describe(
+            "Estimated strength; the mean is 1500. With 400 more, a bot wins ten times as often as it loses."
+        ),
     )
     low = Rounded(2, metadata=describe("Lower end of the 95 % interval."))
-    high = Rounded(2)
-    se = Rounded(2, metadata=describe("Standard error."))
+    high = Rounded(2, metadata=describe("Upper end of the 95 % interval."))
+    se = Rounded(2, metadata=describe("Standard error of the strength."))
     matches = fields.Integer()
     superior_to_next = fields.Float(
-        allow_none=True, metadata=describe("Probability that it is stronger than the next bot; null for the last.")
+        allow_none=True,
+        metadata=describe("Probability that the bot is stronger than the next one; null for the last bot."),
     )
-    best_rank = fields.Integer(metadata=describe("Best rank that is compatible with all intervals."))
+    best_rank = fields.Integer(metadata=describe("Best rank that is compatible with the intervals of all bots."))
     worst_rank = fields.Integer()
 
 
 class StrengthsPage(View):
-    as_of_seq = fields.Integer(metadata=describe("The last result that counts; for a ladder, the last ledger entry."))
-    results = fields.Integer(metadata=describe("Results used for the estimate."))
-    left_out = fields.Integer(metadata=describe("Older results of a ladder that were left out."))
+    as_of_seq = fields.Integer(
+        metadata=describe("Number of the last result included; for a ladder, of the last ledger entry.")
+    )
+    results = fields.Integer(metadata=describe("Number of results used for the estimate."))
+    left_out = fields.Integer(metadata=describe("Number of older results of a ladder that were left out."))
     converged = fields.Boolean(metadata=describe("Whether the estimate converged to a hundredth of a point."))
-    exact = fields.Boolean(metadata=describe("False if there are too many bots to compute errors exactly."))
-    items = fields.List(fields.Nested(StrengthRow), metadata=describe("Strongest first."))
-    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    exact = fields.Boolean(
+        metadata=describe("Whether the standard errors are exact; false if there are too many bots.")
+    )
+    items = fields.List(fields.Nested(StrengthRow), metadata=describe("Strengths, strongest first."))
+    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))

@@ -1,6 +1,6 @@
-"""The stream of a ladder: the rows of the bots whose rating changed, at most once a second.
+"""Stream ladders: send the rows of the bots whose rating changed, at most once a second.
 
-The id of a message is the number of the last ledger entry it covers.
+The id of a message is the number of the last ledger entry that it covers.
 """
 
 import time
@@ -21,21 +21,21 @@ from referee.ladders.ratings import RankedBot
 Json = dict[str, Any]
 
 ROWS_PER_MESSAGE: Final = 50  # ladder rows in a message
-MIN_INTERVAL_S: Final = 1.0  # between two messages
-MAX_CACHED_MESSAGES: Final = 32  # messages for reconnecting viewers, each from another ledger entry on
+MIN_INTERVAL_S: Final = 1.0  # least time between two messages
+MAX_CACHED_MESSAGES: Final = 32  # messages for reconnecting viewers, each beginning at another ledger entry
 
 
 @dataclass(eq=False, slots=True)
 class LadderFeed(Feed):
-    """A ladder with viewers, and the last ledger entry they have been sent."""
+    """Track a ladder with viewers, and the last ledger entry that was sent to them."""
 
     sent_seq: int = 0
     not_before: float = 0.0
-    changes_since: dict[int, bytes] = field(default_factory=dict)  # the message for viewers that know up to this entry
+    changes_since: dict[int, bytes] = field(default_factory=dict)  # messages by the last entry that the viewer knows
 
 
 class LadderStream(Stream[LadderFeed]):
-    """The ladders with viewers in this process; ``dump_row`` returns a ladder row as JSON."""
+    """Stream the ladders with viewers in this process. ``dump_row`` converts a ladder row to JSON."""
 
     feed_type = LadderFeed
     keep_s = 5.0
@@ -51,7 +51,7 @@ class LadderStream(Stream[LadderFeed]):
             self._wait_until(lambda: feed.sent_seq >= (after or 0))
         while not self._accept_viewer(feed, after, accept):
             self._read_changes(feed, feed.sent_seq if after is None else after)
-        yield from ()  # no pieces: what a viewer of a ladder missed fits into one message
+        yield from ()  # makes this a generator; all that a viewer missed fits into one message
 
     def _accept_viewer(self, feed: LadderFeed, after: int | None, accept: Accept) -> bool:
         with self._changed:

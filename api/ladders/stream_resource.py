@@ -1,4 +1,4 @@
-"""The stream of a ladder over HTTP."""
+"""Serve the stream of a ladder over HTTP."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from referee.ladders import ratings
 
 
 @resource.stream(
-    '/ladders/<id("lad"):ladder_id>/stream', "Messages, until the client disconnects.", "changes", ends=False
+    '/ladders/<id("lad"):ladder_id>/stream', "Messages until the client disconnects.", "changes", ends=False
 )
 def follow_ladder(query: dict[str, Any], ladder_id: str) -> Response:
     """Follow a ladder (server-sent events)
 
-    `changes`, at most once a second: `as_of_seq`, and in `items` the rows of the bots whose rating changed since the
-    previous message, the latest first, at most 50. The ranks of other bots may have changed too. The id of a message is
-    its `as_of_seq`; pass that of a page as `after` to receive all changes since that page.
+    The stream sends `changes`, at most once a second: `as_of_seq`, and in `items` the rows of the bots whose rating
+    changed since the previous message, latest first, at most 50. The ranks of other bots may have changed too. The id
+    of a message is its `as_of_seq`. Pass the `as_of_seq` of a page as `after` to receive all changes since that page.
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)

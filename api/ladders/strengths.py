@@ -1,4 +1,4 @@
-"""Strengths of bots estimated from results, one estimate at a time; those of ladders are cached."""
+"""Estimate the strengths of bots from results, one estimate at a time. Cache the estimates of ladders."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from api.views import database
 from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
 
-MOST_KEPT: Final = 50_000  # results; 10,000 take some 25 MB with everything computed from them
+MOST_KEPT: Final = 50_000  # results; 10,000 results and everything computed from them take about 25 MB
 MOST_FITTED: Final = 10_000  # results
 MOST_FITTED_BOTS: Final = 1_000
 FIT_PATIENCE_S: Final = 20
@@ -36,7 +36,7 @@ def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
 
 
 def last_ladder_fit(ladder_id: str) -> Fit | None:
-    """Return the strengths that this process computed last, even if outdated; None if it has computed none."""
+    """Return the strengths that this process computed last, even if outdated, or None if it has computed none."""
     kept = LADDERS.peek(ladder_id)
     return None if kept is None else cast("Fit | None", kept.computed_part("fit"))
 
@@ -48,7 +48,10 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
 
 
 def fit_strengths(results: Sequence[Result]) -> Fit:
-    """Return the strengths of the bots in ``results``. Raise a 409 for too many bots, a 503 while busy."""
+    """Return the strengths of the bots in ``results``.
+
+    Raise a 409 for too many bots, or a 503 if another fit takes too long.
+    """
     bots = {bot for seated, _, _ in results for bot in seated}
     if len(bots) > MOST_FITTED_BOTS:
         raise too_large(f"{len(bots):,} bots")

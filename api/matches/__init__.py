@@ -1,1 +1,1 @@
-"""Matches over HTTP: resource, schemas, live feed, pages."""
+"""Serve matches over HTTP: resource, schemas, live feed, pages."""

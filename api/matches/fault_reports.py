@@ -1,4 +1,4 @@
-"""Fault reports for owners, and the response statistics of a bot."""
+"""Prepare fault reports for owners, and the response statistics of a bot."""
 
 import json
 from bisect import bisect_right
@@ -18,8 +18,8 @@ from referee.matches.fault_reports import ReportedFault
 
 Json = dict[str, Any]
 
-MAX_CACHED_ANSWERS: Final = 1_000_000  # answers, some 100 MB
-EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # of histograms
+MAX_CACHED_ANSWERS: Final = 1_000_000  # answers, which take about 100 MB
+EDGES_MS: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # lower edges of histogram bins
 TIMED_MATCHES: Final = Cache[Sequence[response_stats.TimedMatch]](
     MAX_CACHED_ANSWERS, lambda timed: 1 + sum(len(match.answers) for match in timed)
 )
@@ -51,7 +51,7 @@ def response_statistics(bot_id: str, *, by_day: bool) -> Json:
 
 
 def histogram(times_ms: Sequence[int]) -> list[Json]:
-    """Count the times from each edge up to the next, without empty bins at both ends."""
+    """Return the number of times in each bin, without empty bins at both ends."""
     counted = Counter(bisect_right(EDGES_MS, ms) - 1 for ms in times_ms)
     if not counted:
         return []
@@ -65,7 +65,7 @@ def _summarise(period: response_stats.ResponsePeriod) -> Extended:
 
 
 def _curl_command(reported: ReportedFault) -> str | None:
-    """Return the command that sends the question to the bot again; None if the question was not stored whole."""
+    """Return a command that sends the question to the bot again, or None if the question was not stored whole."""
     request = reported.fault.request
     if not request or is_cut(request) or not reported.url:
         return None

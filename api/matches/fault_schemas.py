@@ -1,4 +1,4 @@
-"""Faults, in lists and as reports, and the response statistics of a bot."""
+"""Define the schemas of faults, in lists and as reports, and of the response statistics of a bot."""
 
 import base64
 from typing import Any
@@ -25,73 +25,87 @@ class FaultQuery(MatchFaultQuery):
 
 
 class Advice(Derived, fields.String):
-    """What to do about a fault, by its code."""
+    """Serialise the code of a fault as advice about it."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str:
         return ADVICE[value].remedy
 
 
 class Base64(Derived, fields.String):
-    """Bytes that are not UTF-8; null for those that are."""
+    """Serialise bytes that are not UTF-8 in Base64, and UTF-8 as null."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None or decode_utf8(value) is not None else base64.b64encode(value).decode()
 
 
 class IsCut(Derived, fields.Boolean):
-    """True for bytes of which there may have been more than are kept."""
+    """Serialise whether bytes may have been cut off because they were too long to store."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> bool:
         return is_cut(value)
 
 
 def is_cut(body: bytes | None) -> bool:
-    """Return whether there may have been more of ``body`` than is kept."""
+    """Return whether ``body`` may have been cut off because it was too long to store."""
     return body is not None and len(body) >= MAX_REPORT_BYTES
 
 
 class FaultView(View):
-    id = fields.Integer(attribute="fault.id", metadata=describe("`GET /faults/{id}` returns the whole report."))
+    id = fields.Integer(
+        attribute="fault.id", metadata=describe("Id of the fault. `GET /faults/{id}` returns the whole report.")
+    )
     match = fields.String(attribute="fault.match_id")
     n = fields.Integer(attribute="fault.n", metadata=describe("Number of the decision point in the match."))
     seat = fields.Integer(attribute="fault.seat")
     bot = fields.String(attribute="fault.bot_id")
     version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
     code = fields.String(
-        attribute="fault.code", validate=validate.OneOf(CODES), metadata=describe("One of a closed list.")
+        attribute="fault.code",
+        validate=validate.OneOf(CODES),
+        metadata=describe("Code of the fault, from a closed list."),
     )
-    detail = fields.String(attribute="fault.detail", metadata=describe("What exactly was wrong."))
-    advice = Advice("fault.code", metadata=describe("What to do about it."))
+    detail = fields.String(attribute="fault.detail", metadata=describe("A description of what was wrong."))
+    advice = Advice("fault.code", metadata=describe("What to do about the fault."))
     timing = fields.Dict(
         attribute="fault.timing", allow_none=True, metadata=describe("Latency breakdown in milliseconds.")
     )
     created_at = UtcDateTime(attribute="fault.created_at")
 
 
-class EvidenceView(FaultView):
-    request = Utf8(attribute="fault.request", allow_none=True, metadata=describe("The exact body that was sent."))
-    request_cut = IsCut("fault.request", metadata=describe("The request was longer than what is stored."))
+class FaultReportView(FaultView):
+    request = Utf8(
+        attribute="fault.request",
+        allow_none=True,
+        metadata=describe("The exact body that was sent; null if it was not stored."),
+    )
+    request_cut = IsCut("fault.request", metadata=describe("Whether the stored request may be cut off."))
     reply = Utf8(
         attribute="fault.reply",
         allow_none=True,
-        metadata=describe("The response body if it is UTF-8. It is untrusted: display it as text only."),
+        metadata=describe(
+            "The response body if it is UTF-8, otherwise null. It is untrusted: display it as text only."
+        ),
     )
-    reply_base64 = Base64("fault.reply", allow_none=True, metadata=describe("The response body if it is not UTF-8."))
-    reply_cut = IsCut("fault.reply", metadata=describe("The reply may have been longer than what is stored."))
+    reply_base64 = Base64(
+        "fault.reply",
+        allow_none=True,
+        metadata=describe("The response body in Base64 if it is not UTF-8, otherwise null."),
+    )
+    reply_cut = IsCut("fault.reply", metadata=describe("Whether the stored reply may be cut off."))
     played = fields.Dict(
         allow_none=True, metadata=describe("The action played instead; null while opponents have not acted yet.")
     )
     curl = fields.String(
         allow_none=True,
-        metadata=describe("For the owner: a command that repeats the question, signed with $REFEREE_BOT_SECRET."),
+        metadata=describe("Command that repeats the question, for the owner only; null if there is none."),
     )
 
 
-class PaceQuery(Query):
+class ResponseStatsQuery(Query):
     by = fields.String(
         load_default="version",
         validate=validate.OneOf(["version", "day"]),
-        metadata=describe("One item per version, or one per version and day (UTC)."),
+        metadata=describe("Return one item per version, or one per version and day (UTC)."),
     )
 
 
@@ -102,26 +116,29 @@ class LatencyView(View):
     max = fields.Integer()
 
 
-class BarView(View):
-    from_ms = fields.Integer(metadata=describe("Lower edge of the bin; it ends where the next begins."))
+class HistogramBinView(View):
+    from_ms = fields.Integer(
+        metadata=describe("Lower edge of the bin in milliseconds. The bin ends where the next one begins.")
+    )
     decisions = fields.Integer()
 
 
-class StretchView(View):
+class ResponsePeriodView(View):
     version = fields.String(allow_none=True)
     day = fields.Date(allow_none=True)
     first_at = UtcDateTime(metadata=describe("When the first of these matches ended."))
     last_at = UtcDateTime()
     matches = fields.Integer()
-    decisions = fields.Integer(metadata=describe("Questions sent to the bot."))
-    ms = fields.Nested(LatencyView, metadata=describe("Response times as charged to the bot's clock."))
+    decisions = fields.Integer(metadata=describe("Number of questions sent to the bot."))
+    ms = fields.Nested(LatencyView, metadata=describe("Response times in milliseconds, as charged to the bot's clock."))
     histogram = fields.List(
-        fields.Nested(BarView), metadata=describe("The same times as a histogram with bins from 1, 2, 5, 10 … ms.")
+        fields.Nested(HistogramBinView),
+        metadata=describe("The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms."),
     )
     faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
 
 
-class PaceView(View):
+class ResponseStatsView(View):
     bot = fields.String()
-    matches = fields.Integer(metadata=describe("Number of matches counted, at most the last 200 that are over."))
-    items = fields.List(fields.Nested(StretchView), metadata=describe("Latest first."))
+    matches = fields.Integer(metadata=describe("Number of matches included: at most the last 200 that are over."))
+    items = fields.List(fields.Nested(ResponsePeriodView), metadata=describe("Statistics, latest first."))

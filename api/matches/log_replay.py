@@ -26,7 +26,7 @@ from referee.workflows import match_loading
 MOST_CONCURRENT: Final = 2  # replays in this process
 SLOT_TIMEOUT_S: Final = 2.0
 RETRY_AFTER_S: Final = "2"
-MAX_REPORTS: Final = 1_000  # reports
+MAX_REPORTS: Final = 1_000  # reports cached in this process
 
 
 _REPORTS: Final = RecentCache[Json](MAX_REPORTS)
@@ -34,12 +34,12 @@ _REPLAYING: Final = threading.BoundedSemaphore(MOST_CONCURRENT)
 
 
 def report(session: Session, match: schema.StoredMatch) -> Json:
-    """Return the report of ``verify`` on the match's log.
+    """Return the verification report on the match's log.
 
     Raise a ``Problem``: 409 before the log is open, 404 without a log, 503 while too many others are being replayed.
     """
     lines = _load_open_log(session, match)
-    # The digest of the very last line covers all before it, including the reveal.
+    # The digest of the last line identifies the whole log, including the reveal.
     return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
 
 
@@ -61,7 +61,7 @@ def _load_open_log(session: Session, match: schema.StoredMatch) -> list[bytes]:
         raise Problem(409, "log_not_ready", detail)
     lines = logs.log_lines(session, match.id)
     if not lines:
-        raise not_found()  # cancelled before its first row
+        raise not_found()  # the match was cancelled before its first row
     return lines
 
 
@@ -85,7 +85,7 @@ def _rebuild_question(
 
 @contextmanager
 def limit_replays() -> Iterator[None]:
-    """Run the block as one of ``MOST_CONCURRENT`` replays.
+    """Run the block as one of at most ``MOST_CONCURRENT`` replays.
 
     Raise a 503 after waiting ``SLOT_TIMEOUT_S`` for a free slot.
     """

@@ -16,14 +16,14 @@ MAX_FEEDS: Final = 16  # matches; a long one takes a few megabytes
 
 
 class MatchFeedCache:
-    """The feeds of the ``most`` matches requested last. Thread-safe."""
+    """Cache the feeds of the ``most`` matches requested last. Thread-safe."""
 
     def __init__(self, most: int = MAX_FEEDS) -> None:
         self._recent = RecentCache[tuple[MatchFeed, threading.Lock]](most)
         self._deal_groups = DealGroupProgress()
 
     def read_feed(self, session: Session, match_id: str) -> tuple[MatchVisibility, list[Json]]:
-        """Return the visibility of the match and the items of all rows visible now. Raise ``NotFound`` without one."""
+        """Return the visibility of a match and the items of its visible rows. Raise ``NotFound`` if it is unknown."""
         standing = visibility.load_visibility(session, match_id)
         feed, reading = self._recent.get(match_id, lambda: (MatchFeed(match_id, self._deal_groups), threading.Lock()))
         with reading:

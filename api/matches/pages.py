@@ -1,4 +1,4 @@
-"""Pages of matches: the list, a match in the viewer, and the page that opens a log file."""
+"""Serve the pages of matches: the list, a match in the viewer, and the page that opens a log file."""
 
 import re
 from typing import Any, Final
@@ -43,7 +43,6 @@ def contents() -> Response:
         "bot": _id("bot", "bot"),
         "tournament": _id("tournament", "trn"),
     }
-    # Who plays a rated match is not told by asking for its players.
     found = matches.list_matches(
         current_session(),
         status=query["status"],
@@ -97,7 +96,7 @@ def replay() -> Response:
 
 
 def _script_data(match: StoredMatch, view: Json) -> Json:
-    """Return the data for the page's script. Players are named only if everyone may know them."""
+    """Return the data for the page's script. Name the players only if everyone may know them."""
     named = all(seat["name"] is not None for seat in view["seats"])
     header = {
         "game": match.game,

@@ -1,6 +1,6 @@
-"""Matches extended by their seats and deal groups, as several endpoints and pages show them to the caller.
+"""Extend matches by their seats and deal groups, as several endpoints and pages show them to the caller.
 
-What the caller may not see is removed here; schemas decide the format of the rest.
+Data that the caller may not see is removed here; schemas decide the format of the rest.
 """
 
 from collections.abc import Collection, Sequence

@@ -31,7 +31,7 @@ def arrange(new_match: dict[str, Any]) -> Any:
 
     An owner can create friendlies: unrated matches with at least one bot of their own. An owner may have 10 friendlies
     that are not over, each with at most 5 s per decision and a bank of 60 s. Organisers have no such limits, may seat
-    any bots, and may have the match rated.
+    any bots, and may create rated matches.
     """
     check_may_create(new_match)
     plan = matches.MatchPlan(
@@ -66,7 +66,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
 
     A match can be cancelled by the account that created it and by organisers; a match of a tournament only by the
     tournament's organiser; a friendly also by the owner of any bot in it. The match stays listed, without a result.
-    Matches that share their cards are cancelled together: 409 unless `whole_group` is true.
+    Without `whole_group`, the response is a 409 if other matches share the cards: they must be cancelled together.
     """
     match = matches.get_match(current_session(), match_id)
     if not may_cancel(match):
@@ -89,9 +89,9 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
 def void(wish: dict[str, Any], match_id: str) -> Any:
     """Void a finished match, so that it no longer counts
 
-    For the organiser who created the match or runs its tournament. The log and placements stay readable, with the
-    reason. A new ledger entry changes the ladder to what it would be without the match. With `rematch` the match is
-    played again, as long as its tournament is running.
+    Only the organiser who created the match or runs its tournament may do this. The log and placements stay readable,
+    with the reason. A new ledger entry changes the ladder to what it would be without the match. With `rematch` the
+    match is played again, as long as its tournament is running.
     """
     if not may_void(matches.get_match(current_session(), match_id)):
         raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
@@ -110,7 +110,8 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
 def retry(match_id: str) -> Any:
     """Retry a stuck match
 
-    For the operator, after fixing the cause of the failures. The match continues from its last recorded row.
+    Only the operator may do this, after fixing the cause of the failures. The match continues from its last recorded
+    row.
     """
     return attach_group(match_retry.retry_match(current_session(), match_id))
 
@@ -133,8 +134,8 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
 def log(match_id: str) -> Response:
     """Download the log of a match
 
-    The log can be read when the last match of its deal group is over; before that 409 `log_not_ready`. A match that was
-    cancelled before its first row has no log.
+    The log can be read when the last match of its deal group is over; before that, the response is a 409
+    `log_not_ready`. A match that was cancelled before its first row has no log.
     """
     match = matches.get_match(current_session(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0
@@ -142,13 +143,13 @@ def log(match_id: str) -> Response:
         content = logs.read_log_file(current_session(), match, gzipped=False)
     except NotReady as error:
         if logs.is_log_public(current_session(), match):
-            raise not_found() from None  # cancelled before its first row: there is no log and there will be none
+            raise not_found() from None  # the match was cancelled before its first row and will never have a log
         raise Problem(409, "log_not_ready", str(error)) from None
     response = Response(content, mimetype="application/x-ndjson")
     response.headers["Content-Disposition"] = f'attachment; filename="{match.id}.ndjson"'
     response.headers["Content-Security-Policy"] = LOG_POLICY
     response.headers["Vary"] = "Accept-Encoding"
-    if gzipped:  # as one member: browsers read only the first
+    if gzipped:  # in one gzip member: browsers read only the first
         response.set_data(gzip.compress(content, 6, mtime=0))
         response.headers["Content-Encoding"] = "gzip"
     return response
@@ -157,7 +158,8 @@ def log(match_id: str) -> Response:
 def check_may_create(new_match: dict[str, Any]) -> None:
     """Raise unless this account may create the match.
 
-    Others than organisers need a bot of their own, and may not have rated matches, long times or too many friendlies.
+    Accounts that are not organisers need a bot of their own in the match. Their matches must be unrated, with limited
+    time, and within the quota of friendlies.
     """
     try:
         seated = [bots.get_bot(current_session(), bot_id) for bot_id in new_match["bots"]]
@@ -174,11 +176,11 @@ def check_may_create(new_match: dict[str, Any]) -> None:
 
 
 def check_time(time: dict[str, int]) -> None:
-    """Raise a 422 if a friendly has more time than allowed."""
+    """Raise a 422 that names each time that is longer than a friendly may have."""
     most = asdict(quotas.MAX_TIME)
     if too_long := [name for name in most if time[name] > most[name]]:
         raise invalid(
-            (f"time.{name}", f"Must be at most {most[name]} in a friendly. Organisers may set more.")
+            (f"time.{name}", f"Must be at most {most[name]} ms in a friendly. Organisers may set more.")
             for name in too_long
         )
 

@@ -1,4 +1,4 @@
-"""Matches, in requests and responses. Cards and actions are only in the log."""
+"""Define the schemas of matches in requests and responses. Cards and actions are only in the log."""
 
 from typing import Any
 
@@ -37,13 +37,13 @@ class TimeView(Strict):
         low=50,
         high=60_000,
         load_default=DEFAULTS.budget_ms,
-        metadata=describe(f"time per decision; at most {MAX_TIME.budget_ms} in a friendly"),
+        metadata=describe(f"Time per decision in milliseconds; at most {MAX_TIME.budget_ms} in a friendly."),
     )
     bank_ms = StrictInt(
         low=0,
         high=600_000,
         load_default=DEFAULTS.bank_ms,
-        metadata=describe(f"bank of extra time per match; at most {MAX_TIME.bank_ms} in a friendly"),
+        metadata=describe(f"Bank of extra time per match in milliseconds; at most {MAX_TIME.bank_ms} in a friendly."),
     )
 
 
@@ -53,12 +53,14 @@ class NewMatch(Strict):
         Id("bot"),
         required=True,
         validate=validate.Length(1, MAX_SEATS),
-        metadata=describe("Bots by seat, without repetition; at least one must be your own."),
+        metadata=describe("Ids of the bots, in order of seats, without repetition. At least one bot must be your own."),
     )
     options = fields.Dict(
         keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
     )
-    rated = StrictBool(load_default=False, metadata=describe("Only organisers may set this."))
+    rated = StrictBool(
+        load_default=False, metadata=describe("Whether the match is rated. Only organisers may set this.")
+    )
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -77,20 +79,22 @@ class MatchQuery(PageQuery):
 
 
 class CancelMatch(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Shown to everyone."))
-    whole_group = StrictBool(load_default=False, metadata=describe(f"cancel {WHOLE_GROUP}; needed where there are"))
+    reason = PlainText(MAX_REASON_LENGTH, load_default="cancelled", metadata=describe("Reason, shown to everyone."))
+    whole_group = StrictBool(load_default=False, metadata=describe(f"Cancel {WHOLE_GROUP}. Required if there are any."))
 
 
 class VoidMatch(Strict):
-    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Shown to everyone."))
+    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, shown to everyone."))
     rematch = StrictBool(load_default=False, metadata=describe("Play the match again with new cards."))
-    whole_group = StrictBool(load_default=False, metadata=describe(f"void {WHOLE_GROUP}; needed in duplicate deals"))
+    whole_group = StrictBool(
+        load_default=False, metadata=describe(f"Void {WHOLE_GROUP}. Required for duplicate deals.")
+    )
 
 
 class VoidedView(View):
-    void = fields.List(fields.String(), attribute="matches", metadata=describe("Matches that were voided."))
-    cancelled = fields.List(fields.String(), metadata=describe("Matches of the group that were not over."))
-    rematches = fields.List(fields.String(), metadata=describe("Rematches that were created."))
+    void = fields.List(fields.String(), attribute="matches", metadata=describe("Ids of matches that were voided."))
+    cancelled = fields.List(fields.String(), metadata=describe("Ids of matches of the group that were cancelled."))
+    rematches = fields.List(fields.String(), metadata=describe("Ids of rematches that were created."))
     ledger_entries = fields.List(
         fields.Integer(),
         attribute="entry_seqs",
@@ -99,7 +103,7 @@ class VoidedView(View):
 
 
 class UnratedReason(fields.String):
-    """The reason why a match is unrated, one of ``UNRATED_REASONS``."""
+    """Serialise the reason why a match is unrated, one of ``UNRATED_REASONS``."""
 
     def __init__(self, description: str) -> None:
         listed = "; ".join(f"`{code}`: {text}" for code, text in UNRATED_REASONS.items())
@@ -107,7 +111,7 @@ class UnratedReason(fields.String):
             required=True,
             allow_none=True,
             validate=validate.OneOf(list(UNRATED_REASONS)),
-            metadata=describe(f"{description}. {listed}"),
+            metadata=describe(f"{description} {listed}."),
         )
 
 
@@ -116,25 +120,29 @@ class SeatView(View):
     bot = fields.String(
         attribute="bot_id",
         allow_none=True,
-        metadata=describe("Null while a rated match is in progress, unless its tournament is not `anonymous`."),
+        metadata=describe("Id of the bot. Null until a rated match is over, unless its tournament is not `anonymous`."),
     )
     name = fields.String(
-        attribute="bot_name", allow_none=True, metadata=describe("The name when the match began; null if `bot` is.")
+        attribute="bot_name",
+        allow_none=True,
+        metadata=describe("Name of the bot when the match began; null if `bot` is null."),
     )
     version = fields.String(allow_none=True)
     entrant = fields.String(
-        allow_none=True, metadata=describe("The entered bot; differs from `bot` if a house bot substitutes for it.")
+        allow_none=True,
+        metadata=describe("Id of the entered bot, which differs from `bot` if a house bot substitutes for it."),
     )
     rated = fields.Boolean(
-        allow_none=True, metadata=describe("Whether the seat is rated if the match is; null if `bot` is.")
+        allow_none=True,
+        metadata=describe("Whether the seat counts for ratings if the match is rated; null if `bot` is null."),
     )
     placement = fields.Integer(allow_none=True)
     returns = fields.Integer(allow_none=True, metadata=describe("Net result of the seat."))
 
 
 class RevealView(View):
-    seed = fields.String(metadata=describe("32 bytes in hex."))
-    nonces = fields.List(fields.String(), metadata=describe("In the order of `entries`."))
+    seed = fields.String(metadata=describe("Seed of the deals: 32 bytes in hex."))
+    nonces = fields.List(fields.String(), metadata=describe("Nonces of the bots, in the order of `entries`."))
     nonce_hashes = fields.List(fields.String())
 
 
@@ -142,7 +150,9 @@ class GroupView(View):
     id = fields.String()
     kind = fields.String(
         validate=member_of(DealSharing),
-        metadata=describe("own: this match alone; common: tables of a round; duplicate: the same bots, seats rotated"),
+        metadata=describe(
+            "Which matches share cards. `own`: none; `common`: a whole round; `duplicate`: the same bots reseated."
+        ),
     )
     state = fields.String(validate=member_of(DealGroupState))
     commitment = fields.String(
@@ -152,9 +162,11 @@ class GroupView(View):
         fields.String(),
         allow_none=True,
         attribute="revealed_entries",
-        metadata=describe("Bots in the order of their nonces; null until the group is revealed."),
+        metadata=describe("Ids of the bots in the order of their nonces; null until the group is revealed."),
     )
-    reveal = fields.Nested(RevealView, allow_none=True, metadata=describe("Null until the group is revealed."))
+    reveal = fields.Nested(
+        RevealView, allow_none=True, metadata=describe("Seed and nonces; null until the group is revealed.")
+    )
 
 
 class MatchView(View):
@@ -165,9 +177,9 @@ class MatchView(View):
     seats = fields.List(fields.Nested(SeatView))
     time = Part(TimeView)
     rated = fields.Boolean()
-    unrated_reason = UnratedReason("why it is unrated; null if it is rated")
+    unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     status = fields.String(validate=member_of(MatchState))
-    reason = fields.String(allow_none=True, metadata=describe("Why it was cancelled or does not count."))
+    reason = fields.String(allow_none=True, metadata=describe("Why the match was cancelled or does not count."))
     tournament = fields.String(attribute="tournament_id", allow_none=True)
     tournament_round = fields.Integer(allow_none=True)
     table = fields.Integer(
@@ -175,11 +187,11 @@ class MatchView(View):
         allow_none=True,
         metadata=describe("Table number, from 1; in a ladder tournament, the number of the match."),
     )
-    leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table."))
+    leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table, from 1."))
     rematch_of = fields.String(
         allow_none=True, metadata=describe("The voided or cancelled match that this match repeats.")
     )
-    group_id = fields.String(metadata=describe("The deal group; when it is over, the log can be read."))
+    group_id = fields.String(metadata=describe("Id of the deal group. The log can be read when the group is over."))
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
     finished_at = UtcDateTime(allow_none=True)

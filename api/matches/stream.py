@@ -1,6 +1,6 @@
-"""The stream of a match: its log rows, masked, as soon as they are visible, and its state.
+"""Stream matches: send log rows, masked, as soon as they are visible, and the state.
 
-The id of a message is the number of the last row sent, so a reconnecting viewer is caught up from the log.
+The id of a message is the number of the last row sent, so a reconnecting viewer gets all later rows from the log.
 """
 
 import time
@@ -27,10 +27,10 @@ MAX_HANDED_OVER: Final = 256 << 10  # bytes passed to the stream writer; the res
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class MatchStreamFeed(Feed):
-    """A match with viewers, and the rows they have been sent."""
+    """Track a match with viewers, and the rows that were sent to them."""
 
     visible: MatchFeed
-    items: list[bytes] = field(default_factory=list)  # of the rows sent, in order
+    items: list[bytes] = field(default_factory=list)  # the rows sent, in order, as JSON
     visibility: MatchVisibility | None = None
     state: bytes = b""
 
@@ -40,9 +40,9 @@ class MatchStreamFeed(Feed):
 
 
 class MatchStream(Stream[MatchStreamFeed]):
-    """The matches with viewers in this process.
+    """Stream the matches with viewers in this process.
 
-    Recording a row notifies nobody: that would cost a notification for each decision of every match. One query every
+    Recorded rows send no notification, which would cost one for each decision of every match. Instead, one query every
     ``poll_s`` finds the new rows of all matches with viewers.
     """
 
@@ -107,7 +107,7 @@ class MatchStream(Stream[MatchStreamFeed]):
     def _send_changes(self, feed: MatchStreamFeed, visibility: MatchVisibility, placements: list[int] | None) -> None:
         """Send 1. new rows, 2. the state if it has changed, 3. the end once everyone may read the whole log."""
         with self._changed:
-            start = len(feed.items)  # not the number of items after the last poll, which may have failed before this
+            start = len(feed.items)  # the rows sent so far: the last poll may have failed before sending all
             feed.items += [orjson.dumps(item) for item in feed.visible.items[start:]]
             for rows in rows_messages(start, feed.items[start:]):
                 self._send(feed, rows)
@@ -123,7 +123,7 @@ class MatchStream(Stream[MatchStreamFeed]):
 
 
 def rows_message(first: int, items: Sequence[bytes]) -> bytes:
-    """Return a message with consecutive rows; ``first`` is the number of the first."""
+    """Return a message with consecutive rows; ``first`` is the number of the first row."""
     return encode_message("rows", first + len(items) - 1, b'{"items":[' + b",".join(items) + b"]}")
 
 
@@ -139,7 +139,7 @@ def visible_state(visibility: MatchVisibility, placements: list[int] | None) -> 
         "status": visibility.status,
         "reason": visibility.reason,
         "open": visibility.is_public,
-        "held_back": visibility.is_delayed,
+        "delayed": visibility.is_delayed,
         "pace": visibility.pace,
     }
     return state if placements is None else {**state, "placements": placements}

@@ -1,4 +1,4 @@
-"""Live data of matches over HTTP: visible rows, streams; decisions and verification once the log is open."""
+"""Serve live data of matches over HTTP: visible rows and streams; once the log is open, decisions and verification."""
 
 from typing import Any
 
@@ -23,10 +23,10 @@ Json = dict[str, Any]
 def list_rows(query: Json, match_id: str) -> Any:
     """List the visible rows of a match: numbers and masked game events
 
-    Rows are visible immediately, except in rated matches that are not over: there the rows of a round are visible when
-    the next round begins, and rows that are a minute old in steps of ten seconds. While other matches play the same
-    cards, the rows of a deal are visible when all of these matches have been dealt the next deal or are over. Rows do
-    not show how long a seat thought or which bot plays in it.
+    Rows are visible immediately, except in rated matches that are not over. There, the rows of a round become visible
+    when the next round begins; every ten seconds, all rows older than a minute become visible. While other matches play
+    the same cards, the rows of a deal become visible when each of these matches has been dealt its next cards or is
+    over. Rows do not reveal how long a seat thought or which bot plays in it.
     """
     standing, items = get_shared("referee.match_feeds", MatchFeedCache).read_feed(current_session(), match_id)
     start = query["after"] + 1 if "after" in query else 0
@@ -45,8 +45,8 @@ def follow_match(query: Json, match_id: str) -> Response:
     """Follow a match (server-sent events)
 
     The stream begins with everything that is visible so far. `rows`: `items` as in GET …/rows. `state`: `status`,
-    `reason`, `open`, `held_back`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is
-    over and everyone may read the whole log. The id of a message is the number of the last row sent: reconnect with it
+    `reason`, `open`, `delayed`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is over
+    and everyone can read the whole log. The id of a message is the number of the last row sent. Reconnect with this id
     in `Last-Event-ID` to receive every row exactly once. Rows become visible as described for GET …/rows.
     """
     with database().read() as session:
@@ -58,7 +58,7 @@ def follow_match(query: Json, match_id: str) -> Response:
 def show_decision(match_id: str, row: int) -> Any:
     """Get a decision, with the question that was sent to the bot
 
-    Available once the log is open; before that 409 `log_not_ready`. The question is rebuilt from the log.
+    The question is rebuilt from the log. Before the log is open, the response is a 409 `log_not_ready`.
     """
     return log_replay.decision(current_session(), matches.get_match(current_session(), match_id), row, master_key())
 
@@ -67,7 +67,7 @@ def show_decision(match_id: str, row: int) -> Any:
 def verify(match_id: str) -> Any:
     """Verify the log of a match: hash links, rules, legality, deals, result
 
-    Available once the log is open; before that 409 `log_not_ready`. The log is replayed on the first request; 503
-    while too many other logs are being replayed.
+    The log is replayed on the first request. Before the log is open, the response is a 409 `log_not_ready`; while too
+    many other logs are being replayed, it is a 503.
     """
     return log_replay.report(current_session(), matches.get_match(current_session(), match_id))

@@ -1,4 +1,4 @@
-"""Visible rows of a match, its decisions, and the verification of its log."""
+"""Define the schemas of the visible rows of a match, its decisions, and the verification of its log."""
 
 from typing import get_args
 
@@ -14,23 +14,23 @@ MOST_ROWS = 1_000
 
 class RowsQuery(Query):
     after = QueryInt(
-        low=0, high=LAST, metadata=describe("Only rows after this one, the `next_after` of the previous page.")
+        low=0, high=LAST, metadata=describe("Return only rows after this one, the `next_after` of the previous page.")
     )
     limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata=describe("The maximum number of rows."))
 
 
 class RowView(View):
     row = fields.Integer()
-    events = fields.List(fields.Dict(), metadata=describe("Masked for the public: hidden cards are `??`."))
+    events = fields.List(fields.Dict(), metadata=describe("Game events, masked for the public: hidden cards are `??`."))
 
 
 class RowsView(View):
     status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True)
-    open = fields.Boolean(attribute="is_public", metadata=describe("The whole log can be read with GET …/log."))
-    held_back = fields.Boolean(
+    open = fields.Boolean(attribute="is_public", metadata=describe("Whether the whole log can be read with GET …/log."))
+    delayed = fields.Boolean(
         attribute="is_delayed",
-        metadata=describe("Rows become visible in groups, not immediately: the match is rated and not over."),
+        metadata=describe("Whether rows become visible later, in groups; see `pace`."),
     )
     pace = fields.String(
         validate=validate.OneOf(get_args(Pace)),
@@ -39,9 +39,9 @@ class RowsView(View):
             "minute old; `all_tables`: when all matches with the same cards have played them."
         ),
     )
-    rows = fields.Integer(metadata=describe("Rows visible so far."))
+    rows = fields.Integer(metadata=describe("Number of rows visible so far."))
     placements = fields.List(
-        fields.Integer(), allow_none=True, metadata=describe("Placements by seat; null before the end.")
+        fields.Integer(), allow_none=True, metadata=describe("Placements by seat; null until the match is over.")
     )
     items = fields.List(fields.Nested(RowView))
     next_after = fields.Integer(
@@ -55,9 +55,9 @@ class DecisionView(View):
     seat = fields.Integer()
     question = fields.Dict(
         allow_none=True,
-        metadata=describe("The body as sent to the bot; null for a forced move, where no bot is asked."),
+        metadata=describe("The body as sent to the bot; null for a forced move, about which no bot is asked."),
     )
-    decision = fields.Dict(metadata=describe("The row of the log."))
+    decision = fields.Dict(metadata=describe("The decision as a row of the log."))
 
 
 class VerificationView(View):
@@ -65,8 +65,10 @@ class VerificationView(View):
     rows = fields.Integer()
     match = fields.String()
     game = fields.String()
-    row = fields.Integer(allow_none=True, metadata=describe("The first invalid row."))
-    reason = fields.String(metadata=describe("Why the row is invalid."))
-    revealed = fields.Boolean(metadata=describe("The deals follow from the revealed seed."))
+    row = fields.Integer(
+        allow_none=True, metadata=describe("Number of the first invalid row; null if all rows are valid.")
+    )
+    reason = fields.String(metadata=describe("Why that row is invalid."))
+    revealed = fields.Boolean(metadata=describe("Whether the deals were revealed and follow from the seed."))
     placements = fields.List(fields.Integer())
-    digest = fields.String(metadata=describe("SHA-256 of the last row before the reveal."))
+    digest = fields.String(metadata=describe("SHA-256 of the last row before the reveal, in hex."))

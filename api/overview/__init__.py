@@ -1,1 +1,1 @@
-"""The whole service at a glance: the home page, the overview and its stream."""
+"""Serve the overview of the service: the home page, the overview as JSON, and its stream."""

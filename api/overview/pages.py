@@ -1,4 +1,4 @@
-"""The home page: introduction, matches and tournaments in progress, ladders, newest results."""
+"""Serve the home page: introduction, matches and tournaments in progress, ladders, newest results."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,16 +24,16 @@ pages = Pages("home", __name__)
 
 MAX_OPEN = 6  # tournaments open for entries
 MAX_RESULTS = 8
-TOP = 5  # rows of a ladder
-MAX_LADDERS = 50  # among which the most active ladder of each game is chosen
+TOP = 5  # rows shown of each ladder
+MAX_LADDERS = 50  # ladders among which the most active one of each game is chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The first rows of a game's most active ladder."""
+    """Hold the first rows of a game's most active ladder."""
 
     ladder: Ladder
-    lines: list[ratings.RankedBot]
+    rows: list[ratings.RankedBot]
 
 
 @pages.view("/")
@@ -55,7 +55,7 @@ def home() -> Response:
 
 
 def compared_values(now: Overview) -> list[Any]:
-    """Return the values that home.js compares with messages of the stream; if they differ, it reloads the page."""
+    """Return the values that home.js compares with messages of the stream. If they differ, it reloads the page."""
     running = [[tournament.id, tournament.status, far.total > 0] for tournament, far in now.tournaments]
     return [running, now.counts["open"], now.counts["results"]]
 

@@ -1,4 +1,4 @@
-"""The overview of the service over HTTP, and its stream."""
+"""Serve the overview of the service over HTTP, and its stream."""
 
 import time
 from threading import Lock
@@ -20,26 +20,26 @@ from referee.workflows import visibility
 
 
 @resource.get("/now", anyone, transaction=None)
-@resource.file_response("application/json", "As in the messages of GET /stream.", NowView)
+@resource.file_response("application/json", "The overview, as in the messages of GET /stream.", NowView)
 def show_current_activity() -> Response:
     """Get an overview: some matches in progress, tournaments with their progress, counts
 
-    At most two seconds old.
+    The data is at most two seconds old.
     """
     return Response(_overview_cache().current_body(), mimetype="application/json")
 
 
-@resource.stream("/stream", "Messages, until the client disconnects.", NOW, resumes=False, ends=False)
+@resource.stream("/stream", "Messages until the client disconnects.", NOW, resumes=False, ends=False)
 def follow_service() -> Response:
     """Follow the service (server-sent events)
 
-    `now`: the overview as in GET /now whenever it changes, at most every two seconds.
+    The stream sends `now` at most every two seconds, whenever the overview has changed: the same object as GET /now.
     """
     return follow(OverviewStream, NOW, None, _overview_cache().current_body)
 
 
 class OverviewCache:
-    """The overview as JSON, read once for all requests within two seconds."""
+    """Cache the overview as JSON. Read it once for all requests within two seconds."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""The overview of the service: matches and tournaments in progress, counts."""
+"""Define the schema of the overview: matches and tournaments in progress, counts."""
 
 from marshmallow import fields
 
@@ -7,7 +7,7 @@ from api.matches.schemas import MatchView
 from api.tournaments.schemas import ProgressView
 
 
-class LiveEventView(View):
+class ActiveTournamentView(View):
     id = fields.String()
     name = fields.String()
     game = fields.String()
@@ -18,17 +18,17 @@ class LiveEventView(View):
 
 
 class CountsView(View):
-    running = fields.Integer(metadata=describe("Matches in progress."))
-    waiting = fields.Integer(metadata=describe("Matches that have not begun."))
-    results = fields.Integer(metadata=describe("All matches that have ended."))
-    tournaments = fields.Integer(metadata=describe("Tournaments in progress."))
-    open = fields.Integer(metadata=describe("Tournaments open for entries."))
+    running = fields.Integer(metadata=describe("Number of matches in progress."))
+    waiting = fields.Integer(metadata=describe("Number of matches that have not begun."))
+    results = fields.Integer(metadata=describe("Number of matches that have ended."))
+    tournaments = fields.Integer(metadata=describe("Number of tournaments in progress."))
+    open = fields.Integer(metadata=describe("Number of tournaments open for entries."))
 
 
 class NowView(View):
-    matches = fields.List(fields.Nested(MatchView), metadata=describe("At most 12 matches in progress."))
+    matches = fields.List(fields.Nested(MatchView), metadata=describe("Matches in progress, at most 12."))
     tournaments = fields.List(
-        fields.Nested(LiveEventView),
-        metadata=describe("At most 12 tournaments that are running or paused, newest first."),
+        fields.Nested(ActiveTournamentView),
+        metadata=describe("Tournaments that are running or paused, newest first, at most 12."),
     )
     counts = fields.Nested(CountsView)

@@ -1,4 +1,4 @@
-"""The stream of the whole service: its overview after each change, at most every two seconds.
+"""Stream the overview of the service after each change, at most every two seconds.
 
 Each message replaces the one before, so messages have no ids.
 """
@@ -13,20 +13,20 @@ from api.streams.stream import REST_FACTOR, Accept, Feed, Stream
 from api.streams.stream_writer import StreamConnections
 from referee.db.engine import Database
 
-MIN_INTERVAL_S: Final = 2.0  # between two messages, at least
+MIN_INTERVAL_S: Final = 2.0  # least time between two messages
 NOW: Final = "now"
 
 
 @dataclass(eq=False, slots=True)
 class OverviewFeed(Feed):
-    """The overview as it was last sent."""
+    """Hold the overview as it was last sent."""
 
     data: bytes = b""
     not_before: float = 0.0
 
 
 class OverviewStream(Stream[OverviewFeed]):
-    """A stream with a single subject, ``NOW``; ``render`` returns its overview as JSON."""
+    """Stream a single subject, ``NOW``. ``render`` returns the overview as JSON."""
 
     feed_type = OverviewFeed
     keep_s = 5.0

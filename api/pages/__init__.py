@@ -1,1 +1,1 @@
-"""What all pages share: templates, formatting, parameters, charts, static files; the guides. Areas have the views."""
+"""Provide what the pages of all areas share: rendering, formatting, parameters, charts, static files, guides."""

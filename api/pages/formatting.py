@@ -10,7 +10,7 @@ from referee.workflows.unrated import UNRATED_REASONS
 MINUS: Final = "\N{MINUS SIGN}"
 THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
 
-LABELS: Final = {  # for scripts
+LABELS: Final = {  # labels for scripts
     "states": {str(state): label for state, label in STATES.items()},
     "unrated": {code: rated_label({"rated": False, "unrated_reason": code}) for code in UNRATED_REASONS},
 }
@@ -38,19 +38,19 @@ def decimal(number: float, digits: int = 1) -> str:
 
 
 def format_signed(number: float, digits: int = 0) -> str:
-    """Return a number with its sign. What rounds to zero has none."""
+    """Return a number with its sign. A number that rounds to zero has no sign."""
     rounded = round(number, digits) + 0.0  # turns -0.0 into 0.0
     text = decimal(rounded, digits)
     return f"+{text}" if rounded > 0 else text
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share of 1 as a percentage."""
+    """Return a share, from 0 to 1, as a percentage."""
     return f"{decimal(100 * share, digits)}{THIN_SPACE}%"
 
 
 def milliseconds(ms: float | None) -> str:
-    """Return a duration in ms or s; a dash for None."""
+    """Return a duration in ms or s, or a dash for None."""
     if ms is None:
         return "–"
     if ms < 1_000:
@@ -67,7 +67,7 @@ def size(size_bytes: int) -> str:
 
 
 def moment(at: datetime | str) -> str:
-    """Return a time to the minute, in UTC; a script of the page converts it to local time."""
+    """Return a time to the minute, in UTC. A script of the page converts it to local time."""
     at = datetime.fromisoformat(at) if isinstance(at, str) else at
     at = at.astimezone(UTC) if at.tzinfo else at
     return f"{at.day} {at:%b %Y, %H:%M} UTC"
@@ -97,7 +97,7 @@ def _format_value(value: Any) -> str:
 
 
 def match_reason(text: str | None) -> str:
-    """Return why a match does not count: a label for codes of the service, else the text that a person wrote."""
+    """Return why a match does not count: the label of a code of the service, else the text that a person wrote."""
     return MATCH_REASONS.get(text, text) if text else ""
 
 

@@ -1,4 +1,4 @@
-"""Guides for bot authors, organisers and API clients, rendered from ``docs``."""
+"""Serve the guides for bot authors, organisers and API clients, rendered from ``docs``."""
 
 import posixpath
 from functools import cache
@@ -14,7 +14,7 @@ from referee.games import catalogue
 
 pages = Blueprint("guides", __name__)
 
-FOLDER: Final = Path(__file__).parent.parent / "guides"  # symbolic links to the files of ``docs`` that are shown
+FOLDER: Final = Path(__file__).parent.parent / "guides"  # has symbolic links to the files of ``docs`` to show
 ORDER: Final = (
     "first-bot",
     "bot-protocol",
@@ -49,9 +49,9 @@ def guides() -> dict[str, Rendered]:
 
 
 def address_in(folder: str) -> Resolve:
-    """Return a function that converts links of pages in ``folder`` of the sources to links of this site.
+    """Return a function that converts links in documents of ``folder`` to links of this site.
 
-    It returns None for a file that is not shown here.
+    The function returns None for a file that this site does not show.
     """
 
     def resolve(link: str) -> str | None:

@@ -1,6 +1,6 @@
 """Render our Markdown documents as HTML, with ids of headings, scrolling tables and marked suits of cards.
 
-HTML in the source is escaped, and the output contains nothing that the content policy of the pages forbids.
+HTML in the source is escaped. The output contains nothing that the content policy of the pages forbids.
 """
 
 import re
@@ -22,7 +22,7 @@ OUTSIDE: Final = ("https://", "http://")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a page; ``level`` is 2 for a chapter."""
+    """Describe a heading of a page; ``level`` is 2 for a chapter."""
 
     id: str
     text: str
@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A rendered page: its title, its body after the title, and its headings."""
+    """Hold a rendered page: its title, its body after the title, and its headings."""
 
     title: str
     body: Markup
@@ -39,7 +39,7 @@ class Rendered:
 
 
 def render_markdown(text: str, resolve: Resolve) -> Rendered:
-    """Return the rendered page. ``resolve`` converts relative links; for None, the link becomes plain text."""
+    """Return the rendered page. ``resolve`` converts relative links; a link becomes plain text if it returns None."""
     tokens = _PARSER.parse(COMMENT.sub("", text))
     title = next((tokens[index + 1].content for index, token in enumerate(tokens) if _is_title(token)), "")
     tokens = list(_without_empty_heads(_after_title(tokens)))
@@ -74,7 +74,7 @@ def _without_empty_heads(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _add_heading_ids(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Set the id of every heading, and name every table after its chapter; yield the headings."""
+    """Set the id of every heading, name every table after its chapter, and yield the headings."""
     repeats: dict[str, int] = {}
     tables: dict[str, int] = {}
     chapter = ""
@@ -107,7 +107,7 @@ def _resolve_links(tokens: Sequence[Token], resolve: Resolve) -> None:
 
 
 class _Renderer(RendererHTML):
-    """A renderer of tokens; markdown-it calls the method named like the type of a token."""
+    """Render tokens. markdown-it calls the method with the name of the token's type."""
 
     def link_open(self, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
         return "" if tokens[at].hidden else self.renderToken(tokens, at, options, env)

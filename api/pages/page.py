@@ -1,10 +1,11 @@
-"""Render pages from templates over one snapshot of the database, with a policy that runs no foreign code."""
+"""Render pages from templates over one snapshot of the database. Their content policy forbids foreign scripts."""
 
 from collections.abc import Callable
 from typing import Any, Final, cast
 from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, g, redirect, render_template, request
+from jinja2 import StrictUndefined
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
@@ -25,7 +26,7 @@ POLICY: Final = (
 
 
 class Pages(Blueprint):
-    """A group of pages."""
+    """Group the pages of an area."""
 
     def view(self, rule: str, *parameters: str) -> Callable[[View], View]:
         """Register a page with these query parameters. Its view runs in a read transaction."""
@@ -34,6 +35,7 @@ class Pages(Blueprint):
 
 def install(app: Flask) -> None:
     """Register the template filters and globals, and the page that shows errors."""
+    app.jinja_env.undefined = StrictUndefined  # a name that does not exist is an error, not an empty cell
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "release": __version__, "labels": formatting.LABELS}

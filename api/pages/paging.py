@@ -1,4 +1,4 @@
-"""Numbered pages of long lists."""
+"""Divide long lists into numbered pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LAST_PAGE: Final = 9_999_999
 
 @dataclass(frozen=True, slots=True)
 class NumberedPage:
-    """Page ``number``, from 1, of a list of ``length`` rows with ``size`` rows per page."""
+    """Describe page ``number``, from 1, of a list of ``length`` rows with ``size`` rows per page."""
 
     number: int
     size: int
@@ -27,12 +27,12 @@ class NumberedPage:
 
     @property
     def pages(self) -> int:
-        """Return the number of pages; an empty list has one."""
+        """Return the number of pages. An empty list has one page."""
         return max(1, -(-self.length // self.size))
 
     @property
     def cursor(self) -> list[int] | None:
-        """Return the cursor of the page for lists that are paged by row number."""
+        """Return the cursor of the page for lists that are paged by row number, or None for the first page."""
         return [self.first - 1] if self.first else None
 
     def rows(self, everything: Sequence[Row]) -> Sequence[Row]:

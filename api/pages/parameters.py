@@ -1,4 +1,4 @@
-"""Read the query parameters of pages. An invalid one raises a 422 that names it."""
+"""Read the query parameters of pages. Raise a 422 that names an invalid parameter."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from api.errors import invalid
 
 
 def choice(name: str, known: Collection[str]) -> str | None:
-    """Return the parameter, which must be one of ``known``; None if it is missing or empty."""
+    """Return the parameter, which must be one of ``known``, or None if it is missing or empty."""
     wanted = request.args.get(name) or None
     if wanted is not None and wanted not in known:
         raise invalid([(name, f"Must be one of: {', '.join(known)}.")])
@@ -16,7 +16,7 @@ def choice(name: str, known: Collection[str]) -> str | None:
 
 
 def whole_number(name: str, low: int, high: int) -> int:
-    """Return the parameter as an integer from ``low`` to ``high``; ``low`` if it is missing."""
+    """Return the parameter as an integer from ``low`` to ``high``, or ``low`` if it is missing."""
     text = request.args.get(name, str(low))
     if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
         raise invalid([(name, f"Must be a whole number from {low} to {high}.")])

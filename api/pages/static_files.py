@@ -1,4 +1,4 @@
-"""Static files of the pages, compressed once, with a version of their content in the path so browsers cache them."""
+"""Serve static files, compressed once. Browsers cache them: the path contains a version that depends on the content."""
 
 import gzip
 import hashlib
@@ -20,12 +20,12 @@ CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
 WHOLE_VIEWER: Final = "viewer/whole.js"  # all modules of the viewer in one file
 COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
-MIN_COMPRESSED_BYTES: Final = 600  # bytes; compressing less gains nothing
+MIN_COMPRESSED_BYTES: Final = 600  # compressing shorter files gains nothing
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A static file, also gzipped (``packed``) if that makes it smaller."""
+    """Hold a static file, and in ``packed`` its gzipped content if that is smaller."""
 
     content: bytes
     packed: bytes | None
@@ -46,7 +46,7 @@ def install(app: Flask) -> None:
 
 
 def url_of_static(name: str) -> str:
-    """Return the versioned path of a file. Modules import others by relative names, so these are versioned too.
+    """Return the versioned path of a file. Modules import others by relative paths, so imports are versioned, too.
 
     Raise ``KeyError`` for an unknown file.
     """
@@ -58,7 +58,7 @@ def url_of_static(name: str) -> str:
 def strip_comments(source: str) -> str:
     """Return a script or style sheet without comment lines and indentation.
 
-    Correct only if no string of the source spans lines, which a test checks.
+    The result is correct only if no string in the source spans lines. A test checks that none does.
     """
     return INDENT.sub("", COMMENT_LINES.sub("", source))
 
@@ -83,7 +83,7 @@ def _answer(name: str, caching: str) -> Response:
 
 @cache
 def _files() -> dict[str, File]:
-    """Return every file that is served, by name; read once per process."""
+    """Return every file that is served, by name. Read the files once per process."""
     found = {
         f"{below}{path.relative_to(folder)}": path
         for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER))

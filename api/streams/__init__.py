@@ -1,5 +1,5 @@
-"""Server-sent events: live streams of matches, tournaments, ladders and the service.
+"""Serve live streams of matches, tournaments, ladders and the service as server-sent events.
 
-``stream`` reads the database once for all viewers of a subject and sends them messages; the ``stream`` modules of the
-areas decide what these contain. ``connections`` moves the connection of a request to ``stream_writer``.
+``stream`` reads the database once for all viewers of a subject and sends them messages, whose contents the ``stream``
+modules of the areas define. ``connections`` moves the connection of a request to ``stream_writer``.
 """

@@ -1,4 +1,4 @@
-"""Limits on concurrent streams and downloads, in total and for each client address."""
+"""Limit concurrent streams and downloads, in total and for each client address."""
 
 import threading
 from collections import Counter
@@ -8,9 +8,9 @@ from api.errors import Problem
 
 
 class ConnectionLimit:
-    """A limit of ``most`` concurrent connections, at most ``most_each`` of them from one address. Thread-safe.
+    """Allow ``most`` concurrent connections, at most ``most_each`` of them from one address. Thread-safe.
 
-    ``kind`` names the connections in the refusal.
+    ``kind`` names the connections in error messages.
     """
 
     def __init__(self, kind: str, most: int, most_each: int, retry_after_s: int) -> None:
@@ -25,8 +25,8 @@ class ConnectionLimit:
     def acquire(self, address: str) -> Callable[[], bool]:
         """Count a connection from ``address`` and return the function that releases it.
 
-        That function returns True the first time it is called and does nothing afterwards. Raise a 503 ``Problem`` with
-        Retry-After when the limit is reached.
+        The returned function returns True on the first call; further calls do nothing and return False. Raise a 503
+        ``Problem`` with Retry-After when the limit is reached.
         """
         with self._lock:
             if self._in_use[address] >= self._most_each:

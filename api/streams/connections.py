@@ -1,4 +1,4 @@
-"""Answer a request with a stream: catch its viewer up, then move its connection to the stream writer."""
+"""Answer a request with a stream: send the messages that were missed, then move the connection to the stream writer."""
 
 import errno
 import random
@@ -22,15 +22,15 @@ from referee.db.engine import Database
 from referee.settings import Settings
 
 MEDIA_TYPE: Final = "text/event-stream"
-BLOCKED_THREADS: Final = 16  # most concurrent viewers whose connection cannot be taken over
+BLOCKED_THREADS: Final = 16  # most concurrent viewers whose connections cannot be taken over
 RETRY_AFTER_S: Final = 10
-CATCH_UP_S: Final = 10.0  # within which a viewer must read each piece of what it missed
+CATCH_UP_S: Final = 10.0  # time within which a viewer must read each piece of the messages it missed
 _STARTING = threading.Lock()
 S = TypeVar("S", bound=Stream[Any])
 
 
 class StreamRegistry:
-    """The streams of this process, each created on first use, and the connections they write to."""
+    """Create the streams of this process on first use, and hold the connections to which they write."""
 
     def __init__(self, database: Database, redis_url: str | None) -> None:
         self.database = database
@@ -77,9 +77,9 @@ def close(app: Flask) -> None:
 
 
 def follow(kind: type[Stream[Any]], id: str, after: int | None = None, *arguments: Any) -> Response:
-    """Return the response that follows subject ``id``, from ``Last-Event-ID`` on, or else from ``after``.
+    """Return a response that follows subject ``id`` after the message ``Last-Event-ID``, by default after ``after``.
 
-    The stream of this ``kind`` in this process is created with ``arguments`` on first use.
+    The stream of this ``kind`` in this process is created with ``arguments`` on first use. Raise a 503 at the limit.
     """
     last_id, ended = _last_event_id()
     after = after if last_id is None else last_id
@@ -105,9 +105,9 @@ def follow(kind: type[Stream[Any]], id: str, after: int | None = None, *argument
 
 
 class _StreamBody:
-    """The response body. The request's thread writes what was missed, the stream writer everything after that.
+    """Generate the response body. The request's thread writes missed messages, the stream writer all later ones.
 
-    Where the connection cannot be taken over, the request's thread writes all of it.
+    If the connection cannot be taken over, the request's thread writes all messages.
     """
 
     def __init__(
@@ -137,13 +137,13 @@ class _StreamBody:
 
     def _generate(self) -> Generator[bytes, None, None]:
         # Random, so that viewers do not all reconnect at the same moment after a restart.
-        yield b"retry: %d\n\n" % random.randint(1000, 3000)  # noqa: S311  # no secret
+        yield b"retry: %d\n\n" % random.randint(1000, 3000)  # noqa: S311  # not a secret
         if self._sock is None:
             yield from self._write_in_this_thread()
             return
         self._sock.settimeout(CATCH_UP_S)
         yield from self._stream.catch_up(self._feed, self._after, self._hand_over)
-        # The server would end the response. It treats this as a broken connection and leaves it alone.
+        # Otherwise the server would end the response. It leaves a connection alone that seems broken.
         raise OSError(errno.ENOTCONN, "the connection was handed over to the stream writer")
 
     def _hand_over(self, text: bytes, last: bool) -> None:
@@ -172,22 +172,22 @@ class _StreamBody:
 def _response(body: Any) -> Response:
     response = Response(body, mimetype=MEDIA_TYPE, direct_passthrough=True)
     response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"  # for a proxy in front
+    response.headers["X-Accel-Buffering"] = "no"  # a proxy must not buffer the stream
     return response
 
 
 def _last_event_id() -> tuple[int | None, bool]:
-    """Return the number in the caller's ``Last-Event-ID``, or None without one, and whether it is that of the end."""
+    """Return the number in ``Last-Event-ID``, or None without the header, and whether it names the final message."""
     text = request.headers.get("Last-Event-ID", "").strip()
     if not text:
         return None, False
     if not re.fullmatch(r"[0-9]{1,18}(\.end)?", text, re.ASCII):
-        raise invalid([("Last-Event-ID", "must be the id of a message of this stream")])
+        raise invalid([("Last-Event-ID", "Must be the id of a message of this stream.")])
     return int(text.partition(".")[0]), text.endswith(".end")
 
 
 def _connection() -> socket.socket | None:
-    """Return the socket of this request, if it can be taken over: plain HTTP/1 under gunicorn's threads."""
+    """Return the socket of this request if it can be taken over (plain HTTP/1 under gunicorn's threads), else None."""
     environ = request.environ
     sock = environ.get("gunicorn.socket")
     plain = type(sock) is socket.socket and environ.get("SERVER_PROTOCOL") in ("HTTP/1.0", "HTTP/1.1")

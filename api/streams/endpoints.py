@@ -1,4 +1,4 @@
-"""Declare endpoints with streams. Areas add theirs to the group ``live``."""
+"""Declare endpoints with streams. Areas add their endpoints to the group ``live``."""
 
 from typing import Any, Final
 
@@ -11,12 +11,12 @@ LAST_EVENT_ID: Final = {
     "in": "header",
     "name": "Last-Event-ID",
     "schema": {"type": "string", "pattern": r"^[0-9]{1,18}(\.end)?$"},
-    "description": "The id of the last message received. The stream then begins with all messages after it.",
+    "description": "The id of the last message received. The stream then begins with the messages after it.",
 }
 TOO_MANY: Final = {
     "description": "The limit of concurrent viewers, in total or from one address, is reached. See Retry-After."
 }
-COMPLETE: Final = {"description": "`Last-Event-ID` is that of the final message: there is nothing more to send."}
+COMPLETE: Final = {"description": "`Last-Event-ID` is the id of the final message: there is nothing more to send."}
 
 
 LAST = 999_999_999
@@ -24,17 +24,17 @@ LAST = 999_999_999
 
 class FollowQuery(Query):
     after = QueryInt(
-        low=0, high=LAST, metadata=describe("what is known already, as an id of the stream; `Last-Event-ID` wins")
+        low=0, high=LAST, metadata=describe("Send only messages after this id. `Last-Event-ID` takes precedence.")
     )
 
 
 class StreamResource(Resource):
-    """A group of endpoints, some of which are streams."""
+    """Group endpoints, some of which are streams."""
 
     def stream(self, rule: str, description: str, *names: str, resumes: bool = True, ends: bool = True) -> Decorator:
         """Register a view that returns a stream of messages with these names.
 
-        A client ``resumes`` by the id of the last message it received; a stream that ``ends`` has a final message.
+        A client can resume a stream that ``resumes`` after a given message; a stream that ``ends`` has a final message.
         """
         responses = {503: TOO_MANY, **({204: COMPLETE} if ends else {})}
         documents = {"responses": responses, **({"parameters": [LAST_EVENT_ID]} if resumes else {})}
@@ -45,14 +45,14 @@ class StreamResource(Resource):
 
 
 def _message_schema(*names: str) -> dict[str, Any]:
-    """Return the schema of the messages."""
+    """Return the schema of messages with these names."""
     return {
         "type": "object",
         "properties": {
             "event": {"type": "string", "enum": list(names)},
             "id": {"type": "string"},
-            "data": {"type": "string", "contentMediaType": "application/json", "description": "a JSON object"},
-            "retry": {"type": "integer", "description": "milliseconds to wait before reconnecting"},
+            "data": {"type": "string", "contentMediaType": "application/json", "description": "A JSON object."},
+            "retry": {"type": "integer", "description": "Milliseconds to wait before reconnecting."},
         },
     }
 

@@ -6,7 +6,7 @@ from api.fields import UtcDateTime
 
 
 def encode_message(name: str, id: str | int | None, data: bytes) -> bytes:
-    """Return a stream message. Without an ``id``, the client's last id stays as it is."""
+    """Return a stream message. Without an ``id``, the client keeps the id of the previous message."""
     numbered = b"" if id is None else b"id: %s\n" % str(id).encode()
     return b"event: %s\n%sdata: %s\n\n" % (name.encode(), numbered, data)
 

@@ -1,8 +1,8 @@
 """Follow subjects of one kind (matches, tournaments, …): one thread reads the database for all of their viewers.
 
-The id of a message says how far into the database the viewer has been sent everything, so a viewer that reconnects with
-its last id gets what it missed from the database. ``stream_writer`` writes to connections; subclasses of ``Stream``
-decide what messages contain.
+The id of a message is the position in the database up to which the viewer has received everything. A viewer that
+reconnects with its last id gets all later messages from the database. Subclasses of ``Stream`` define the contents of
+messages; ``stream_writer`` writes to connections.
 """
 
 import logging
@@ -24,18 +24,18 @@ log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-POLL_S: Final = 1.0  # between two polls of the database without a notification
-MIN_INTERVAL_S: Final = 0.05  # between two polls in any case
+POLL_S: Final = 1.0  # interval between polls of the database without a notification
+MIN_INTERVAL_S: Final = 0.05  # least interval between polls
 REST_FACTOR: Final = 10  # the result of a computation is reused for this many times its duration
-KEEP_S: Final = 30.0  # for which the state of a subject without viewers is kept
-READY_S: Final = 15.0  # for the first poll of a subject
-RETRY_S: Final = 1.0  # after a failure
+KEEP_S: Final = 30.0  # time for which the state of a subject without viewers is kept
+READY_S: Final = 15.0  # time limit of the first poll of a subject
+RETRY_S: Final = 1.0  # delay after a failure
 RECONNECT: Final = b": too many viewers are waiting; reconnect\n\n"
-MAX_LAGGING: Final = 4  # viewers that wait, each in a thread, for messages that another process may have sent
+MAX_LAGGING: Final = 4  # viewers that may wait, each in a thread, until this process is as far as another
 
 
 class StreamViewer:
-    """A viewer that keeps a thread because its connection cannot be taken over. End it when it falls too far behind."""
+    """Queue texts for a viewer that keeps a thread. End its response when it falls too far behind."""
 
     def __init__(self) -> None:
         self._texts: deque[tuple[bytes, bool]] = deque()
@@ -52,7 +52,7 @@ class StreamViewer:
             self._changed.notify()
 
     def get(self, timeout_s: float = HEARTBEAT_S) -> tuple[bytes, bool]:
-        """Return the next text and whether it is the last; a heartbeat when none comes within ``timeout_s``."""
+        """Return the next text and whether it is the last. Return a heartbeat if there is none within ``timeout_s``."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._texts, timeout_s):
                 return HEARTBEAT, False
@@ -63,21 +63,21 @@ class StreamViewer:
 
 @dataclass(eq=False, slots=True)
 class Feed:
-    """The state of one subject with viewers: what they have been sent so far."""
+    """Hold the state of one subject with viewers. Subclasses add what was sent to the viewers."""
 
     id: str
     viewers: int = 0
     waiting: set[StreamViewer] = field(default_factory=set)
     left_at: float = 0.0
-    ready: bool = False  # its present state is known
+    ready: bool = False  # the present state is known
     over: bool = False  # no messages will follow
     over_at: float = 0.0
-    try_at: float = 0.0  # not polled before, because it failed
+    try_at: float = 0.0  # not polled before this time, because of a failure
 
     def is_kept(self, long_ago: float) -> bool:
         """Return whether the feed is still needed.
 
-        A finished one is dropped even with viewers: a voided match may change it, and it must then be read again.
+        A finished feed is dropped even with viewers: a voided match may change it, so it must be read again.
         """
         if self.over:
             return self.over_at > long_ago
@@ -89,17 +89,17 @@ F = TypeVar("F", bound=Feed)
 
 
 class Stream(Generic[F]):
-    """All subjects of one kind that have viewers in this process.
+    """Stream all subjects of one kind that have viewers in this process.
 
-    A subclass names the class of its feeds, says how they are brought up to date (``_poll``), and what a new viewer is
-    sent first (``catch_up``).
+    A subclass names the class of its feeds, and defines how feeds are updated (``_poll``) and which messages a new
+    viewer receives first (``catch_up``).
     """
 
     feed_type: type[F]
     poll_s = POLL_S
     rest_factor = 0  # the next poll waits for this many times the duration of the last
     keep_s = KEEP_S
-    max_lag_s = POLL_S * 2  # by which another process may be ahead of this one
+    max_lag_s = POLL_S * 2  # longest time by which another process may be ahead of this one
 
     def __init__(self, database: Database, connections: StreamConnections) -> None:
         self.database = database
@@ -112,7 +112,7 @@ class Stream(Generic[F]):
         threading.Thread(target=self._poll_loop, name=type(self).__name__, daemon=True).start()
 
     def wake(self) -> None:
-        """Poll the database now: it may have changed."""
+        """Poll the database now, since it may have changed."""
         self._notified.set()
 
     def close(self) -> None:
@@ -137,12 +137,12 @@ class Stream(Generic[F]):
     def catch_up(self, feed: F, after: int | None, accept: Accept) -> Iterator[bytes]:
         """Yield the messages after id ``after``, then pass the present state to ``accept``.
 
-        Nothing is lost in between: the accepted viewer is sent all messages that follow.
+        No message is lost in between: the accepted viewer receives all later messages.
         """
         raise NotImplementedError
 
     def is_complete(self, feed: F, after: int) -> bool:
-        """Return whether the feed has ended and has no messages after id ``after``. Some streams never end."""
+        """Return whether the feed has ended and has no messages after id ``after``. By default, streams never end."""
         return False
 
     # -- for a viewer --
@@ -162,7 +162,7 @@ class Stream(Generic[F]):
             known = self._changed.wait_for(lambda: feed.ready or self.stopped.is_set(), READY_S)
         if not known or self.stopped.is_set():
             self.leave(feed)
-            raise Unavailable("it could not be read in time")
+            raise Unavailable("the subject could not be read in time")
         return feed
 
     def leave(self, feed: F, viewer: StreamViewer | None = None) -> None:
@@ -173,9 +173,9 @@ class Stream(Generic[F]):
                 feed.waiting.discard(viewer)
 
     def _wait_until(self, is_there: Callable[[], bool]) -> bool:
-        """Wait at most ``max_lag_s`` for what another process may have sent already. The caller holds the lock.
+        """Wait at most ``max_lag_s`` until ``is_there`` returns True. The caller holds the lock.
 
-        Return False without waiting when too many viewers wait; this one should reconnect.
+        Return False without waiting if too many viewers wait already; the viewer should reconnect.
         """
         if is_there():
             return True
@@ -210,9 +210,9 @@ class Stream(Generic[F]):
 
     @contextmanager
     def _isolate_errors(self, feed: F) -> Iterator[None]:
-        """Log an error of one feed and retry that feed later, so that the others go on.
+        """Log an error of one feed and retry that feed later, so that other feeds are not affected.
 
-        Errors of the database concern all feeds and are raised.
+        Raise database errors, which affect all feeds.
         """
         try:
             yield
@@ -223,7 +223,7 @@ class Stream(Generic[F]):
             log.exception("feed_update_failed", extra={"subject": feed.id})
 
     def _active_feeds(self) -> dict[str, F]:
-        """Drop feeds that nobody needs any more; return the others."""
+        """Drop feeds that are no longer needed, and return the others by id."""
         long_ago = time.monotonic() - self.keep_s
         with self._changed:
             self._feeds = {id: feed for id, feed in self._feeds.items() if feed.is_kept(long_ago)}

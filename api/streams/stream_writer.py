@@ -1,7 +1,7 @@
 """Write to all open stream connections from one thread that never blocks on any of them.
 
-A connection comes here from the thread that answered its request, which is then free for other requests. A viewer thus
-costs a socket and a few kilobytes, not a thread.
+The thread that answered the request hands over its connection and is then free for other requests. So a viewer costs a
+socket and a few kilobytes, not a thread.
 """
 
 import logging
@@ -20,19 +20,19 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 HEARTBEAT_S: Final = 15.0
-HEARTBEAT: Final = b":\n\n"  # a comment: writing it detects peers that vanished without closing
-MAX_BEHIND_BYTES: Final = 512 << 10  # bytes queued for a slow reader, beyond the buffers of its system
+HEARTBEAT: Final = b":\n\n"  # a comment; writing it detects peers that disappeared without closing
+MAX_BEHIND_BYTES: Final = 512 << 10  # bytes queued for a slow reader, apart from the buffers of the system
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
 def chunk(text: bytes) -> bytes:
-    """Return ``text`` as a chunk of HTTP/1.1's chunked transfer coding."""
+    """Return ``text`` as a chunk in the chunked transfer coding of HTTP/1.1."""
     return b"%x\r\n%s\r\n" % (len(text), text)
 
 
 @dataclass(eq=False, slots=True)
 class StreamConnection:
-    """A connection in the middle of a response. ``on_close`` is called once, when it is closed."""
+    """Hold a connection in the middle of a response. ``on_close`` is called once, when the connection is closed."""
 
     key: str
     sock: socket.socket
@@ -40,14 +40,14 @@ class StreamConnection:
     on_close: Callable[[], None]
     behind: deque[bytes] = field(default_factory=deque)
     behind_bytes: int = 0
-    last: bool = False  # nothing follows what is behind
-    writing: bool = False  # waits until the system's buffer has room
+    last: bool = False  # nothing will be added to ``behind``
+    writing: bool = False  # waiting until the system's buffer has room
 
 
 def take_over(sock: socket.socket) -> socket.socket:
-    """Return the connection of ``sock`` as a socket of our own, non-blocking.
+    """Return a new, non-blocking socket for the connection of ``sock``.
 
-    ``sock`` is left unconnected: the server that owns it can write to it, in vain, and close it.
+    Leave ``sock`` unconnected, so that the server can close it, and whatever the server writes to it is lost.
     """
     ours = sock.dup()
     with socket.socket(sock.family, socket.SOCK_STREAM) as unconnected:
@@ -59,10 +59,10 @@ def take_over(sock: socket.socket) -> socket.socket:
 
 
 class StreamConnections:
-    """All stream connections of this process, by the key of what they watch.
+    """Write to all stream connections of this process. The key of a connection is the id of its subject.
 
-    Every public method may be called from any thread and only queues a job, so it returns immediately; the jobs run in
-    the order of the calls. ``wait_until_written`` and ``stop`` wait for their job as well.
+    Every public method may be called from any thread. It queues a job and returns immediately; the jobs run in the
+    order of the calls. ``wait_until_written`` and ``stop`` also wait for their job.
     """
 
     def __init__(self, heartbeat_s: float = HEARTBEAT_S) -> None:
@@ -79,27 +79,27 @@ class StreamConnections:
         self._thread.start()
 
     def add(self, connection: StreamConnection, text: bytes, *, last: bool = False) -> None:
-        """Add a connection and send it ``text`` first."""
+        """Add a connection, and send it ``text`` first. With ``last``, end its response."""
         self._submit(lambda: self._add(connection, text, last=last))
 
     def send(self, key: str, text: bytes, *, last: bool = False) -> None:
-        """Send ``text`` to all connections of ``key``; with ``last``, end their responses."""
+        """Send ``text`` to all connections of ``key``. With ``last``, end their responses."""
         self._submit(lambda: self._send(key, text, last=last))
 
     def wait_until_written(self, patience_s: float) -> None:
-        """Wait until all queued jobs have been attempted, at most ``patience_s``."""
+        """Wait until all queued jobs have been attempted, for at most ``patience_s`` seconds."""
         done = threading.Event()
         self._submit(done.set)
         done.wait(patience_s)
 
     def stop(self, patience_s: float = 2.0) -> None:
-        """End all responses properly. Wait for that at most ``patience_s``, and not for slow readers."""
+        """End all responses properly. Wait for at most ``patience_s`` seconds, and not for slow readers."""
         self._submit(self._stop)
         self._stopped.wait(patience_s)
 
     def _submit(self, job: Callable[[], None]) -> None:
         self._jobs.append(job)
-        with suppress(OSError):  # the pipe is full: the thread is being woken already
+        with suppress(OSError):  # the socket's buffer is full, so the thread is being woken already
             self._wake_sender.send(b".")
 
     # -- in the thread --
@@ -120,7 +120,7 @@ class StreamConnections:
                     self._send(key, HEARTBEAT, last=False)
 
     def _run_job(self, job: Callable[[], None]) -> None:
-        """Run ``job``; log its failure, so that the thread goes on for all other connections."""
+        """Run ``job``. Log a failure, so that the thread continues to serve the other connections."""
         try:
             job()
         except Exception:
@@ -146,7 +146,7 @@ class StreamConnections:
         self._write(list(self._by_key.get(key, ())), text, last=last)
 
     def _write(self, connections: Iterable[StreamConnection], text: bytes, *, last: bool) -> None:
-        """Queue ``text`` for all of these connections, framed once, and write what they accept."""
+        """Queue ``text`` for all of these connections, and write as much as they accept now."""
         framed = chunk(text) + (LAST_CHUNK if last else b"")
         for connection in connections:
             if connection.last:
@@ -162,7 +162,7 @@ class StreamConnections:
                 self._drop(connection)
 
     def _flush(self, connection: StreamConnection) -> None:
-        """Write what the connection accepts now; wait for room for the rest."""
+        """Write as much as the connection accepts now, and wait for room for the rest."""
         behind = connection.behind
         try:
             while behind:
@@ -212,7 +212,7 @@ class StreamConnections:
 
 
 def _is_connected(connection: StreamConnection) -> bool:
-    """Return whether the peer is still connected. Discard what it sent in the middle of our response."""
+    """Return whether the peer is still connected. Discard data that it sent during our response."""
     try:
         return bool(connection.sock.recv(4096))
     except BlockingIOError:

@@ -1,1 +1,1 @@
-"""Tournaments over HTTP: resources, schemas, stream, pages."""
+"""Serve tournaments over HTTP: resources, schemas, stream, pages."""

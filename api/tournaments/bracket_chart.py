@@ -1,4 +1,4 @@
-"""The bracket of a knockout as a tree: a column for each round, lines from each table to where its winners play."""
+"""Draw the bracket of a knockout as a tree: a column for each round, and lines from each table to the next one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,28 +11,28 @@ from api.pages.formatting import decimal
 from api.tournaments import terms
 
 Json = dict[str, Any]
-Key = tuple[int, int | str]  # the round, and a table or the bot with a bye
+Key = tuple[int, int | str]  # the round, and the table or the id of the bot with a bye
 
-MAX_TABLES: Final = 32  # in a column; rounds with more are only listed
+MAX_TABLES: Final = 32  # in a column; rounds with more tables are only listed
 NODE, BETWEEN = 216, 40  # widths
 ROW, SPACE, TOP = 25, 16, 34  # heights
-LEFT, SCORE = 30, 40  # widths inside a node: the seed, the points
+LEFT, SCORE = 30, 40  # widths, inside a node, of seed and points
 
 
 @dataclass(slots=True)
 class BracketNode:
-    """A table, a bye or a table to come, with its position in the drawing."""
+    """Represent a table, a bye or a future table, with its position in the drawing."""
 
     key: Key
     column: int
     rows: Sequence[Json]
-    note: str = ""  # what it is, unless a usual table
+    note: str = ""  # heading of the node; empty for a regular table
     top: float = 0.0
     sources: list["BracketNode"] = field(default_factory=list)
 
     @property
     def is_aside(self) -> bool:
-        """Return whether it is the match for third place, which has the same sources as the final beside it."""
+        """Return whether this is the match for third place, which has the same sources as the final."""
         return self.note == terms.ROUNDS["third_place"]
 
     @property
@@ -49,7 +49,7 @@ class BracketNode:
 
 
 def bracket_tree(bracket: Json, name: str) -> Markup:
-    """Return the drawing of a bracket as the API shows it. Early rounds with too many tables are left out."""
+    """Return a drawing of ``bracket``, which is as in the API. Leave out rounds with too many tables."""
     rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TABLES]
     columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])
     for nodes in columns:
@@ -98,7 +98,7 @@ def _nodes(level: Json, column: int) -> list[BracketNode]:
 
 
 def _sort_columns(columns: list[list[BracketNode]]) -> list[list[BracketNode]]:
-    """Return the columns, sorted so that tables with a common next table are adjacent; set the sources of all nodes."""
+    """Set the sources of all nodes. Return the columns, sorted so that tables with the same next table are adjacent."""
     by_key: Mapping[Key, BracketNode] = {node.key: node for nodes in columns for node in nodes}
     visited: dict[Key, BracketNode] = {}
 
@@ -119,7 +119,7 @@ def _sort_columns(columns: list[list[BracketNode]]) -> list[list[BracketNode]]:
 
 
 def _origin(row: Json) -> Key:
-    """Return the key of the node from which an entrant came; a key without a node if that is hidden."""
+    """Return the key of the node from which an entrant came, or a key that no node has if the origin is hidden."""
     origin = row.get("origin")
     if origin is None:
         return 0, ""
@@ -127,7 +127,7 @@ def _origin(row: Json) -> Key:
 
 
 def _set_positions(nodes: list[BracketNode]) -> None:
-    """Put each node of a column level with the middle of its sources, or lower if there is no room."""
+    """Put the middle of each node level with the middle of its sources, or lower if there is no room."""
     free: float = TOP
     for node in nodes:
         middles = [source.middle for source in node.sources]
@@ -137,7 +137,7 @@ def _set_positions(nodes: list[BracketNode]) -> None:
 
 
 def _nodes_to_come(column: int, level: Json, before: list[BracketNode]) -> list[BracketNode]:
-    """Return empty tables, spread over the height of the previous column."""
+    """Return nodes for tables to come, spread over the height of the previous column."""
     number = level["tables"]
     end = max((node.top + node.height for node in before), default=TOP + number * (ROW + SPACE))
     share = (end - TOP) / number
@@ -172,7 +172,7 @@ def _render_node(node: BracketNode) -> Markup:
 
 
 def _row(row: Json, left: float, top: float) -> Iterator[Markup]:
-    """Yield the seed, name and points of an entrant; one who advances has a tick and is highlighted."""
+    """Yield the seed, name and points of an entrant. Highlight entrants that advance, and mark them with a tick."""
     on = "on" if row.get("advanced") else ""
     base = top + 17
     if row["seed"] is not None:

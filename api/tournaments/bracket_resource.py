@@ -1,4 +1,4 @@
-"""The bracket of a knockout over HTTP."""
+"""Serve the bracket of a knockout over HTTP."""
 
 from typing import Any
 
@@ -15,6 +15,7 @@ resource = Resource("brackets", "/api/v1/tournaments", "Brackets of knockouts.")
 def show(tournament_id: str) -> Any:
     """Get the bracket of a knockout: rounds played, in progress and to come
 
-    Entrants of the round in progress are shown or hidden as when that round is read by itself. 409 for other formats.
+    Entrants of the round in progress are hidden under the same conditions as in GET …/rounds/{tournament_round}. For
+    other formats, the response is a 409.
     """
     return visible_bracket(tournaments.get_tournament(current_session(), tournament_id))

@@ -1,4 +1,4 @@
-"""Pages of one tournament: rounds, matches, entries, crosstable, bracket, luck, downloads."""
+"""Serve the pages of one tournament: rounds, matches, entries, crosstable, bracket, luck, downloads."""
 
 from collections.abc import Callable
 from typing import Final
@@ -36,11 +36,11 @@ from referee.tournaments.tables import Tournament
 
 pages = Pages("tournament_details", __name__)
 
-MATCHES: Final = 50  # on a page
+MATCHES: Final = 50  # matches on a page
 ROUNDS: Final = 50
 TABLES: Final = 25
 CROSSTABLE_ROWS: Final = 30
-MAX_LISTED: Final = 64  # a larger round of a bracket is listed without its matches
+MAX_LISTED: Final = 64  # a round of a bracket with more tables is listed without its matches
 
 
 @pages.view(f"{TOURNAMENT}/rounds", "page")
@@ -105,7 +105,7 @@ def list_entries(tournament_id: str) -> Response:
 
 @pages.view(f"{TOURNAMENT}/crosstable", "page")
 def show_crosstable(tournament_id: str) -> Response:
-    """Show the crosstable; with many entrants, for each page of the standings by itself."""
+    """Show the crosstable. With many entrants, each page has only those of one page of the standings."""
     return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
 
 
@@ -155,7 +155,7 @@ def _byes(found: RoundPage) -> list[Json]:
 def _from_results(
     template: str, tournament_id: str, context: Callable[[str, CacheEntry[TournamentResults], int], Json]
 ) -> Response:
-    """Return a page of what ``context`` computes from the results, or of the reason why there are too many."""
+    """Render ``template`` with what ``context`` computes from the results, or with the reason for a refusal."""
     tournament = _get_started_tournament(tournament_id)
     number = requested_number()
     try:
@@ -186,7 +186,7 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
 
 
 def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:
-    """Return the tables of a round with their matches; none for a huge round, which has its own page."""
+    """Return the tables of a round with their matches. Return no tables if there are more than ``MAX_LISTED``."""
     if len(bracket_round["tables"]) > MAX_LISTED:
         return []
     numbers = [table["table"] for table in bracket_round["tables"]]
@@ -195,7 +195,7 @@ def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Js
 
 
 def _get_started_tournament(tournament_id: str) -> Tournament:
-    """Return a tournament that has started. Raise a 404 otherwise: these pages do not exist before the start."""
+    """Return the tournament. Raise a 404 if it has not started, since these pages do not exist before the start."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     if tournament.started_at is None:
         raise not_found()

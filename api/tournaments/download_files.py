@@ -1,6 +1,6 @@
-"""Generate downloads piece by piece while they are sent: gzipped logs as stored, zips, CSV tables.
+"""Generate downloads piece by piece while they are sent: gzipped logs, zips, CSV tables.
 
-Each piece is read in a short transaction of its own, so neither memory nor locks grow with the file.
+Each piece is read in its own short transaction, so that neither memory nor locks grow with the file.
 """
 
 import csv
@@ -23,15 +23,15 @@ from referee.matches.states import MatchState
 from referee.tournaments import bulk
 from referee.tournaments.bulk import DownloadCursor, DownloadScope, NextLog, ResultFilter
 
-ROWS_A_PIECE: Final = 500  # of a ledger
-MOST_IN_ZIP: Final = 50_000  # logs: writing a zip takes 400 bytes of memory for each
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # how text begins that spreadsheets would compute
+ROWS_A_PIECE: Final = 500  # rows of a ledger in a piece
+MOST_IN_ZIP: Final = 50_000  # logs; each takes 400 bytes of memory while the zip is written
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings of text that spreadsheets treat as formulas
 Cells = Sequence[Any]  # a row of a table
-DATE: Final = (1980, 1, 1, 0, 0, 0)  # of all files in a zip, so that the same logs give the same bytes
+DATE: Final = (1980, 1, 1, 0, 0, 0)  # time of all files in a zip, so that the same logs give the same bytes
 
 
 def gzip_logs(database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope) -> Iterator[bytes]:
-    """Yield gzip members: for each log those stored, then, if its match does not count, a line that says so."""
+    """Yield gzip members: each log as stored, followed by a line with the status if its match does not count."""
     for named in _list_logs(database, tournament_id, place, extent):
         with database.read() as session:
             packed = bulk.load_gzip_log(session, named.match_id)
@@ -40,7 +40,7 @@ def gzip_logs(database: Database, tournament_id: str, place: DownloadCursor, ext
 
 
 def zip_logs(database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope) -> Iterator[bytes]:
-    """Yield a zip with a file for each log, and ``index.csv``."""
+    """Yield a zip with a file for each log and ``index.csv``, piece by piece."""
     sink, index = _Sink(), io.StringIO(newline="")
     rows = csv.writer(index)
     rows.writerow(["match", "tournament_round", "table", "leg", "status", "reason", "file"])
@@ -61,12 +61,12 @@ def zip_logs(database: Database, tournament_id: str, place: DownloadCursor, exte
 
 
 def results_csv(database: Database, which: ResultFilter, until: int) -> Iterator[bytes]:
-    """Yield a table for spreadsheets with a row for each seat. Names that look like formulas get an apostrophe."""
+    """Yield a CSV table with a row for each seat. Names that look like formulas get an apostrophe."""
     return _table(COLUMNS, _result_pieces(database, which, until))
 
 
 def ledger_csv(database: Database, ladder_id: str, until: int) -> Iterator[bytes]:
-    """Yield the ledger of a ladder up to entry ``until`` as a table: its own columns around those of results."""
+    """Yield the ledger of a ladder up to entry ``until`` as a CSV table, which includes the columns of results."""
     rows = map(_ledger_row, ledger_rows(database, ladder_id, until))
     return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
 
@@ -110,7 +110,7 @@ def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
 
 
 def _cell(value: object) -> object:
-    """Return ``value`` for a cell. Text like a formula gets an apostrophe, so that no spreadsheet runs it."""
+    """Return ``value`` for a cell. Add an apostrophe to text like a formula, so that no spreadsheet runs it."""
     match value:
         case str() if value.startswith(FORMULA):
             return f"'{value}"
@@ -147,7 +147,7 @@ def _add_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 class _Sink:
-    """A write-only file for ``ZipFile``; ``take_bytes`` returns and drops what was written."""
+    """Act as a write-only file for ``ZipFile``. ``take_bytes`` returns the written bytes and drops them."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Downloads of tournaments and ladders; ``download_files`` generates the files."""
+"""Serve downloads of tournaments and ladders. ``download_files`` generates the files."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,24 +19,27 @@ from referee.tournaments import tournaments, watching
 
 resource = Resource("downloads", "/api/v1", "Downloads of whole tournaments and ladders.")
 
-MOST_CONCURRENT: Final = 4  # in a process: each keeps a thread
+MOST_CONCURRENT: Final = 4  # downloads in a process; each keeps a thread
 MOST_PER_ADDRESS: Final = 2
 RETRY_AFTER_S: Final = 10
 
 COUNT_HEADERS: Final = {
-    "Referee-Logs": {"schema": {"type": "integer"}, "description": "Logs in the file."},
-    "Referee-Left-Out": {"schema": {"type": "integer"}, "description": "Logs that are not open yet, or follow one."},
+    "Referee-Logs": {"schema": {"type": "integer"}, "description": "Number of logs in the file."},
+    "Referee-Left-Out": {
+        "schema": {"type": "integer"},
+        "description": "Number of logs left out: those from the first log on that is not open.",
+    },
 }
 BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 
 
 class AfterQuery(Query):
-    """Where to resume a download."""
+    """Select where to resume a download."""
 
     after = Id(
         "mat",
         load_default=None,
-        metadata=describe("The match of the last complete log received. Only the logs after it are sent."),
+        metadata=describe("Id of the match of the last complete log received. Only later logs are sent."),
     )
 
 
@@ -51,9 +54,9 @@ class AfterQuery(Query):
 def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
     """Download all logs of a tournament as one gzip file
 
-    The logs are in the order in which the matches ended; each begins with its row 0. The log of a match that does not
-    count is followed by the line `{"type": "void" or "cancelled", "match", "reason"}`. A log is open when its deal
-    group is over; the file ends before the first log that is not open. Resume with `after`.
+    The logs are in the order in which the matches ended; each begins with its row 0. After the log of a match that does
+    not count, there is a line `{"type": "void" or "cancelled", "match", "reason"}`. A log is open when its deal group
+    is over; the file ends before the first log that is not open. Resume with `after`.
     """
     cursor, extent = _extent(tournament_id, query["after"])
     return _file(
@@ -75,8 +78,8 @@ def all_logs(query: dict[str, Any], tournament_id: str) -> Response:
 def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
     """Download all logs of a tournament as a zip
 
-    The same logs in the same order, each as `<match>.ndjson`; index.csv lists them with round, table, leg, status and
-    reason. At most 50,000 logs; download the rest with `after`.
+    The zip contains the same logs in the same order, each as `<match>.ndjson`; index.csv lists them with round, table,
+    leg, status and reason. A zip has at most 50,000 logs; download the rest with `after`.
     """
     cursor, extent = _extent(tournament_id, query["after"])
     return _file(
@@ -94,8 +97,8 @@ def all_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
 def results(tournament_id: str) -> Response:
     """Download the results of a tournament, for spreadsheets
 
-    One row per seat of each match, in the order in which the matches ended. `status` is `void` if a match does not
-    count. Names that a spreadsheet could run as formulas begin with an apostrophe.
+    The CSV file has a row for each seat of each match, in the order in which the matches ended. `status` is `void` if a
+    match does not count. Names that a spreadsheet could run as formulas begin with an apostrophe.
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
@@ -105,13 +108,13 @@ def results(tournament_id: str) -> Response:
 
 
 @resource.get('/ladders/<id("lad"):ladder_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None)
-@resource.file_response("text/csv", "The ledger, in order.")
+@resource.file_response("text/csv", "The ledger entries, in order.")
 def ladder_results(ladder_id: str) -> Response:
     """Download the ledger of a ladder, for spreadsheets
 
-    Every ledger entry (`entry`, `kind`): a result has a row for each seat, with the columns of a tournament's results;
-    a void or a repair has a row for each bot whose rating changed. `before_micro` and `after_micro` are the bot's
-    rating in millionths of a point. The ladder can be recomputed from this file alone.
+    The CSV file contains every ledger entry (`entry`, `kind`). A result has a row for each seat, with the columns of a
+    tournament's results; a void or a repair has a row for each bot whose rating changed. `before_micro` and
+    `after_micro` are the bot's rating in millionths of a point. This file is sufficient to recompute the ladder.
     """
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
@@ -120,7 +123,7 @@ def ladder_results(ladder_id: str) -> Response:
 
 
 class _FileBody:
-    """The pieces of a file. Its download stops counting when the file was sent, was cut off, or never began."""
+    """Yield the pieces of a file, and release its place in the limit when the download ends or never begins."""
 
     def __init__(self, pieces: Iterator[bytes], release: Callable[[], bool]) -> None:
         self._pieces, self._release = pieces, release

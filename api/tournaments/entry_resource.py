@@ -22,7 +22,7 @@ resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     """List the entries of a tournament, in order of entry
 
-    Includes withdrawn entries.
+    The list includes withdrawn entries.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     found = entries.list_entries(current_session(), tournament.id, **query)
@@ -33,8 +33,8 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
-    The bot must be yours, verified, and support the game; an organiser may enter and seed any bot in their tournament.
-    If the tournament allows late entries, a bot may also enter while it is running and plays from the next round on.
+    The bot must be yours, be verified and support the game. An organiser may enter and seed any bot in their own
+    tournament. If late entries are allowed, a bot may also enter a running tournament; it plays from the next round on.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
@@ -50,7 +50,7 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
 def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """Withdraw a bot
 
-    Its running matches are played to the end. Its other matches are cancelled and count for nobody.
+    Matches of the bot in progress are played to the end. Its other open matches are cancelled and count for nobody.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
@@ -66,15 +66,15 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the seeds of entries
 
-    Possible before the start. Entries that are not named keep their seeds. A knockout uses the seeds if its `seeding`
-    is `hand`, a Swiss for its pairing numbers.
+    Seeds can be set before the start. Entries that are not named keep their seeds. A knockout uses the seeds if its
+    `seeding` is `hand`; a Swiss uses them as pairing numbers.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
     return attach_progress(entries.set_seeds(current_session(), tournament.id, body["seeds"]))
 
 
 def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
-    """Return the bot to enter or withdraw: one of the caller's, or any bot if they run the tournament."""
+    """Return the bot to enter or withdraw. Raise ``Forbidden`` unless the caller owns it or runs the tournament."""
     try:
         bot = bots.get_bot(current_session(), bot_id)
     except NotFound:

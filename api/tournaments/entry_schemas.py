@@ -1,4 +1,4 @@
-"""Entries of a tournament, with the results of preflight calls."""
+"""Define the schemas of entries of a tournament, with the results of preflight calls."""
 
 from marshmallow import fields, validate
 
@@ -13,7 +13,7 @@ class NewEntry(Strict):
     seed = StrictInt(
         low=1,
         high=MAX_SEED,
-        metadata=describe("1 is the strongest; only the organiser of the tournament may set it."),
+        metadata=describe("Seed, from 1 for the strongest. Only the organiser of the tournament may set it."),
     )
 
 
@@ -27,36 +27,38 @@ class Seeds(Strict):
         values=StrictInt(low=1, high=MAX_SEED, allow_none=True),
         required=True,
         validate=validate.Length(min=1),
-        metadata=describe("Seeds by bot: 1 is the strongest, null seeds by rating. Other entries keep their seeds."),
+        metadata=describe(
+            "Seeds by bot, from 1 for the strongest; null seeds the bot by rating. Other entries keep their seeds."
+        ),
     )
 
 
 class EntryQuery(PageQuery):
     preflight = fields.String(
-        validate=member_of(Preflight), metadata=describe("Only entries with this preflight result.")
+        validate=member_of(Preflight), metadata=describe("Return only entries with this preflight result.")
     )
 
 
 class EntryView(View):
-    number = fields.Integer(metadata=describe("In order of entry, from 0."))
+    number = fields.Integer(metadata=describe("Number in order of entry, from 0."))
     bot = fields.String(attribute="bot_id")
     name = fields.String(attribute="bot.name")
     owner = fields.String(attribute="bot.owner_id")
-    seed = fields.Integer(allow_none=True, metadata=describe("Set by an organiser."))
-    first_round = fields.Integer(metadata=describe("Number of the first round it may play in."))
+    seed = fields.Integer(allow_none=True, metadata=describe("Seed set by an organiser; null if none was set."))
+    first_round = fields.Integer(metadata=describe("Number of the first round in which the bot may play."))
     preflight = fields.String(
         validate=member_of(Preflight),
-        metadata=describe("Result of the preflight call before the start; `none` if it has not been called."),
+        metadata=describe("Result of the preflight call before the start; `none` if the bot has not been called."),
     )
     preflight_reason = fields.String(
-        attribute="told_reason",
+        attribute="visible_reason",
         allow_none=True,
-        metadata=describe("Why it is absent; visible to its owner and to organisers."),
+        metadata=describe("Why the bot is absent; null for everyone except its owner and organisers."),
     )
     substitute = fields.String(
         attribute="substitute_id",
         allow_none=True,
-        metadata=describe("Id of the house bot that plays in its place now."),
+        metadata=describe("Id of the house bot that plays in place of the bot now."),
     )
     version = fields.String(
         allow_none=True, metadata=describe("Version of the bot when it started in this tournament.")

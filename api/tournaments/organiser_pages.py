@@ -1,6 +1,6 @@
-"""Pages of organisers: draft and run a tournament, void a match.
+"""Serve the pages of organisers: draft and run a tournament, void a match.
 
-The pages contain only public data; their scripts call the API with the token of the signed-in organiser.
+The pages contain only public data. Their scripts call the API with the token of the signed-in organiser.
 """
 
 from typing import Any, Final
@@ -29,7 +29,7 @@ from referee.workflows.voiding import MAX_REASON_LENGTH
 pages = Pages("organise", __name__)
 
 Json = dict[str, Any]
-DEFAULT_TERMS: Final[Json] = {  # of a new tournament
+DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
     "name": "",
     "game": "pool-nap",
     "seats": 4,
@@ -78,7 +78,7 @@ def manage(tournament_id: str) -> Response:
 @pages.get("/organise/void")
 @query_parameters("match")
 def void() -> Response:
-    """Show the page that voids a match; its script reads the match that the parameter ``match`` names."""
+    """Show the page that voids a match. Its script reads the match that the parameter ``match`` names."""
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MAX_REASON_LENGTH)
 
 

@@ -1,4 +1,4 @@
-"""Pages of tournaments: the list, the front page and the standings. ``detail_pages`` has the other pages of each."""
+"""Serve the list of tournaments, and the front page and standings of each. ``detail_pages`` has the other pages."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -39,7 +39,7 @@ NEWEST: Final = 8  # matches on the front page
 
 @pages.view("/tournaments", "cursor", "game", "status")
 def contents() -> Response:
-    """Show tournaments in progress, open for entries and finished; or those of one state, or one game."""
+    """Show tournaments in progress, open for entries and finished, or only those of one state or one game."""
     status, game = choice("status", [*TournamentState]), choice("game", sorted(catalogue()))
     query = {"limit": TOURNAMENTS_PER_GROUP, "cursor": request.args.get("cursor"), "status": status, "game": game}
     first = query["cursor"] is None
@@ -91,10 +91,10 @@ def standings(tournament_id: str) -> Response:
 
 
 def tournament_context(tournament: Tournament) -> Json:
-    """Return the context that every page of a tournament needs for its heading."""
+    """Return the template values that every page of a tournament needs for its heading."""
     found = progresses.load_progress(current_session(), tournament.id)
     entries = asdict(entering.count_by_state(current_session(), tournament.id))
-    # The script compares messages of the stream with this; the estimated end changes too often to be compared.
+    # The script compares this with messages of the stream, except for the estimated end, which changes too often.
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "tournament": tournament,
@@ -110,7 +110,7 @@ def tournament_context(tournament: Tournament) -> Json:
 
 
 def standings_context(tournament: Tournament, number: int) -> Json | None:
-    """Return a page of the standings, or None before the start."""
+    """Return page ``number`` of the standings as template values, or None before the start."""
     if tournament.started_at is None:
         return None
     columns = terms.standings_columns(TIE_BREAKS[tournament.format], tournament.seats)
@@ -138,12 +138,12 @@ def standings_context(tournament: Tournament, number: int) -> Json | None:
 
 
 def newest_matches(tournament: Tournament) -> list[Json]:
-    """Return the matches that ended last."""
+    """Return the matches that ended last, newest first."""
     return match_views(watching.list_newest_ended(current_session(), tournament.id, limit=NEWEST))
 
 
 def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[TournamentEntry, Bot]]]:
-    """Return the requested page of entries, including withdrawn ones."""
+    """Return the requested page of entries with their bots, including withdrawn ones."""
     numbered = numbered_page(
         requested_number(), ROWS_PER_PAGE, entering.count_entries(current_session(), tournament.id)
     )
@@ -160,7 +160,7 @@ def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequen
 
 
 def _blank_row(columns: Sequence[Json]) -> Json:
-    """Return an empty row, a template for the script."""
+    """Return an empty row, which the script uses as a template."""
     return {
         "bot": "",
         "rank": "",
@@ -176,11 +176,11 @@ def _blank_row(columns: Sequence[Json]) -> Json:
     }
 
 
-def _count_entries(events: Sequence[Tournament]) -> dict[str, Json]:
-    """Return, by tournament, the number of entered bots, and the progress while it is running or paused."""
-    ids = [tournament.id for tournament in events]
+def _count_entries(listed: Sequence[Tournament]) -> dict[str, Json]:
+    """Return, by tournament id, the number of entered bots, and the progress of running and paused tournaments."""
+    ids = [tournament.id for tournament in listed]
     entered = entering.count_entered(current_session(), ids)
-    active = {tournament.id for tournament in events if tournament.status in IN_PROGRESS}
+    active = {tournament.id for tournament in listed if tournament.status in IN_PROGRESS}
     return {
         id: {
             "entered": entered.get(id, 0),

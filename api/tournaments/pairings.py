@@ -1,4 +1,4 @@
-"""The tables of a tournament round and the bracket of a knockout, without what the caller may not see yet."""
+"""Return the tables of a round and the bracket of a knockout. Hide data that the caller may not see yet."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ ROUND: Final = f"<int(min=1, max={LAST_ROUND}):tournament_round>"  # the path pa
 
 
 def may_show_entrants(tournament: Tournament) -> bool:
-    """Return whether the caller may see who plays whom even at tables that are not over."""
+    """Return whether the caller may see who plays whom at tables that are not over."""
     return (
         not tournament.rated
         or not tournament.anonymous
@@ -46,7 +46,7 @@ def visible_table(tournament: Tournament, page: RoundPage, number: int) -> Json:
         "over": over,
         "legs": stored["legs"],
         "unrated_reason": None
-        if any(match.rated for match in played)  # substitutes may make it so
+        if any(match.rated for match in played)  # some are rated in spite of the table, because of substitutes
         else table_unrated_reason(tournament, [page.owners[bot] for bot in stored["entrants"]]),
         "entrants": [bot_reference(bot if visible else None, page.names) for bot in stored["entrants"]],
         "matches": visible_matches(played),
@@ -54,7 +54,7 @@ def visible_table(tournament: Tournament, page: RoundPage, number: int) -> Json:
 
 
 def bot_reference(bot_id: str | None, names: Mapping[str, str]) -> Json:
-    """Return a bot's id and name, both None for a hidden bot."""
+    """Return the id and name of a bot, both None for a hidden bot."""
     return {"bot": bot_id, "name": None if bot_id is None else names.get(bot_id)}
 
 
@@ -78,7 +78,7 @@ def visible_bracket(tournament: Tournament) -> Json:
 
 
 def _hide_entrants(bracket_round: Json, tables_over: set[int]) -> None:
-    """Remove the names of entrants at tables that are not over, and of those with a bye in this round."""
+    """Hide the entrants at tables that are not over, and the entrants with a bye in this round."""
     hidden = [table for table in bracket_round["tables"] if table["table"] not in tables_over]
     for entrant in [*bracket_round["byes"], *(entrant for table in hidden for entrant in table["entrants"])]:
         entrant |= {"entrant": None, "seed": None, "from": None}

@@ -1,4 +1,4 @@
-"""Tournaments and entries extended by related data, as several endpoints and pages show them to the caller."""
+"""Extend tournaments and entries by related data, as several endpoints and pages show them to the caller."""
 
 from api.auth import may_organise, viewer_id
 from api.extended import Extended
@@ -21,6 +21,6 @@ def attach_progress(tournament: Tournament) -> Extended:
 
 
 def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
-    """Return an entry with its bot, and the reason of its absence for the owner and for organisers."""
+    """Return an entry with its bot and, for the owner and organisers, the reason why the bot is absent."""
     visible = may_organise() or bot.owner_id == viewer_id()
-    return Extended(entry, bot=bot, told_reason=entry.preflight_reason if visible else None)
+    return Extended(entry, bot=bot, visible_reason=entry.preflight_reason if visible else None)

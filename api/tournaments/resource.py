@@ -27,11 +27,11 @@ resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many mat
 
 
 @resource.post("", organiser, WholeTournamentView, body=NewTournament, status=201)
-def announce(new: dict[str, Any]) -> Any:
+def draft(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
-    For organisers. Bots can be entered once it is open. Terms that are left out get their default values;
-    `format_options` is returned in full.
+    Only organisers may do this. Bots can be entered once the tournament is open. Terms that are left out get their
+    default values; `format_options` is returned in full.
     """
     limits = Limits(**new.pop("time"))
     return attach_progress(
@@ -49,8 +49,8 @@ def list_tournaments(query: dict[str, Any]) -> Any:
 def show(tournament_id: str) -> Any:
     """Get a tournament: its terms and its progress
 
-    Progress counts matches; the end is estimated from the pace of the last ones. `draw`, the seed of all random
-    decisions, is shown when the tournament is over, so that anyone can repeat its pairings.
+    Progress counts matches; the end is estimated from the durations of the last ones. `draw`, the seed of all random
+    decisions, is shown when the tournament is over, so that anyone can repeat the pairings.
     """
     return attach_progress(tournaments.get_tournament(current_session(), tournament_id))
 
@@ -60,7 +60,7 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft, or the start time of an open tournament
 
     In a draft, all terms except the game can be changed; a new format begins with its own default options. In an open
-    tournament, only `starts_at` can be changed: a new time, even after it missed its start, or null to start it
+    tournament, only `starts_at` can be changed: to a new time, even after a missed start, or to null to start it
     manually.
     """
     tournament = get_managed_tournament(tournament_id)
@@ -80,9 +80,9 @@ def open_entries(tournament_id: str) -> Any:
 def start(tournament_id: str) -> Any:
     """Close the entries and start
 
-    First every bot is called (preflight), for about a minute at most. A bot that does not answer is absent: it sits out
-    or a substitute plays for it. Then the first round is paired. 422 names `entries` if too few or too many bots can
-    play.
+    First every bot is called (preflight), which takes at most about a minute. A bot that does not answer is absent: it
+    sits out, or a substitute plays for it. Then the first round is paired. If too few or too many bots can play, the
+    response is a 422 that names `entries`.
     """
     return attach_progress(starting.start(current_session(), get_managed_tournament(tournament_id).id))
 
@@ -103,7 +103,7 @@ def resume(tournament_id: str) -> Any:
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
-    Finished matches keep their results; the others are cancelled.
+    Finished matches keep their results; all other matches are cancelled.
     """
     tournament_id = get_managed_tournament(tournament_id).id
     return attach_progress(
@@ -117,8 +117,8 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
 def finish(tournament_id: str) -> Any:
     """End a ladder tournament
 
-    Other formats end by themselves. Running matches are played to the end and those not begun are cancelled; the
-    tournament is `finished` when the last match is over.
+    Other formats end when all matches are over. Matches in progress are played to the end, and matches that have not
+    begun are cancelled. The tournament is `finished` when the last match is over.
     """
     return attach_progress(lifecycle.finish(current_session(), get_managed_tournament(tournament_id).id))
 

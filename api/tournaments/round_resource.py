@@ -1,4 +1,4 @@
-"""The rounds of a tournament over HTTP, with their tables, byes and results."""
+"""Serve the rounds of a tournament over HTTP, with their tables, byes and results."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ def list_rounds(query: Json, tournament_id: str) -> Any:
 
 @resource.get(f'/<id("trn"):tournament_id>/rounds/{ROUND}', anyone, WholeRoundView, query=PageQuery)
 def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
-    """Get a round, its tables page by page
+    """Get a round, with its tables page by page
 
-    In a rated tournament the entrants of a table are shown when the table is over; organisers, and everyone if the
-    tournament is not `anonymous`, see them immediately. Until then entrants and seats are shown without names.
+    In a rated tournament, the entrants of a table are shown when the table is over. Organisers see them immediately, as
+    does everyone if the tournament is not `anonymous`. Until then, entrants and seats have no names.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     summary = round_lists.get_round_summary(current_session(), tournament.id, tournament_round)
@@ -47,4 +47,4 @@ def show(query: Json, tournament_id: str, tournament_round: int) -> Any:
         {**bot_reference(bye["entrant"] if visible else None, found.names), "reason": bye["reason"]}
         for bye in found.tournament_round.byes
     ]
-    return Extended(summary, resting=byes, **envelope(page, query))
+    return Extended(summary, bye_entrants=byes, **envelope(page, query))

@@ -1,4 +1,4 @@
-"""Schemas of the rounds of a tournament: tables, byes, and the bracket of a knockout."""
+"""Define the schemas of the rounds of a tournament: tables, byes, and the bracket of a knockout."""
 
 from marshmallow import fields, validate
 
@@ -7,84 +7,105 @@ from api.matches.schemas import SeatView, UnratedReason
 from referee.matches.states import MatchState
 from referee.tournaments.states import RoundState
 
-HIDDEN = "null while it is hidden who plays: in rated matches of an `anonymous` tournament, until the table is over"
+HIDDEN = "Id of the bot. In a rated, `anonymous` tournament, null until the table is over."
 
 
 class RoundView(View):
-    tournament_round = fields.Integer(attribute="number", metadata=describe("Number, from 1."))
-    label = fields.String(metadata=describe("Such as semi_final; often empty."))
-    state = fields.String(validate=member_of(RoundState), metadata=describe("decided: no match is arranged yet"))
+    tournament_round = fields.Integer(attribute="number", metadata=describe("Number of the round, from 1."))
+    label = fields.String(metadata=describe("Label such as `semi_final`; often empty."))
+    state = fields.String(
+        validate=member_of(RoundState),
+        metadata=describe("State of the round. `decided`: no match has been created yet."),
+    )
     tables = fields.Integer()
-    arranged = fields.Integer(metadata=describe("Tables whose first matches have been created."))
-    matches = fields.Integer(metadata=describe("Matches created so far."))
-    done = fields.Integer(metadata=describe("Matches that are over."))
+    arranged = fields.Integer(metadata=describe("Number of tables whose first matches have been created."))
+    matches = fields.Integer(metadata=describe("Number of matches created so far."))
+    done = fields.Integer(metadata=describe("Number of matches that are over."))
     byes = fields.Integer()
     created_at = UtcDateTime()
     ended_at = UtcDateTime(allow_none=True)
 
 
-class PlaceView(View):
+class EntrantNameView(View):
     bot = fields.String(allow_none=True, metadata=describe(HIDDEN))
     name = fields.String(allow_none=True)
 
 
-class ByeView(PlaceView):
+class ByeView(EntrantNameView):
     reason = fields.String(
         validate=validate.OneOf(["odd", "walkover"]),
-        metadata=describe("odd: the number of entrants was odd; walkover: there was no opponent."),
+        metadata=describe(
+            "Reason for the bye. `odd`: the number of entrants was odd; `walkover`: there was no opponent."
+        ),
     )
 
 
 class TableMatchView(View):
     id = fields.String()
-    leg = fields.Integer(metadata=describe("Number, from 1; in duplicate deals, one for each order of seats."))
+    leg = fields.Integer(
+        metadata=describe("Number of the leg, from 1. With duplicate deals, each order of seats is a leg.")
+    )
     status = fields.String(validate=member_of(MatchState))
-    reason = fields.String(allow_none=True, metadata=describe("Why it does not count."))
+    reason = fields.String(allow_none=True, metadata=describe("Why the match does not count; null if it counts."))
     rated = fields.Boolean()
-    unrated_reason = UnratedReason("why it is unrated; null if it is rated")
+    unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     rematch_of = fields.String(allow_none=True)
-    group_id = fields.String(metadata=describe("Its deal group."))
+    group_id = fields.String(metadata=describe("Id of the deal group."))
     seats = fields.List(fields.Nested(SeatView))
 
 
 class TableView(View):
-    table = fields.Integer(metadata=describe("Number, from 1."))
-    label = fields.String(metadata=describe("Such as final or third_place; often empty."))
-    over = fields.Boolean(metadata=describe("Whether all its matches so far are over."))
-    legs = fields.Integer(metadata=describe("Matches planned at first, for each order of seats."))
-    unrated_reason = UnratedReason("why its matches are unrated, as far as known when the table is paired")
-    entrants = fields.List(fields.Nested(PlaceView), metadata=describe("In the seating order of the first leg."))
-    matches = fields.List(fields.Nested(TableMatchView), metadata=describe("In order of legs."))
+    table = fields.Integer(metadata=describe("Number of the table, from 1."))
+    label = fields.String(metadata=describe("Label such as `final` or `third_place`; often empty."))
+    over = fields.Boolean(metadata=describe("Whether all matches created at the table are over."))
+    legs = fields.Integer(metadata=describe("Number of matches planned at first, for each order of seats."))
+    unrated_reason = UnratedReason(
+        "Why the matches at this table are unrated, as far as known when it is paired; null if they are rated."
+    )
+    entrants = fields.List(
+        fields.Nested(EntrantNameView), metadata=describe("Entrants in the seating order of the first leg.")
+    )
+    matches = fields.List(fields.Nested(TableMatchView), metadata=describe("Matches in order of legs."))
 
 
 class WholeRoundView(RoundView):
-    resting = fields.List(fields.Nested(ByeView), metadata=describe("the byes; told when the tables are"))
+    bye_entrants = fields.List(
+        fields.Nested(ByeView),
+        metadata=describe(
+            "The byes of the round, hidden until the round is over under the same conditions as entrants."
+        ),
+    )
     items = fields.List(fields.Nested(TableView), metadata=describe("Tables in order of their numbers."))
-    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
 
 
 class OriginView(View):
     tournament_round = fields.Integer()
-    table = fields.Integer(allow_none=True, metadata=describe("Null for a bye."))
+    table = fields.Integer(allow_none=True, metadata=describe("Number of the table; null for a bye."))
 
 
-class BracketPlaceView(PlaceView):
+class BracketSeedView(EntrantNameView):
     seed = fields.Integer(allow_none=True, metadata=describe("Seed, from 1."))
     origin = fields.Nested(
-        OriginView, allow_none=True, metadata=describe("The table or bye it came from; null in the first round.")
+        OriginView,
+        allow_none=True,
+        metadata=describe("The table or bye from which the entrant came; null in the first round."),
     )
 
 
-class BracketEntrantView(BracketPlaceView):
+class BracketEntrantView(BracketSeedView):
     points = fields.Float(
         allow_none=True, metadata=describe("Points of all legs: one for each opponent beaten, half for a tie.")
     )
     advanced = fields.Boolean(
-        allow_none=True, metadata=describe("Null while the table is in progress; in the final, true for the winner.")
+        allow_none=True,
+        metadata=describe(
+            "Whether the entrant advances; in the final, true for the winner. Null while the table is in progress."
+        ),
     )
 
 
-class BracketByeView(BracketPlaceView):
+class BracketByeView(BracketSeedView):
     reason = fields.String()
 
 
@@ -92,7 +113,7 @@ class BracketTableView(View):
     table = fields.Integer()
     label = fields.String()
     legs = fields.Integer()
-    entrants = fields.List(fields.Nested(BracketEntrantView), metadata=describe("Best first."))
+    entrants = fields.List(fields.Nested(BracketEntrantView), metadata=describe("Entrants, best first."))
 
 
 class BracketRoundView(View):
@@ -110,4 +131,4 @@ class ToComeView(View):
 
 class BracketView(View):
     rounds = fields.List(fields.Nested(BracketRoundView))
-    to_come = fields.List(fields.Nested(ToComeView), metadata=describe("rounds not decided yet"))
+    to_come = fields.List(fields.Nested(ToComeView), metadata=describe("Rounds that are not paired yet."))

@@ -1,4 +1,4 @@
-"""Schemas of tournaments: terms and progress. ``entry_schemas`` has those of entries, ``round_schemas`` of rounds."""
+"""Define the schemas of tournaments: terms and progress. ``entry_schemas`` and ``round_schemas`` have others."""
 
 from typing import Any
 
@@ -30,30 +30,30 @@ from referee.tournaments.terms import MAX_CYCLES
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
 TERMS = {
-    "format": "who meets whom; round_robin unless given",
-    "format_options": "of the format; what is left out has its usual value: swiss {rounds}, knockout {seeding, "
-    "advance, best_of, tie_breaks, third_place}, gauntlet {champion}, ladder {at_once, per_bot, spread}",
-    "cycles": "how often everybody meets everybody, in formats where everybody does; 1 unless given",
-    "rated": "whether results count on the ladder; true unless given",
-    "deal_sharing": "own: each match has cards of its own. common: the tables of a round share their cards, and "
-    "nobody meets a deal twice. duplicate: the same bots play the same cards in every order of seats. common where the "
-    "event is rated, else own, unless given",
-    "orders": "of seats in duplicate deals: each bot once on every seat (cyclic, unless given), or all orders",
-    "trusted": "rate duplicate deals although a bot with a memory could recognise the cards; false unless given",
-    "anonymous": "hide who plays a rated match, from its opponents too, until it is over; true unless given",
-    "late_entry": "take entries after the start, which play from the next round on; false unless given",
-    "frozen_version": "a bot that changes its version loses its seats; false unless given",
-    "substitute": "house player that plays for absent bots, unrated; null unless given: nobody does",
-    "starts_at": "when it starts automatically; null: when its organiser starts it. If there are too few bots at that "
-    "time, it does not start: this becomes null, `status_reason` says why, and it waits for its organiser",
+    "format": "Format, which decides the pairings. Default: `round_robin`.",
+    "format_options": "Options of the format. Those left out have default values. swiss: {rounds}; knockout: {seeding, "
+    "advance, best_of, tie_breaks, third_place}; gauntlet: {champion}; ladder: {at_once, per_bot, spread}.",
+    "cycles": "How often each pairing is played, in round robins and gauntlets. Default: 1.",
+    "rated": "Whether results count on the ladder. Default: true.",
+    "deal_sharing": "Which matches share cards. `own`: none. `common`: all tables of a round, and no bot plays a deal "
+    "twice. `duplicate`: the same bots play the same cards in other seats. Default: `common` if rated, else `own`.",
+    "orders": "Orders of seats in duplicate deals. `cyclic`: each bot once in every seat. `all`: all orders. Default: "
+    "`cyclic`.",
+    "trusted": "Rate duplicate deals, although a bot with a memory could recognise the cards. Default: false.",
+    "anonymous": "Hide the players of a rated match, also from its opponents, until it is over. Default: true.",
+    "late_entry": "Accept entries after the start. Late entries play from the next round on. Default: false.",
+    "frozen_version": "Take the seats from a bot that changes its version. Default: false.",
+    "substitute": "House player that plays, unrated, for absent bots. Default: null (absent bots sit out).",
+    "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
+    "that time, it does not start: this becomes null, and `status_reason` says why.",
 }
 
 
 class TermsBody(Strict):
-    """The terms of a tournament in a request."""
+    """Describe the terms of a tournament in a request."""
 
     name = Name()
-    seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Seats at each table."))
+    seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Number of seats at each table."))
     options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
     format = fields.String(validate=member_of(TournamentFormat), metadata=describe(TERMS["format"]))
     format_options = fields.Dict(keys=fields.String(), metadata=describe(TERMS["format_options"]))
@@ -75,7 +75,7 @@ class TermsBody(Strict):
 class NewTournament(TermsBody):
     name = Name(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
-    seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Seats at each table."))
+    seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Number of seats at each table."))
     options = fields.Dict(
         keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
     )
@@ -94,7 +94,9 @@ class TournamentChanges(TermsBody):
 
 
 class CancelTournament(OptionalBody):
-    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Shown to everyone as `status_reason`."))
+    reason = PlainText(
+        MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, shown to everyone as `status_reason`.")
+    )
 
 
 class TournamentQuery(PageQuery):
@@ -103,26 +105,31 @@ class TournamentQuery(PageQuery):
 
 
 class ProgressView(View):
-    done = fields.Integer(metadata=describe("Matches that are over."))
-    total = fields.Integer(metadata=describe("All matches, including those not created yet."))
-    by_status = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Matches by status."))
+    done = fields.Integer(metadata=describe("Number of matches that are over."))
+    total = fields.Integer(metadata=describe("Number of all matches, including matches that are not created yet."))
+    by_status = fields.Dict(
+        keys=fields.String(), values=fields.Integer(), metadata=describe("Number of matches by status.")
+    )
     tournament_round = fields.Integer(
-        allow_none=True, metadata=describe("the earliest that is not over; 0 before the first; null in a ladder")
+        allow_none=True,
+        metadata=describe("The earliest round that is not over; 0 before the first round; null in a ladder."),
     )
     rounds = fields.Integer(metadata=describe("Number of rounds paired so far."))
     estimated_end = NextMinute(
         allow_none=True,
-        metadata=describe("Estimated from the last matches, to the minute; null if it cannot be estimated."),
+        metadata=describe("Estimated time of the end, rounded up to a minute; null if there is no estimate."),
     )
 
 
 class EntriesView(View):
-    entered = fields.Integer(metadata=describe("Bots that have not been withdrawn."))
+    entered = fields.Integer(metadata=describe("Number of entered bots, without withdrawn ones."))
     withdrawn = fields.Integer()
-    asked = fields.Integer(metadata=describe("Bots called before the start that have not answered yet."))
-    ready = fields.Integer(metadata=describe("Bots that answered the preflight."))
-    absent = fields.Integer(metadata=describe("Bots that could not be reached."))
-    substitutes = fields.Integer(metadata=describe("Entries whose seats are played by a substitute now."))
+    asked = fields.Integer(
+        metadata=describe("Number of bots that were called before the start and have not answered yet.")
+    )
+    ready = fields.Integer(metadata=describe("Number of bots that answered the preflight call."))
+    absent = fields.Integer(metadata=describe("Number of bots that could not be reached."))
+    substitutes = fields.Integer(metadata=describe("Number of bots for which a substitute plays now."))
 
 
 class TournamentView(View):
@@ -145,7 +152,9 @@ class TournamentView(View):
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)
     status = fields.String(validate=member_of(TournamentState))
-    status_reason = fields.String(allow_none=True, metadata=describe("Why it was cancelled or could not start."))
+    status_reason = fields.String(
+        allow_none=True, metadata=describe("Why the tournament was cancelled or could not start.")
+    )
     organiser = fields.String(attribute="created_by")
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
@@ -153,9 +162,12 @@ class TournamentView(View):
 
 
 class WholeTournamentView(TournamentView):
-    entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries; see /entries for the list."))
+    entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
     preflight_until = UtcDateTime(
-        allow_none=True, metadata=describe("while bots are called before the first round: how long it waits for them")
+        allow_none=True,
+        metadata=describe(
+            "Until when the tournament waits for bots called before the first round; null at any other time."
+        ),
     )
     progress = fields.Nested(ProgressView)
     tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))

@@ -1,4 +1,4 @@
-"""Cached standings, crosstables, error bars and strengths of tournaments."""
+"""Compute and cache the standings, crosstables, error bars and strengths of tournaments."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
@@ -15,9 +15,9 @@ from referee.tournaments.standings import TournamentResults, load_tournament_res
 
 Json = dict[str, Any]
 
-MOST_KEPT: Final = 50_000  # results and entries; 10,000 take some 25 MB with everything computed from them
-SAMPLES: Final = ((2_000, 1_000), (10_000, 400))  # up to this number of results, bootstrap samples of the error bars
-FEWEST_SAMPLES: Final = 200  # for more results
+MOST_KEPT: Final = 50_000  # results and entries; 10,000 and all values computed from them take about 25 MB
+SAMPLES: Final = ((2_000, 1_000), (10_000, 400))  # up to this number of results, this number of bootstrap samples
+FEWEST_SAMPLES: Final = 200  # bootstrap samples for more results
 
 NO_BAR: Final = ErrorBar(None, None, None, 0)
 
@@ -25,7 +25,7 @@ TOURNAMENTS: Final = Cache[TournamentResults](MOST_KEPT, lambda made: len(made.o
 
 
 def tournament_entry(tournament_id: str) -> CacheEntry[TournamentResults]:
-    """Return the results of a tournament that count now. Raise ``NotFound``; ``Conflict`` for too many results."""
+    """Return the results of a tournament that count now. Raise ``NotFound``, or ``Conflict`` for too many results."""
 
     def make(before: TournamentResults | None, *, patient: bool) -> TournamentResults:
         with database().read() as session:
@@ -52,7 +52,7 @@ def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable
 
 
 def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:
-    """Return each entrant's score adjusted for the luck of the cards; None if nobody else held the same cards."""
+    """Return each entrant's luck-adjusted score, or None if nobody else had the same cards."""
     made = kept.made
     return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
 
@@ -93,12 +93,12 @@ def load_names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
 
 
 def snapshot(kept: CacheEntry[TournamentResults]) -> Json:
-    """Return the number of the last result that the standings count, and how many they count."""
+    """Return the number of the last result in the standings, and the number of results."""
     return {"as_of_seq": kept.made.as_of_seq, "results": len(kept.made.outcomes)}
 
 
 def attach_people(tournament_id: str, rows: Sequence[RankedEntrant]) -> list[Extended]:
-    """Return rows of the standings, each with its ``person``."""
+    """Return rows of the standings, each with its entered bot as ``person``."""
     found = load_entered_bots(tournament_id, [str(row.entrant) for row in rows])
     return [Extended(row, person=found[str(row.entrant)]) for row in rows]
 
@@ -106,7 +106,7 @@ def attach_people(tournament_id: str, rows: Sequence[RankedEntrant]) -> list[Ext
 def attach_error_bars(
     kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[RankedEntrant], *, computed: bool = True
 ) -> list[Extended]:
-    """Return rows of the standings with error bars; empty ones unless ``computed``, since they take long."""
+    """Return rows of the standings with error bars. Unless ``computed``, leave these empty, since they take long."""
     bars = error_bars(kept) if computed else dict.fromkeys((row.entrant for row in rows), NO_BAR)
     return [
         Extended(

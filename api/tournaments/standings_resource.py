@@ -1,4 +1,4 @@
-"""Standings, crosstable, opponents, luck-adjusted scores and strengths of a tournament over HTTP."""
+"""Serve standings, crosstable, opponents, luck-adjusted scores and strengths of a tournament over HTTP."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -16,7 +16,7 @@ from api.tournaments import standings_cache
 from api.tournaments.standings_schemas import (
     CrosstableRow,
     LuckRow,
-    MeetingsRow,
+    OpponentsRow,
     OwnStandingView,
     SnapshotView,
     StandingsPage,
@@ -35,7 +35,7 @@ TOURNAMENT: Final = '/<id("trn"):tournament_id>'
 
 
 def endpoint(path: str, response: type[Schema]) -> Decorator:
-    """Register a view of a page computed from the cached results, which it reads in transactions of its own."""
+    """Register a view of cached results. It reads the database in its own transactions."""
     return resource.get(f"{TOURNAMENT}/{path}", anyone, response, query=PageQuery, transaction=None)
 
 
@@ -43,8 +43,8 @@ def endpoint(path: str, response: type[Schema]) -> Decorator:
 def show(query: Json, tournament_id: str) -> Any:
     """Get the standings, best first
 
-    Each row has all tie-breaks that decide, and an error bar of the points per match (bootstrap over deal groups). All
-    rows of a page count the same results, those up to `as_of_seq`. In a large tournament the newest results may not be
+    Each row has all tie-breaks that apply, and an error bar of the points per match (bootstrap over deal groups). All
+    rows of a page count the same results, up to `as_of_seq`. In a large tournament, the newest results may not be
     included yet.
     """
     kept = standings_cache.tournament_entry(tournament_id)
@@ -72,23 +72,23 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
 def show_crosstable(query: Json, tournament_id: str) -> Any:
     """Get the crosstable: each bot's score against each opponent
 
-    One row per bot, in the order of the standings; opponents it has not played are left out. Seats played by a house
-    bot do not count.
+    There is one row per bot, in the order of the standings, with only the opponents that the bot has played. Seats of
+    house bots that substitute do not count.
     """
     kept = standings_cache.tournament_entry(tournament_id)
     met = standings_cache.results_by_opponent(kept)
 
     def attach(row: RankedEntrant) -> Json:
-        return {"rivals": [Extended(against, bot=other) for other, against in met[row.entrant].items()]}
+        return {"opponents": [Extended(against, bot=other) for other, against in met[row.entrant].items()]}
 
     return page_of_rows(kept, standings_cache.ranked_entrants(kept), query, tournament_id, attach)
 
 
-@endpoint("opponents", list_of(MeetingsRow, SnapshotView))
+@endpoint("opponents", list_of(OpponentsRow, SnapshotView))
 def show_meetings(query: Json, tournament_id: str) -> Any:
     """Count the matches of each bot by seat and by opponent, and its byes
 
-    Matches by seat and by opponent, and byes, in the order of the standings.
+    There is one row per bot, in the order of the standings.
     """
     kept = standings_cache.tournament_entry(tournament_id)
     made, ranked = kept.made, standings_cache.ranked_entrants(kept)
@@ -107,8 +107,8 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
 def show_luck(query: Json, tournament_id: str) -> Any:
     """Get the scores adjusted for the luck of the cards
 
-    A bot's score minus the mean score of all bots in the same seat of the same deals, per match, best first. Bots can
-    only be compared if deals are shared.
+    The adjusted score is a bot's score minus the mean score of all bots in the same seat of the same deals, per match.
+    Bots are listed best first. They can only be compared if deals are shared.
     """
     kept = standings_cache.tournament_entry(tournament_id)
     ranked, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
@@ -120,8 +120,8 @@ def show_luck(query: Json, tournament_id: str) -> Any:
 def show_strengths(query: Json, tournament_id: str) -> Any:
     """Get the estimated strengths of the bots, with confidence intervals
 
-    Maximum-likelihood strengths (Bradley-Terry; Plackett-Luce for more than two seats) with 95 % intervals, from the
-    results of this tournament. 409 `too_large` for more than 10,000 results or 1,000 bots.
+    These are maximum-likelihood strengths (Bradley-Terry; Plackett-Luce for more than two seats) with 95 % intervals,
+    from the results of this tournament. For more than 10,000 results or 1,000 bots, the response is a 409 `too_large`.
     """
     kept = standings_cache.tournament_entry(tournament_id)
     fitted = standings_cache.tournament_fit(kept)
@@ -141,7 +141,7 @@ def page_of_rows(
     tournament_id: str,
     attach: Callable[[Any], Json],
 ) -> Json:
-    """Return the requested page of ``rows``, each with its bot and with what ``attach`` returns for it."""
+    """Return the requested page of ``rows``, each extended by its bot and by the values that ``attach`` returns."""
 
     def extend(found: Sequence[RankedEntrant]) -> list[Extended]:
         return [Extended(row, **attach(row)) for row in standings_cache.attach_people(tournament_id, found)]

@@ -1,16 +1,16 @@
-"""Tables of a tournament: standings, results by opponent, scores adjusted for luck."""
+"""Define the schemas of standings, results by opponent, and scores adjusted for luck."""
 
 from marshmallow import fields
 
 from api.fields import Exact, View, describe
 
-AS_OF = "the last result that counts here: results are numbered in the order in which matches end; 0: none yet"
-EXACT = {"description": "As a fraction.", "example": "13/2"}
+AS_OF = "Number of the last result included; 0 for none. Results are numbered in the order in which matches end."
+EXACT = {"description": "The exact value as a fraction.", "example": "13/2"}
 
 
 class TieBreakView(View):
     name = fields.String(metadata={"example": "buchholz"})
-    value = fields.Float(allow_none=True, metadata=describe("Null if it does not apply."))
+    value = fields.Float(allow_none=True, metadata=describe("Value of the tie-break; null if it does not apply."))
     exact = Exact("value", allow_none=True, metadata=EXACT)
 
 
@@ -19,11 +19,15 @@ class ErrorBarView(View):
         allow_none=True, metadata=describe("Lower end of the 95 % interval; null if there are too few results.")
     )
     high = fields.Float(allow_none=True)
-    groups = fields.Integer(metadata=describe("Deal groups used; with fewer than eight, the interval is rough."))
+    groups = fields.Integer(
+        metadata=describe("Number of deal groups used. With fewer than eight, the interval is rough.")
+    )
 
 
 class EntrantView(View):
-    rank = fields.Integer(metadata=describe("Rank in the standings, shared by entrants that no tie-break separates."))
+    rank = fields.Integer(
+        metadata=describe("Rank in the standings. Entrants that no tie-break separates share a rank.")
+    )
     bot = fields.String(attribute="entrant")
     name = fields.String(attribute="person.name")
 
@@ -32,19 +36,19 @@ class StandingsRow(EntrantView):
     owner = fields.String(attribute="person.owner")
     withdrawn = fields.Boolean(attribute="person.withdrawn")
     version_changed = fields.Boolean(
-        attribute="person.version_changed", metadata=describe("The bot's version has changed since the start.")
+        attribute="person.version_changed", metadata=describe("Whether the bot's version has changed since the start.")
     )
     matches = fields.Integer()
     byes = fields.Integer()
-    points = fields.Float(metadata=describe("A match is worth at most one point; a tie is worth half."))
+    points = fields.Float(metadata=describe("Total points. A match is worth at most one point; a tie is worth half."))
     points_exact = Exact("points", metadata=EXACT)
     points_per_match = fields.Float(
         attribute="error_bar.points_per_match",
         allow_none=True,
-        metadata=describe("Without byes; null if no match was played."),
+        metadata=describe("Points per match, without byes; null if no match was played."),
     )
     error_bar = fields.Nested(ErrorBarView, metadata=describe("Confidence interval of the points per match."))
-    wins = fields.Integer(metadata=describe("Matches won outright."))
+    wins = fields.Integer(metadata=describe("Number of matches won outright."))
     returns = fields.Integer(metadata=describe("Total returns of all matches."))
     tie_breaks = fields.List(
         fields.Nested(TieBreakView),
@@ -55,32 +59,37 @@ class StandingsRow(EntrantView):
 class SnapshotView(View):
     as_of_seq = fields.Integer(metadata=describe(AS_OF))
     results = fields.Integer(
-        metadata=describe("Number of results that count; in a ladder tournament, at most the newest 100,000.")
+        metadata=describe("Number of results included; in a ladder tournament, at most the newest 100,000.")
     )
 
 
 class StandingsPage(SnapshotView):
-    samples = fields.Integer(metadata=describe("Bootstrap samples of each error bar."))
+    samples = fields.Integer(metadata=describe("Number of bootstrap samples of each error bar."))
     items = fields.List(fields.Nested(StandingsRow))
-    next = fields.String(allow_none=True, metadata=describe("The next page's cursor; null at the end."))
+    next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
 
 
 class OwnStandingView(SnapshotView):
-    samples = fields.Integer(metadata=describe("Bootstrap samples of the error bar."))
+    samples = fields.Integer(metadata=describe("Number of bootstrap samples of the error bar."))
     total = fields.Integer(metadata=describe("Number of rows in the standings."))
     row = fields.Nested(StandingsRow)
 
 
-class RivalView(View):
+class OpponentRecordView(View):
     bot = fields.String()
-    matches = fields.Integer(metadata=describe("Matches against this opponent."))
-    points = fields.Float(metadata=describe("One for each match finished ahead of it, half for a tie."))
-    lead = fields.Integer(metadata=describe("Matches finished ahead of it minus matches finished behind it."))
+    matches = fields.Integer(metadata=describe("Number of matches against this opponent."))
+    points = fields.Float(
+        metadata=describe("Points against this opponent: one for each match finished ahead of it, half for a tie.")
+    )
+    lead = fields.Integer(
+        metadata=describe("Number of matches finished ahead of this opponent minus those finished behind it.")
+    )
 
 
 class CrosstableRow(EntrantView):
-    rivals = fields.List(
-        fields.Nested(RivalView), metadata=describe("Opponents it has played, in order of the standings.")
+    opponents = fields.List(
+        fields.Nested(OpponentRecordView),
+        metadata=describe("Opponents that the bot has played, in the order of the standings."),
     )
 
 
@@ -89,16 +98,16 @@ class OpponentView(View):
     matches = fields.Integer()
 
 
-class MeetingsRow(EntrantView):
-    seats = fields.List(fields.Integer(), attribute="met.seats", metadata=describe("Matches by seat."))
-    opponents = fields.List(fields.Nested(OpponentView), metadata=describe("Most frequent first."))
+class OpponentsRow(EntrantView):
+    seats = fields.List(fields.Integer(), attribute="met.seats", metadata=describe("Number of matches in each seat."))
+    opponents = fields.List(fields.Nested(OpponentView), metadata=describe("Opponents, most frequent first."))
     byes = fields.Integer(attribute="met.byes")
 
 
 class MeanView(View):
     value = fields.Float()
     exact = Exact("value", metadata=EXACT)
-    error = fields.Float(allow_none=True, metadata=describe("Standard error; null with only one deal group."))
+    error = fields.Float(allow_none=True, metadata=describe("Standard error; null if there is only one deal group."))
 
 
 class LuckRow(EntrantView):
@@ -107,18 +116,18 @@ class LuckRow(EntrantView):
         attribute="adjusted.points",
         dump_default=None,
         allow_none=True,
-        metadata=describe("Per match, relative to all who held the same cards; null if nobody did."),
+        metadata=describe("Points per match, relative to all bots with the same cards; null if no other bot had them."),
     )
     returns = fields.Nested(
         MeanView,
         attribute="adjusted.returns",
         dump_default=None,
         allow_none=True,
-        metadata=describe("The same for returns."),
+        metadata=describe("Returns per match, relative to all bots with the same cards."),
     )
     matches = fields.Integer(
-        attribute="adjusted.matches", dump_default=0, metadata=describe("Matches that could be compared.")
+        attribute="adjusted.matches", dump_default=0, metadata=describe("Number of matches that could be compared.")
     )
     groups = fields.Integer(
-        attribute="adjusted.groups", dump_default=0, metadata=describe("Deal groups of these matches.")
+        attribute="adjusted.groups", dump_default=0, metadata=describe("Number of deal groups of these matches.")
     )

@@ -1,7 +1,7 @@
-"""The stream of a tournament: matches that ended, progress, standings.
+"""Stream tournaments: matches that ended, progress, standings.
 
-Results are numbered in the order of their commits. The id of each message is the number up to which everything has been
-sent: a viewer that reconnects with it gets the matches that ended since, from the database, then the present state.
+Results are numbered in the order of their commits. The id of each message is the number of the last result sent. A
+viewer that reconnects with it gets from the database all matches that ended later, then the present state.
 """
 
 import logging
@@ -27,26 +27,26 @@ log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-PROGRESS_S: Final = 1.0  # between two progress messages
-STANDINGS_S: Final = 1.0  # between two standings messages
-CHECK_S: Final = 3.0  # within which changes without a result (matches cancelled, voided, created) are noticed
+PROGRESS_S: Final = 1.0  # least time between progress messages
+STANDINGS_S: Final = 1.0  # least time between standings messages
+CHECK_S: Final = 3.0  # longest delay of changes without a result (matches cancelled, voided, created)
 ROWS_PER_MESSAGE: Final = 50  # rows of the standings in a message
-STANDINGS_BYTES_S: Final = 8_000_000  # to all viewers of a tournament: the more viewers, the fewer messages
-WRITE_S: Final = 0.5  # for writing match messages before the next standings are computed
+STANDINGS_BYTES_S: Final = 8_000_000  # bytes per second to all viewers of a tournament: more viewers, fewer messages
+WRITE_S: Final = 0.5  # time for writing match messages before standings are computed
 
 
 @dataclass(eq=False, slots=True)
 class TournamentFeed(Feed):
-    """A tournament with viewers, and what they have been sent."""
+    """Track a tournament with viewers, and the messages that were sent to them."""
 
     state: tuple[str, str | None] | None = None
     progress: bytes = b""
     standings: bytes = b""
-    counted: object = None  # what the standings depend on
+    counted: object = None  # values on which the standings depend
     last_match: int = 0
-    progress_outdated: bool = True  # it has changed, or may have
+    progress_outdated: bool = True  # it may have changed
     standings_outdated: bool = True
-    progress_at: float = 0.0  # next message not before
+    progress_at: float = 0.0  # earliest time of the next message
     standings_at: float = 0.0
     check_at: float = 0.0
 
@@ -58,14 +58,14 @@ class TournamentFeed(Feed):
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """How to render the progress of a tournament, and the first rows of its standings."""
+    """Hold functions that render the progress of a tournament, and the first rows of its standings."""
 
     progress: Callable[[Progress], Json]
     table: Callable[[str], Json]
 
 
 class TournamentStream(Stream[TournamentFeed]):
-    """The tournaments with viewers in this process."""
+    """Stream the tournaments with viewers in this process."""
 
     feed_type = TournamentFeed
 
@@ -109,7 +109,7 @@ class TournamentStream(Stream[TournamentFeed]):
     # -- in the polling thread --
 
     def _poll(self, feeds: dict[str, TournamentFeed]) -> None:
-        """Send, from one snapshot, 1. matches that ended, immediately; 2. progress; then 3. standings; 4. ends."""
+        """Send, from one snapshot: 1. matches that ended; 2. progress. Then send 3. standings; 4. ends."""
         with self.database.read() as session:
             states = watching.load_states(session, list(feeds))
             newest = watching.last_seq(session)
@@ -126,7 +126,7 @@ class TournamentStream(Stream[TournamentFeed]):
                 if not feed.over and feed.try_at <= moment and feed.is_due(moment, states[feed.id]):
                     with self._isolate_errors(feed):
                         self._send_progress(session, feed, states[feed.id], moment)
-        # Computing holds the interpreter lock, which would delay every single write.
+        # Computing standings holds the interpreter lock, which would delay every write.
         self.connections.wait_until_written(WRITE_S)
         for feed in feeds.values():
             if not feed.over:
@@ -171,7 +171,7 @@ class TournamentStream(Stream[TournamentFeed]):
     def _publish_changes(self, feed: TournamentFeed) -> None:
         """Send the standings if they have changed, then the end once everything before it has been sent.
 
-        Log an error, so that the other tournaments go on.
+        Log an error instead of raising it, so that other tournaments are not affected.
         """
         try:
             began = time.monotonic()
@@ -193,7 +193,7 @@ class TournamentStream(Stream[TournamentFeed]):
         data = orjson.dumps(table)
         moment = time.monotonic()
         with self._changed:
-            # Standings that take long to compute may lag behind: then they are requested again.
+            # Standings that take long to compute may be older than the last result; then compute them again later.
             feed.standings_outdated = seq is not None and seq < last
             feed.last_match = max(last, seq or 0)
             writing_s = feed.viewers * len(data) / STANDINGS_BYTES_S
@@ -211,7 +211,7 @@ class TournamentStream(Stream[TournamentFeed]):
             return self._views.table(feed.id)
         except Unavailable:
             raise
-        except RefereeError as error:  # too many results to compute them
+        except RefereeError as error:  # there are too many results
             return {"as_of_seq": None, "results": None, "items": [], "reason": str(error)}
 
 

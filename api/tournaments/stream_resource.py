@@ -1,4 +1,4 @@
-"""The stream of a tournament over HTTP; ``api.tournaments.stream`` decides what its messages contain."""
+"""Serve the stream of a tournament over HTTP. ``api.tournaments.stream`` defines its messages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 
 from api.streams import connections
-from api.streams.endpoints import StreamResource
+from api.streams.endpoints import live as resource
 from api.tournaments import standings_cache
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
@@ -14,27 +14,24 @@ from api.tournaments.stream import ROWS_PER_MESSAGE, TournamentStream, Views
 from api.views import current_application, database
 from referee.tournaments import tournaments
 
-resource = StreamResource("events", "/api/v1/tournaments", "Live streams of tournaments.")
-
 Json = dict[str, Any]
 
 
 @resource.stream(
-    '/<id("trn"):tournament_id>/stream',
+    '/tournaments/<id("trn"):tournament_id>/stream',
     "Messages until the tournament has ended.",
     *("match", "progress", "standings", "end"),
 )
-def follow(query: Json, tournament_id: str) -> Response:
+def follow_tournament(query: Json, tournament_id: str) -> Response:
     """Follow a tournament (server-sent events)
 
-    The stream begins with the present state; then it sends changes. `match`: a match has its result (`id`, `seq`,
-    `tournament_round`, `table`, `leg`, `status`, `reason`, `entrants`, `bots`, `placements`, `returns` by seat,
-    `finished_at`).
-    `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`: `as_of_seq`,
-    `results` and the first 50 rows as in GET …/standings, without points per match or error bars. `end`: the
-    tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and standings
-    are sent at most once a second. The id of a message is the number of the last result sent: reconnect with it in
-    `Last-Event-ID` to receive every match exactly once.
+    The stream begins with the present state; then it sends changes. `match`: a match has a result (`id`, `seq`,
+    `tournament_round`, `table`, `leg`, `status`, `reason`, `finished_at`, and by seat `entrants`, `bots`, `placements`,
+    `returns`). `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`:
+    `as_of_seq`, `results` and the first 50 rows as in GET …/standings, without points per match or error bars. `end`:
+    the tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and
+    standings are sent at most once a second. The id of a message is the number of the last result sent. Reconnect with
+    this id in `Last-Event-ID` to receive every match exactly once.
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)
@@ -43,7 +40,7 @@ def follow(query: Json, tournament_id: str) -> Response:
 
 
 def _render_standings() -> Callable[[str], Json]:
-    """Return the function that renders the first rows of the standings of a tournament, outside of requests."""
+    """Return a function that renders the first rows of the standings of a tournament outside requests."""
     app = current_application()
 
     def render(tournament_id: str) -> Json:

@@ -1,4 +1,4 @@
-"""The terms of a tournament in words: formats, deal sharing, tie-breaks, options."""
+"""Describe the terms of a tournament in words: formats, deal sharing, tie-breaks, options."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -32,15 +32,15 @@ DEALS: Final[Mapping[str, tuple[str, str]]] = {
     DealSharing.COMMON: ("common to a round", "All tables of a round play the same cards. No bot plays a deal twice."),
     DealSharing.DUPLICATE: ("duplicate", "The same bots play the same cards again in other seats."),
 }
-COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # of the standings: heading, meaning
-    "points": ("Points", "for each match the share of opponents beaten; a tied opponent counts half"),
+COLUMNS: Final[Mapping[str, tuple[str, str]]] = {  # columns of the standings: heading, meaning
+    "points": ("Points", "for each match, the share of opponents beaten; a tied opponent counts half"),
     "points_per_match": ("Points per match", "points divided by the number of matches played"),
     "buchholz": ("Buchholz", "strength of the opponents: the sum of their points"),
     "head_to_head": ("Head to head", "points against the entrants who are tied so far"),
     "sonneborn_berger": ("Sonneborn-Berger", "points of the opponents beaten, and half those of tied ones"),
-    "wins": ("Wins", "matches won alone"),
+    "wins": ("Wins", "matches won outright"),
     "bracket": ("Rank", "the rank reached in the bracket"),
-    "rating": ("Rating", "on the ladder of the game"),
+    "rating": ("Rating", "rating on the ladder of the game"),
 }
 WHOLE: Final = ("wins", "bracket", "rating")  # columns of whole numbers
 MICRO: Final = 1_000_000  # ratings are stored in millionths of a point
@@ -144,7 +144,7 @@ def standings_columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:
 
 
 def digits(column: str, seats: int) -> int:
-    """Return the decimals of a column. Only at tables of two are points always whole or half."""
+    """Return the number of decimals of a column. With two seats, points are always whole or half."""
     if column in WHOLE:
         return 0
     if column == "points_per_match":

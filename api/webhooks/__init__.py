@@ -1,1 +1,1 @@
-"""Webhooks over HTTP: resource and schemas."""
+"""Serve webhooks over HTTP: resource and schemas."""

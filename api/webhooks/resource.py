@@ -27,7 +27,8 @@ resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your b
 def create(new_webhook: dict[str, Any]) -> Any:
     """Create a webhook
 
-    It is `unverified` until its URL has answered a ping with 2xx. The secret is returned only in this response.
+    A webhook is `unverified` until its URL has answered a ping with 2xx. The secret is returned only in this
+    response.
     """
     return attach_secret(
         webhooks.create(current_session(), current_account().id, new_webhook["url"], new_webhook["events"])
@@ -56,9 +57,9 @@ def show(webhook_id: str) -> Any:
     limit_when=lambda changes: "url" in changes or changes.get("enabled", False),
 )
 def edit(changes: dict[str, Any], webhook_id: str) -> Any:
-    """Edit a webhook: its URL, its notification types, enabled or disabled
+    """Edit a webhook: its URL, its notification types, whether it is enabled
 
-    With a new URL, and when it is enabled again, it is `unverified` until it has answered a ping.
+    After a change of the URL, and after it is enabled again, a webhook is `unverified` until it has answered a ping.
     """
     webhook = get_own_webhook(webhook_id)
     etags.require_match(WebhookView, webhook)
@@ -94,7 +95,7 @@ def rotate_secret(webhook_id: str) -> Any:
 def ping(webhook_id: str) -> Any:
     """Send a ping
 
-    If the URL answers with 2xx, an unverified webhook becomes active. This ping replaces one that is still pending.
+    If the URL answers with 2xx, an unverified webhook becomes active. The ping replaces a ping that is still pending.
     """
     return webhooks.ping(current_session(), get_own_webhook(webhook_id).id)
 
@@ -119,7 +120,7 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 def redeliver(delivery_id: str) -> Any:
     """Repeat a delivery
 
-    For a delivery that succeeded or failed for good, to an active webhook. Id and body stay the same.
+    The delivery must have succeeded or failed for good, and the webhook must be active. Id and body stay the same.
     """
     return deliveries.redeliver(current_session(), delivery_id, account_id=current_account().id)
 

@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, which only their owners see."""
+"""Define the schemas of webhooks and their deliveries, which only their owners see."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
@@ -9,14 +9,14 @@ from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 
 class Choice(fields.List[str]):
-    """The types of notifications that a webhook receives."""
+    """Accept the types of notifications that a webhook receives."""
 
     def __init__(self, *, required: bool = False) -> None:
         super().__init__(
             fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)),
             required=required,
             validate=validate.Length(1, len(SUBSCRIBABLE_TYPES)),
-            metadata=describe("Types of notifications to send; pings are sent only on request."),
+            metadata=describe("Types of notifications to send. Pings are sent only on request."),
         )
 
 
@@ -26,10 +26,14 @@ class NewWebhook(Strict):
 
 
 class WebhookChanges(Strict):
-    url = Address(metadata=describe("With a new URL, the webhook receives only a ping until it has answered that."))
+    url = Address(
+        metadata=describe(
+            "After a change of the URL, the webhook receives only a ping until it has answered that ping."
+        )
+    )
     events = Choice()
     enabled = StrictBool(
-        metadata=describe("False disables the webhook; true sends a ping, whose success activates it.")
+        metadata=describe("False disables the webhook. True sends a ping; if it succeeds, the webhook becomes active.")
     )
 
     @validates_schema
@@ -46,20 +50,23 @@ class WebhookView(View):
     status_reason = fields.String(allow_none=True)
     failing_since = UtcDateTime(
         allow_none=True,
-        metadata=describe("Since when deliveries have been failing; after a day the webhook is disabled."),
+        metadata=describe("Time since which deliveries have been failing. After a day, the webhook is disabled."),
     )
     previous_secret_until = UtcDateTime(
-        allow_none=True, metadata=describe("Until then, requests are signed with both secrets.")
+        allow_none=True,
+        metadata=describe("Time until which messages are signed with both secrets; null if there is only one."),
     )
     created_at = UtcDateTime()
 
 
 class SecretWebhookView(WebhookView):
-    secret = fields.String(metadata=describe("`whsec_…`, which signs every message; returned only in this response."))
+    secret = fields.String(
+        metadata=describe("The secret (`whsec_…`) that signs every message, returned only in this response.")
+    )
 
 
 class DeliveryView(View):
-    id = fields.String(metadata=describe("Sent as `webhook-id`, the same for each attempt."))
+    id = fields.String(metadata=describe("Id of the delivery, sent as `webhook-id`, the same in each attempt."))
     webhook = fields.String(attribute="webhook_id")
     event = fields.String(validate=validate.OneOf(NOTIFICATION_TYPES))
     status = fields.String(validate=member_of(DeliveryState))
@@ -67,8 +74,10 @@ class DeliveryView(View):
     response_status = fields.Integer(
         allow_none=True, metadata=describe("HTTP status of the last response; null if there was none.")
     )
-    last_error = fields.String(allow_none=True, metadata=describe("Why the last attempt failed."))
+    last_error = fields.String(
+        allow_none=True, metadata=describe("Why the last attempt failed; null if it did not fail.")
+    )
     next_attempt_at = UtcDateTime(allow_none=True)
     created_at = UtcDateTime()
     delivered_at = UtcDateTime(allow_none=True)
-    body = Utf8(metadata=describe("The exact body, at most 16 KiB."))
+    body = Utf8(metadata=describe("The exact body that is sent, at most 16 KiB."))

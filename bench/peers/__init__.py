@@ -1,4 +1,4 @@
-"""Comparison with engines and hand rankers of other projects. They need their own environment: ``make bench-peers``.
+"""Compare our engine and hand ranker with other projects, in a separate environment: ``make bench-peers``.
 
-The rest of the project neither imports them nor needs them for its tests.
+The rest of the project does not import these modules, and its tests do not need the other projects.
 """

@@ -1,4 +1,4 @@
-"""Random playouts and poker hands per CPU second, of other projects and of ours alternately: ``make bench-peers``."""
+"""Measure random playouts and poker hands per CPU second of other projects and ours: ``make bench-peers``."""
 
 import contextlib
 import os
@@ -12,8 +12,10 @@ from bench.measure import Benchmark, Json, geometric_mean, run, significant
 from bench.peers.hands import RANKERS
 from bench.peers.playouts import ENGINES
 
-BATCH: Final = 16  # calls between two looks at the clock, which is slow here
-Prepare = Callable[[], dict[str, Callable[[], int]]]  # imports a library; returns its works, which count what they do
+BATCH: Final = 16  # calls between two readings of the CPU clock, which are slow
+Prepare = Callable[
+    [], dict[str, Callable[[], int]]
+]  # imports a library; returns its kinds of work, each of which returns the number of operations
 
 
 def measure(benchmark: Benchmark) -> Json:
@@ -30,7 +32,7 @@ def measure(benchmark: Benchmark) -> Json:
 
 
 def measure_libraries(benchmark: Benchmark, libraries: dict[str, Prepare]) -> Json:
-    """Measure every work of every installed library alternately, several times; return the medians."""
+    """Measure all kinds of work of all installed libraries alternately, several times. Return the medians."""
     works: dict[tuple[str, str], Callable[[], int]] = {}
     figures: Json = {}
     for library, prepare in libraries.items():
@@ -51,7 +53,7 @@ def measure_libraries(benchmark: Benchmark, libraries: dict[str, Prepare]) -> Js
 
 
 def repeat_for(seconds: float, work: Callable[[], int]) -> float:
-    """Repeat ``work`` for this CPU time; return how much it did per CPU second."""
+    """Repeat ``work`` for this many CPU seconds. Return the number of operations per CPU second."""
     done, start = 0, time.process_time()
     while (spent := time.process_time() - start) < seconds:
         done += sum(work() for _ in range(BATCH))
@@ -59,7 +61,7 @@ def repeat_for(seconds: float, work: Callable[[], int]) -> float:
 
 
 def compare_with_ours(reached: Json, work: str) -> Json:
-    """Return how many times as fast as each library ours does this work."""
+    """Return how many times as fast as each library our code does this work."""
     own = reached["ours"][work]
     others = {name: values for name, values in reached.items() if name != "ours" and work in values}
     return {name: significant(own / values[work]) for name, values in others.items()}

@@ -1,7 +1,7 @@
-"""Rankers of poker hands: of other projects and ours, for hands of five and of seven cards.
+"""Rank poker hands of five and of seven cards with other projects and with ours.
 
-Cards are names such as ``"Th"``, or the library's own format, converted beforehand. Every hand is ranked once before
-the clock starts.
+Cards are names such as ``"Th"``, or are converted to the library's own format before the measurement. Every hand is
+ranked once before the measurement.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from typing import Any, Final
 from referee.games.cards import DECK
 from referee.games.poker import rank
 
-Works = dict[str, Callable[[], int]]  # each ranks some hands and returns how many
+Works = dict[str, Callable[[], int]]  # each ranks some hands and returns their number
 
 HANDS: Final = 500
 
@@ -21,7 +21,7 @@ HANDS: Final = 500
 def works(
     label: str, evaluate: Callable[[Any], object], convert: Callable[[list[str]], Any], count: int = HANDS
 ) -> Works:
-    """Return works that rank hands of both sizes, converted to what ``evaluate`` takes."""
+    """Return functions that rank hands of both sizes, converted to the format that ``evaluate`` takes."""
 
     def rank_all(hands: list[Any]) -> int:
         for hand in hands:

@@ -1,7 +1,7 @@
-"""Random matches in other engines and in ours: each legal action is equally likely.
+"""Play random matches in other engines and in ours. All legal actions are equally likely.
 
-Each library is driven at the lowest level that its own environments use, and builds no observation that it can avoid;
-PettingZoo offers the legal actions only as a part of the observation. The games differ, and so do their decisions.
+Each library is called at the lowest level that its own environments use, without observations where possible:
+PettingZoo returns legal actions only as a part of the observation. The games differ, and so do their decisions.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from referee.games import catalogue
 
 Works = dict[str, Callable[[], int]]  # each plays a match, or a part of one, and returns the number of decisions
 
-DECISIONS: Final = 100  # of ours, per call
+DECISIONS: Final = 100  # in our engine, per call
 OPEN_SPIEL: Final = ("kuhn_poker", "leduc_poker", "hearts", "spades", "oh_hell", "gin_rummy")
 RLCARD: Final = ("leduc-holdem", "limit-holdem", "uno", "gin-rummy")
 PETTINGZOO: Final = ("tictactoe_v3", "connect_four_v3", "leduc_holdem_v4")

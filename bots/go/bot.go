@@ -1,6 +1,6 @@
 // A starter bot that makes arbitrary legal choices in every game. Replace choose.    go run bot.go [PORT]
 // PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
-package main // kept to one page; gofmt makes it longer
+package main // formatted by hand to fit on one page
 import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
 import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
 type reply = map[string]any
@@ -24,7 +24,7 @@ func answerQuestion(asked message) (answer reply) {
 	answer["action"] = choose(asked); return
 }
 func answerNotice(told message) reply {
-	nonce := fmt.Sprintf("%x", mac("nonce " + told.Group.ID))[:32] // our share in the shuffling
+	nonce := fmt.Sprintf("%x", mac("nonce " + told.Group.ID))[:32] // our contribution to the shuffle
 	switch fmt.Sprint(told.Type, told.Step) {
 	case "challenge0": return reply{"proof": fmt.Sprintf("%x", mac(told.Nonce))} // proves that this address is yours
 	case "group_start1": return reply{"nonce_hash": fmt.Sprintf("%x", sha256.Sum256([]byte(nonce)))} // step 1
@@ -36,7 +36,7 @@ func key() (key []byte) { // read at each call: the secret may be written while 
 	beside, _ := os.ReadFile("secret.txt")
 	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil { log.Panic(err) }; return key } // with a malformed secret, answer nobody
+	if err != nil { log.Panic(err) }; return key } // a malformed secret: refuse every call
 func mac(text string) []byte { hash := hmac.New(sha256.New, key()); hash.Write([]byte(text)); return hash.Sum(nil) }
 func isSigned(head http.Header, body []byte) bool {
 	sent, _ := strconv.ParseInt(head.Get("webhook-timestamp"), 10, 64)

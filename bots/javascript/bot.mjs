@@ -25,15 +25,15 @@ function answerQuestion(question) {
   return answer;
 }
 function answerNotice(notice) {
-  if (notice.type === "challenge") return { proof: hmac(notice.nonce).toString("hex") }; // proves your control
+  if (notice.type === "challenge") return { proof: hmac(notice.nonce).toString("hex") }; // this address is yours
   if (notice.type !== "group_start") return {}; // match_end, group_end
-  const nonce = hmac("nonce ", notice.group.id).toString("hex").slice(0, 32); // our share in the shuffling
+  const nonce = hmac("nonce ", notice.group.id).toString("hex").slice(0, 32); // our contribution to the shuffle
   return [{ nonce_hash: sha256(nonce).toString("hex") }, { nonce }, // step 1, step 2
     { accepted: (notice.group.nonces ?? []).includes(nonce) }][notice.step - 1]; // step 3: our nonce is used
 }
 
 function isSigned(headers, body) {
-  if (secret().trim() === "") return true; // without a secret, play with anybody
+  if (secret().trim() === "") return true; // without a secret, accept unsigned calls
   const [id, sent, given] = ["id", "timestamp", "signature"].map((part) => headers[`webhook-${part}`] ?? "");
   const wanted = Buffer.from("v1," + hmac(`${id}.${sent}.`, body).toString("base64"));
   const signatures = given.split(" ").map((signature) => Buffer.from(signature));

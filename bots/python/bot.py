@@ -32,7 +32,7 @@ def is_signed(headers, body):
     id, sent, given = (headers[f"webhook-{part}"] or "" for part in ("id", "timestamp", "signature"))
     wanted = b"v1," + base64.b64encode(hmac.digest(key(), f"{id}.{sent}.".encode() + body, "sha256"))
     fits = any(hmac.compare_digest(wanted, signature.encode()) for signature in given.split())
-    return not key() or (fits and abs(time.time() - int(sent)) < 300)  # without a secret, play with anybody
+    return not key() or (fits and abs(time.time() - int(sent)) < 300)  # without a secret, accept all calls
 
 class Bot(BaseHTTPRequestHandler):
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True  # one connection for a whole match

@@ -1,16 +1,16 @@
-"""The policy of the learned Pool Nap bot: ten weights of card features. `train.py` finds them, `bot.py` plays."""
+"""Choose actions in Pool Nap with ten weights of features. `train.py` learns the weights, `bot.py` plays with them."""
 
 RANKS = "23456789TJQKA"
-BEGINNING = {  # the start of the training: an almost random policy
-    "high": 0.0,  # tricks that an ace is worth; lower ranks are worth less, by the power below
+BEGINNING = {  # the weights before the training: an almost random policy
+    "high": 0.0,  # tricks that an ace is worth; `power` reduces the worth of lower ranks
     "power": 1.0,
     "length": 0.0,  # tricks for each card beyond two of the longest suit
-    "caution": 0.0,  # tricks to subtract
+    "caution": 0.0,  # tricks to subtract from the expectation
     "lead_rank": 0.0,
     "lead_trump": 0.0,
-    "win": 0.0,  # for a card that takes the trick as it stands
-    "win_rank": 0.0,  # for its rank
-    "lose_rank": 0.0,  # for the rank of a card that does not take it
+    "win": 0.0,  # for a card that beats all cards of the trick so far
+    "win_rank": 0.0,  # for the rank of such a card
+    "lose_rank": 0.0,  # for the rank of a card that does not beat them
     "lose_trump": 0.0,
 }
 
@@ -23,7 +23,7 @@ def choose(question, weights):
 
 
 def bid_score(seen, action, weights):
-    """Prefer bids near the expected tricks. A pass bids zero."""
+    """Return a higher score for bids nearer to the expected number of tricks. A pass counts as a bid of 0."""
     return -abs(action.get("tricks", 0) - tricks_expected(seen["hand"], weights))
 
 

@@ -1,6 +1,6 @@
 """Learn Pool Nap against `house:random` by an evolution strategy (CMA-ES), and write the weights to weights.json.
 
-python examples/learning/train.py [--generations N] [--matches N] [--seed N] [--out FILE]
+Run python examples/learning/train.py [--generations N] [--matches N] [--seed N] [--out FILE]
 """
 
 import argparse
@@ -21,15 +21,15 @@ with warnings.catch_warnings():
 
 SEATS = 3
 OPTIONS = {"rounds": 6}
-CHIPS = 50.0  # the unit of returns
+CHIPS = 50.0  # the unit of the losses that CMA-ES minimizes
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--generations", type=int, default=25)
+    parser.add_argument("--generations", type=int, default=25, help="Number of generations.")
     parser.add_argument("--matches", type=int, default=60, help="Matches that each candidate plays.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("weights.json"))
+    parser.add_argument("--seed", type=int, default=1, help="Seed of the search and of the last comparison.")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("weights.json"), help="File to write.")
     args = parser.parse_args()
 
     start = time.monotonic()
@@ -41,11 +41,11 @@ def main():
 
 
 def train(args):
-    """Return the mean of the last generation: it depends less on luck than the best candidate."""
+    """Return the mean weights of the last generation, which depend less on luck than the best candidate."""
     search = cma.CMAEvolutionStrategy(list(BEGINNING.values()), 0.4, {"seed": args.seed, "verbose": -9, "popsize": 10})
     for generation in range(args.generations):
         candidates = search.ask()
-        # All candidates of a generation play the same deals, to reduce luck; each generation gets new deals.
+        # To reduce luck, all candidates of a generation play the same deals. Each generation plays other deals.
         losses = [-mean_return(to_weights(numbers), generation, args.matches) / CHIPS for numbers in candidates]
         search.tell(candidates, losses)
         print(f"generation {generation + 1:>3}: best {-min(losses) * CHIPS:+.1f} chips a match", flush=True)

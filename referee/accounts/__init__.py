@@ -1,1 +1,1 @@
-"""Accounts and their tokens."""
+"""Manage accounts and their tokens."""

@@ -1,4 +1,4 @@
-"""Accounts and their API tokens."""
+"""Create and find accounts, and manage their API tokens."""
 
 import hashlib
 import secrets
@@ -26,7 +26,7 @@ _CHECK_DIGITS: Final = 6
 
 
 def create_account(session: Session, name: str, role: str = Role.OWNER) -> Account:
-    """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if a name looks like it."""
+    """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if another name looks the same."""
     if role not in [*Role]:
         raise BadOption("role", f"must be one of {', '.join(Role)}")
     name = validate_name(name)
@@ -35,7 +35,7 @@ def create_account(session: Session, name: str, role: str = Role.OWNER) -> Accou
     holds_spare_key = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
     same_name = select(Account.id).where(or_(Account.normalized_name == key, holds_spare_key)).limit(1)
     if key in reserved_names() or session.scalar(same_name):
-        raise NameTaken(f"an account has the name {name!r} or one that looks like it")
+        raise NameTaken(f"An account has the name {name!r} or one that looks the same. Choose another name.")
     account = Account(id=new_id("account"), name=name, normalized_name=key, role=role, created_at=current_time(session))
     session.add(account)
     session.flush()
@@ -43,7 +43,7 @@ def create_account(session: Session, name: str, role: str = Role.OWNER) -> Accou
 
 
 def get_account(session: Session, account_id: str) -> Account:
-    """Return the account with this id; raise ``NotFound``."""
+    """Return the account with this id. Raise ``NotFound``."""
     account = session.get(Account, account_id)
     if account is None:
         raise NotFound("account", account_id)
@@ -51,7 +51,7 @@ def get_account(session: Session, account_id: str) -> Account:
 
 
 def find_account(session: Session, name: str) -> Account:
-    """Return the account with this name, else the one whose name looks like it; raise ``NotFound``."""
+    """Return the account with this name, or else the one with a name that looks the same. Raise ``NotFound``."""
     same = Account.name == name
     alike = select(Account).where(or_(same, Account.normalized_name == name_key(name)))
     account = session.scalar(alike.order_by(same.desc()).limit(1))
@@ -61,7 +61,7 @@ def find_account(session: Session, name: str) -> Account:
 
 
 def create_token(session: Session, account_id: str, name: str) -> tuple[Token, str]:
-    """Create a token; return it and its text, which is not stored: the caller shows it once.
+    """Create a token. Return it with its text, which is not stored, so the caller must show it now.
 
     Raise ``NotFound`` if there is no such account, ``QuotaExceeded`` if it has too many tokens.
     """
@@ -70,7 +70,7 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
         raise NotFound("account", account_id)
     living = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None))
     if session.scalars(living).one() >= TOKENS_PER_ACCOUNT:
-        raise QuotaExceeded(f"an account has at most {TOKENS_PER_ACCOUNT} tokens; revoke one first")
+        raise QuotaExceeded(f"An account can have at most {TOKENS_PER_ACCOUNT} tokens. Revoke one first.")
     text = new_token_text()
     token = Token(
         id=new_id("token"),
@@ -86,7 +86,7 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
 
 
 def find_account_by_token(session: Session, token_text: str) -> Account | None:
-    """Return the account that a token belongs to, or None when the token is malformed, unknown or revoked."""
+    """Return the account to which a token belongs, or None when the token is malformed, unknown or revoked."""
     token = find_token(session, token_text)
     return None if token is None else session.get(Account, token.account_id)
 
@@ -100,7 +100,7 @@ def find_token(session: Session, token_text: str) -> Token | None:
 
 
 def touch_token(session: Session, token_id: str) -> bool:
-    """Record that the token was used, to the hour. Return whether anything was written."""
+    """Record when the token was last used, to the hour. Return whether anything was written."""
     token = session.get(Token, token_id)
     moment = current_time(session)
     if token is None or (token.last_used_at is not None and moment - token.last_used_at < LAST_USE_PRECISION):
@@ -116,7 +116,7 @@ def list_tokens(session: Session, account_id: str) -> list[Token]:
 
 
 def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
-    """Revoke a token of this account; do nothing if it is revoked already. Raise ``NotFound``."""
+    """Revoke a token of this account, unless it is revoked already. Raise ``NotFound``."""
     token = session.get(Token, token_id)
     if token is None or token.account_id != account_id:
         raise NotFound("token", token_id)
@@ -126,12 +126,12 @@ def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
 
 
 def require_role(account: Account, *roles: str) -> None:
-    """Raise ``Forbidden`` unless the account has one of the roles; an admin has all."""
+    """Raise ``Forbidden`` unless the account has one of the roles or is an admin."""
     if account.role != Role.ADMIN and account.role not in roles:
-        raise Forbidden(f"this needs the role {' or '.join(roles)}, the account is {account.role}")
+        raise Forbidden(f"This needs the role {' or '.join(roles)}, but the account has the role {account.role}.")
 
 
-# -- the text of a token: ref_, 32 random bytes in base 62, a checksum that detects typing errors --
+# -- text of a token: "ref_", 32 random bytes in base 62, and a checksum that detects typing errors --
 
 
 def new_token_text() -> str:

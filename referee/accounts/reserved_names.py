@@ -1,4 +1,4 @@
-"""Names that no account and no bot may take: those of the house bots, of their owner and of the referee."""
+"""List the names that no account and no bot may take: those of the house bots, of their owner and of the referee."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ SERVICE_NAME: Final = "Referee"
 
 
 def reserved_names() -> set[str]:
-    """Return the keys of names that no owner may take: those of house bots and their owner, also as the referee's."""
+    """Return the keys of reserved names: the service, the house bots and their owner, also after the service's name."""
     names = (HOUSE_OWNER_NAME, *map(house_bot_name, players()))
     return {name_key(name) for name in (SERVICE_NAME, *names, *(f"{SERVICE_NAME} {name}" for name in names))}
 
 
 def house_bot_name(name: str) -> str:
-    """Return the name of the house bot that plays as ``name``."""
+    """Return the name of the house bot that plays with the strategy ``name``."""
     return f"{HOUSE_OWNER_NAME} {name}"

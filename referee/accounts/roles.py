@@ -1,4 +1,4 @@
-"""Roles of accounts. The values are stored, and shown by the API."""
+"""Define the roles of accounts. The values are stored in the database and shown by the API."""
 
 from enum import StrEnum
 from typing import Final

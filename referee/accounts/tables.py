@@ -1,4 +1,4 @@
-"""Tables of accounts and their tokens."""
+"""Define the tables of accounts and their tokens."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from referee.db.base import Base, Id, Name, ShortString, StoredEnum, one_of
 
 
 class Account(Base):
-    """A person or program that may use the API."""
+    """Store a person or program that may use the API."""
 
     __tablename__ = "accounts"
     __table_args__ = (one_of("role", Role),)
@@ -23,7 +23,7 @@ class Account(Base):
 
 
 class Token(Base):
-    """An API token of an account; only its hash is stored."""
+    """Store an API token of an account, only as a hash."""
 
     __tablename__ = "tokens"
 

@@ -1,1 +1,1 @@
-"""Calls to bots over HTTP that a bot can neither delay, exhaust nor redirect."""
+"""Call bots over HTTP. A bot can neither delay, exhaust nor redirect these calls."""

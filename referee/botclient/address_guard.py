@@ -1,6 +1,6 @@
-"""The egress guard: it parses and rebuilds URLs, resolves names and vets every address. It opens no connection.
+"""Guard outgoing calls: parse and normalize URLs, resolve host names and vet every address. Open no connection.
 
-The rule is an allow-list: an address that is not known to be public unicast is refused.
+Addresses are checked against an allow-list: only those known to be public unicast are accepted.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from referee.errors import UrlRefused
 from referee.settings import BadSettings, Settings
 
 Address = IPv4Address | IPv6Address
-LookUp = Callable[[str], Sequence[str]]  # host name to numeric addresses; blocks, raises OSError
+LookUp = Callable[[str], Sequence[str]]  # resolves a host name to numeric addresses; blocks; raises OSError
 
 MAX_URL_LENGTH = 2048
 MAX_ADDRESSES = 16
@@ -35,7 +35,7 @@ _UNICAST_V6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_V6 = [
     IPv6Network(block) for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 ]
-_SERVICE_PORTS = frozenset([  # well-known services that a stray request could harm
+_SERVICE_PORTS = frozenset([  # well-known services that an HTTP request could harm
     1433, 1521, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 5985,
     5986, 6000, 6379, 6443, 6667, 7001, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 15672,
     26379, 27017,
@@ -45,13 +45,13 @@ _SERVICE_PORTS = frozenset([  # well-known services that a stray request could h
 _URL_SIGNS = re.compile(r"[!$%&'()*+,\-./0-9:;=?#@A-Z\[\]_a-z~\\]*")
 _SCHEME = re.compile(r"([^:/?#]*):")
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as the last label, resolvers read the name as an address
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # a host whose last label is a number is taken for an address by resolvers
 _PATH = re.compile(r"(?:/(?:[!$&'()*+,\-.0-9:;=@A-Z_a-z~]|%[0-9A-F]{2})*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedRange:
-    """A range of addresses and ports that may be called in addition to public ones."""
+    """Describe a range of addresses and ports that may be called in addition to public ones."""
 
     network: IPv4Network | IPv6Network
     low_port: int
@@ -59,12 +59,12 @@ class AllowedRange:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``; raise ``ValueError``."""
+        """Parse a text such as ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``. Raise ``ValueError`` if invalid."""
         block, _, ports = text.strip().rpartition(":")
         low, _, high = ports.partition("-")
         allowed = cls(ip_network(block.strip("[]")), int(low), int(high or low))
         if not 1 <= allowed.low_port <= allowed.high_port <= 65535:
-            raise ValueError("ports run from 1 to 65535")
+            raise ValueError("ports must be from 1 to 65535, in ascending order")
         return allowed
 
     def covers(self, address: Address, port: int) -> bool:
@@ -73,7 +73,7 @@ class AllowedRange:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which addresses may be called. Raise ``BadSettings`` for extra addresses in production."""
+    """Define which addresses may be called. Raise ``BadSettings`` if ``allow`` is not empty in production."""
 
     allow: tuple[AllowedRange, ...] = ()
     allow_http: bool = False
@@ -81,15 +81,17 @@ class Policy:
 
     def __post_init__(self) -> None:
         if self.production and self.allow:
-            raise BadSettings("the list of extra addresses to call must be empty in production")
+            raise BadSettings("REFEREE_EGRESS_ALLOW must be empty when REFEREE_ENV=production")
 
     @classmethod
     def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
-        """Parse a comma-separated list of ranges; raise ``BadSettings``."""
+        """Return a policy with a comma-separated list of allowed ranges. Raise ``BadSettings`` if one is invalid."""
         try:
             ranges = tuple(AllowedRange.parse(part) for part in allow.split(",") if part.strip())
         except ValueError as error:
-            raise BadSettings(f'"{allow}" is not a list like 127.0.0.1/32:9000-9999: {error}') from error
+            raise BadSettings(
+                f"REFEREE_EGRESS_ALLOW must be a list like 127.0.0.1/32:9000-9999, not {allow!r}: {error}"
+            ) from error
         return cls(ranges, allow_http, production)
 
     @classmethod
@@ -103,7 +105,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The parts of a bot's base URL in canonical spelling."""
+    """Hold the parts of a bot's base URL in canonical form."""
 
     scheme: str
     host: str  # lower-case name, dotted quad, or IPv6 without brackets
@@ -116,13 +118,13 @@ class Endpoint:
 
     @property
     def authority(self) -> str:
-        """The Host header."""
+        """Return the value of the ``Host`` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def literal(self) -> Address | None:
-        """The host as an address, or None if it is a name."""
+        """Return the host as an address, or None if it is a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -133,7 +135,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def parse_url(text: str, policy: Policy) -> Endpoint:
-    """Parse a URL and return its canonical endpoint, the only form to use from then on. Send nothing.
+    """Parse a URL and return its canonical endpoint. Callers use only the endpoint afterwards, never ``text``.
 
     Raise ``UrlRefused`` with code invalid_url, invalid_scheme, invalid_host or port_denied; if the host is an address,
     also egress_denied.
@@ -145,7 +147,7 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
     host = _host(parts)
     path = parts.path.rstrip("/")
     if not _PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
-        raise UrlRefused("invalid_url", "the path contains characters or steps that are not canonical")
+        raise UrlRefused("invalid_url", "the path contains . or .. or a character that must be percent-encoded")
     endpoint = Endpoint(scheme, host, _port(parts, scheme), path)
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
@@ -153,7 +155,7 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
 
 
 def vet(address: Address, port: int, policy: Policy) -> None:
-    """Raise ``UrlRefused`` (egress_denied) unless this address may be called at this port."""
+    """Raise ``UrlRefused`` with code egress_denied if the policy forbids calls to this address and port."""
     if any(allowed.covers(address, port) for allowed in policy.allow):
         return
     if isinstance(address, IPv4Address):
@@ -168,7 +170,7 @@ def vet(address: Address, port: int, policy: Policy) -> None:
 
 
 async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = None) -> list[Address]:
-    """Return the addresses to dial, all of them vetted; raise ``UrlRefused`` with egress_denied or dns_failed."""
+    """Return the vetted addresses of a host. Raise ``UrlRefused`` with code egress_denied or dns_failed."""
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
         return [endpoint.literal]
@@ -187,7 +189,7 @@ async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = N
 
 
 def system_look_up(host: str) -> list[str]:
-    """Resolve a name with the system's resolver. Block; raise ``OSError``."""
+    """Resolve a name with the resolver of the system. Block the thread; raise ``OSError`` if the look-up fails."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -202,12 +204,12 @@ async def _look_up_in_time(host: str, look_up: LookUp) -> Sequence[str]:
         raise UrlRefused("dns_failed", f"{host}: {error}") from None
 
 
-# Separate threads: a slow name server must not occupy those of the event loop's default executor.
+# Look-ups have their own threads, because a slow name server could block all threads of the default executor.
 _pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def _threads() -> ThreadPoolExecutor:
-    """Return the thread pool of this process: threads do not survive a fork."""
+    """Return the thread pool of this process. After a fork, create another one: threads do not survive a fork."""
     if os.getpid() not in _pools:
         _pools.clear()
         _pools[os.getpid()] = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look-up")
@@ -229,7 +231,7 @@ def _scheme(text: str, policy: Policy) -> str:
 def _parts(text: str) -> SplitResult:
     if not text.isascii():
         code = "invalid_host" if text.split("://", 1)[-1].split("/", 1)[0].isprintable() else "invalid_url"
-        raise UrlRefused(code, "a URL is ASCII; write a name in its xn-- form")
+        raise UrlRefused(code, "a URL must be ASCII; write an international host name in its xn-- form")
     if not _URL_SIGNS.fullmatch(text) or "\\" in text:
         raise UrlRefused(
             "invalid_url", "the URL contains blanks, control characters or other characters that are not allowed"
@@ -241,7 +243,7 @@ def _parts(text: str) -> SplitResult:
     if parts.query or parts.fragment or "?" in text or "#" in text:
         raise UrlRefused("invalid_url", "a base URL has no query and no fragment")
     if "@" in parts.netloc or not text.startswith(f"{parts.scheme}://") or not parts.netloc:
-        raise UrlRefused("invalid_url", "a URL is scheme://host:port/path, without user or password")
+        raise UrlRefused("invalid_url", "a URL must have the form scheme://host:port/path, without user and password")
     return parts
 
 
@@ -250,7 +252,7 @@ def _host(parts: SplitResult) -> str:
     if host.startswith("["):
         literal, bracket, rest = host[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise UrlRefused("invalid_url", "a bracket is not closed")
+            raise UrlRefused("invalid_url", "the closing bracket of the IPv6 address is missing or misplaced")
         return _canonical(literal, IPv6Address, "IPv6 address is written in its shortest form, without a zone")
     host = host.partition(":")[0].lower()
     labels = host.split(".")
@@ -280,5 +282,7 @@ def _port(parts: SplitResult, scheme: str) -> int:
     if port not in (80, 443) and not 1024 <= port <= 65535:
         raise UrlRefused("port_denied", "a port is 80, 443 or from 1024 to 65535")
     if port in _SERVICE_PORTS:
-        raise UrlRefused("port_denied", f"port {port} belongs to another kind of service")
+        raise UrlRefused(
+            "port_denied", f"port {port} is that of a well-known service other than HTTP; use another port"
+        )
     return port

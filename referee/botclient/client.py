@@ -1,6 +1,6 @@
-"""Calls to bots. Every call returns a ``Reply`` in time, with its fault and its latency, whatever the bot does.
+"""Call bots. Whatever the bot does, a call returns a ``Reply`` by its deadline, with the latency and any fault.
 
-Bodies are in ``messages``, address checks in ``address_guard``, HTTP in ``framing``; the match judges answers.
+``messages`` builds the bodies, ``address_guard`` checks addresses, ``framing`` parses HTTP; the match judges answers.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ NOTICE_MS = 5_000  # for a manifest, a challenge or a notice
 
 @dataclass(frozen=True, slots=True)
 class CallTarget:
-    """A bot to call.
+    """Describe a bot to call.
 
-    ``secrets``: the current one, then the previous one during a rotation. If there are none, calls are unsigned.
+    ``secrets`` are the current secret and, during a rotation, the previous one. Without secrets, calls are unsigned.
     """
 
     bot_id: str
@@ -43,7 +43,7 @@ class CallTarget:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Latency in milliseconds: name resolution, connecting (with TLS), until the first byte, until the last byte."""
+    """Hold the latency of a call in milliseconds: resolving the name, connecting (with TLS), waiting, and reading."""
 
     dns_ms: float = 0.0
     connect_ms: float = 0.0
@@ -53,12 +53,12 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The result of a call. ``fault`` is one of ``match.FAULTS``, or ``uplink_down`` if this host failed."""
+    """Hold the result of a call. ``fault`` is "", one of ``match.FAULTS``, or ``uplink_down`` if this host failed."""
 
     fault: str = ""
     detail: str = ""
     status: int = 0
-    body: bytes = b""  # as received, truncated; for the owner's fault report
+    body: bytes = b""  # as received, possibly truncated; for the owner's fault report
     ms: int = 0  # charged to the seat's clock
     timing: Timing = Timing()
     attempts: int = 1
@@ -73,8 +73,8 @@ class Reply:
         return replace(self, fault=fault, detail=detail)
 
     def read(self, reader: Callable[[bytes], Content]) -> tuple[Content | None, "Reply"]:
-        """Return what ``reader`` finds in the body, and this reply. Without a usable body return None, and the reply
-        with its fault."""
+        """Return the content that ``reader`` finds in the body, and this reply. If the reply has a fault or ``reader``
+        refuses the body, return None and the reply with the fault."""
         try:
             return (reader(self.body) if self.ok else None), self
         except messages.BadBody as bad:
@@ -82,7 +82,7 @@ class Reply:
 
 
 class CallLimits:
-    """Limits on the concurrent calls of this process: no bot gets more than it declared, over all its matches."""
+    """Limit the concurrent calls of this process to each bot, over all its matches, to the number that it declared."""
 
     def __init__(self) -> None:
         self.lag = LagMeter()
@@ -97,9 +97,9 @@ class CallLimits:
 
 
 class BotCaller:
-    """A caller of one bot over one keep-alive connection: one for each match and seat.
+    """Call one bot over one keep-alive connection. Each seat of a match has its own caller.
 
-    The addresses are resolved and vetted once. If none of them can be dialled, the next attempt resolves again.
+    The host is resolved and its addresses are vetted once. If no address accepts, the next attempt resolves it again.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class BotCaller:
         self._common_headers: dict[tuple[str, str], str] = {}  # by method and path
 
     async def post(self, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
-        """Post ``body`` to ``path`` below the bot's base URL. Repeated calls share the ``id``, their ``webhook-id``."""
+        """Post ``body`` to ``path`` below the base URL. ``id`` is the ``webhook-id``, which a repeated call reuses."""
         return await self._call("POST", path, body, id, deadline_ms)
 
     async def get(self, path: str, id: str, deadline_ms: int) -> Reply:
@@ -164,7 +164,7 @@ class BotCaller:
                 response = await connection.exchange(request, call.current_deadline_s)
             except TimeoutError:
                 call.record_timing(connection)
-                if not call.is_over:  # our own lag used the time
+                if not call.is_over:  # our own lag used up the timeout: wait for the rest of it
                     continue
                 return call.reply("deadline", "no connection in time")
             except ExchangeFailed as failed:
@@ -177,7 +177,7 @@ class BotCaller:
             return call.reply(response.fault, response.detail)
 
     async def _get_connection(self, call: "_Call") -> Connection:
-        """Return the open connection, or a new one."""
+        """Return the open connection, or open another."""
         if self._connection is not None and self._connection.is_open:
             return self._connection
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
@@ -215,7 +215,7 @@ class BotCaller:
 
 
 class _Call:
-    """The clock of one call, over all its attempts. It does not count our own lag."""
+    """Measure one call over all its attempts, not counting our own lag."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, deadline_ms: int, lag: LagMeter) -> None:
         self._time = loop.time
@@ -230,7 +230,7 @@ class _Call:
         self._connection: Connection | None = None
 
     def current_deadline_s(self) -> float:
-        """Return the deadline on the loop's clock. It moves with our own lag."""
+        """Return the deadline in seconds on the loop's clock, extended by our own lag."""
         return self._due + self.lag_s()
 
     def lag_s(self) -> float:
@@ -252,7 +252,7 @@ class _Call:
         self._sent = True
 
     def record_timing(self, connection: Connection | None) -> None:
-        """Add the time since the last step: to connecting, or to waiting and reading."""
+        """Count the time since the last step as connecting without a connection, otherwise as waiting and reading."""
         self._connection = connection
         if connection is None:
             self._connect += self._lap()
@@ -290,8 +290,8 @@ class _Call:
 class BotSeat:
     """Ask the bot in a seat the questions of a match.
 
-    ``last`` has the request and the reply of the last call. ``error`` is the error that the bot reported in its last
-    answer; only its owner may see it, so no ``Answer`` carries it into a log.
+    ``last`` holds the request body and the reply of the last call. ``error`` is the error that the bot reported in its
+    last answer. It is not part of an ``Answer``, because logs must not show it to anyone but the owner.
     """
 
     def __init__(self, caller: BotCaller, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
@@ -301,7 +301,7 @@ class BotSeat:
         self.error = ""
 
     async def ask(self, request: Request) -> Answer:
-        """Return the bot's answer, or one with a fault. Raise ``Unavailable`` if this host cannot make calls."""
+        """Ask the question and return the answer or its fault. Raise ``Unavailable`` if this host cannot make calls."""
         id, body = self.questions.encode(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
@@ -320,12 +320,12 @@ class BotSeat:
         self.caller.close()
 
 
-# -- everything off the clock --
+# -- calls that use no thinking time --
 
 
 @dataclass(frozen=True, slots=True)
 class HandshakeResult:
-    """The reply in a step of the handshake, with its fault if the step failed."""
+    """Hold the reply to a step of the handshake, with its fault if the step failed."""
 
     reply: Reply
     manifest: messages.Manifest | None = None
@@ -353,12 +353,12 @@ def check_proof(reply: Reply, nonce: str, bot_secrets: Sequence[str]) -> Reply:
 
 
 async def fetch_manifest(caller: BotCaller) -> HandshakeResult:
-    """Fetch the bot's manifest."""
+    """Fetch the bot's manifest. The ``manifest`` of the result is None if the reply has a fault."""
     reply = await caller.get("/", f"manifest_{secrets.token_hex(16)}", NOTICE_MS)
     manifest, reply = reply.read(messages.read_manifest)
     return HandshakeResult(reply, manifest)
 
 
 async def notify(caller: BotCaller, body: bytes, id: str, deadline_ms: int = NOTICE_MS) -> Reply:
-    """Send a notice. The reply matters only if the notice asks for something (see ``messages.read_nonce``)."""
+    """Send a notice and return the reply. Its body matters only in the steps of an opening and for a challenge."""
     return await caller.post("/notify", body, id, deadline_ms)

@@ -1,4 +1,4 @@
-"""A connection to one vetted address, with one exchange at a time. Retries are the client's."""
+"""Connect to a vetted address and exchange one request and response at a time. ``client`` handles retries."""
 
 import asyncio
 import errno
@@ -14,8 +14,10 @@ from referee.botclient.framing import BadResponse, Response
 from referee.errors import UrlRefused
 
 READ_BYTES = 16 * 1024
-_FIRST_TRIES_SECONDS = 0.5  # for each address but the last, so that a dead one does not use up the deadline
-_CA_FILES = (  # CA bundles of common systems, for a Python that was built elsewhere
+_FIRST_TRIES_SECONDS = (
+    0.5  # per address except the last, so that an address that does not answer leaves time for the others
+)
+_CA_FILES = (  # CA bundles of common systems, for a Python built with other paths
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
@@ -24,7 +26,7 @@ _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM
 
 
 class ExchangeFailed(Exception):
-    """The exchange failed. ``is_retryable``: no byte of a response had arrived, so a retry is safe."""
+    """Report that an exchange failed. ``is_retryable`` means that no byte of a response arrived, so a retry is safe."""
 
     def __init__(self, fault: str, detail: str, *, is_retryable: bool = False) -> None:
         super().__init__(detail)
@@ -34,7 +36,7 @@ class ExchangeFailed(Exception):
 
 
 class Connection(asyncio.BufferedProtocol):
-    """An open connection. Unsolicited bytes close it."""
+    """Exchange requests and responses over an open connection. Close it when bytes arrive that were not requested."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.response = Response()
@@ -53,8 +55,9 @@ class Connection(asyncio.BufferedProtocol):
     async def exchange(self, request: bytes, due: Callable[[], float]) -> Response:
         """Send a request and return the complete response.
 
-        Raise ``ExchangeFailed`` if it does not arrive by ``due()`` (the loop's time), which is called again at that
-        time since it may move. Close the connection on failure and after a response without keep-alive.
+        ``due()`` returns the deadline on the loop's clock. It is called again at the deadline, which may have moved.
+        Raise ``ExchangeFailed`` if the response is late or invalid. Close the connection after a failure and after a
+        response without keep-alive.
         """
         assert self._transport is not None
         assert self._answered is None, "one exchange at a time"
@@ -145,7 +148,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _fail(self, failed: ExchangeFailed) -> None:
         if self._answered is not None and not self._answered.done():
-            # A wrong status says more than an error in its body.
+            # Prefer the fault of a wrong status: it explains more than an error in the body.
             fault, detail = self.response.fault or failed.fault, self.response.detail or failed.detail
             self._answered.set_exception(ExchangeFailed(fault, detail, is_retryable=failed.is_retryable))
 
@@ -153,7 +156,7 @@ class Connection(asyncio.BufferedProtocol):
 async def dial(
     endpoint: Endpoint, addresses: Sequence[Address], policy: Policy, due: float, tls: ssl.SSLContext | None = None
 ) -> Connection:
-    """Connect to the first address that accepts; raise ``ExchangeFailed`` or ``TimeoutError``."""
+    """Connect to the first address that accepts. Raise ``ExchangeFailed``, or ``TimeoutError`` at ``due``."""
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
         try:
@@ -200,7 +203,7 @@ def _family(address: Address) -> socket.AddressFamily:
 
 
 def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy) -> None:
-    """Raise ``UrlRefused`` unless the peer is the vetted address and not this host under a public address."""
+    """Raise ``UrlRefused`` if the peer is not the vetted address, or is this host under a public address."""
     peer, own = sock.getpeername(), sock.getsockname()
     if peer[:2] != (str(address), port):
         raise UrlRefused("egress_denied", f"dialled {address}, reached {peer[0]}")
@@ -211,7 +214,7 @@ def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Return a context that trusts the system's authorities. Unlike the default, it ignores environment variables."""
+    """Return a TLS context that trusts the system's certificate authorities and ignores environment variables."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION

@@ -1,17 +1,17 @@
-"""A strict parser of one HTTP/1.1 response: anything not well-formed is a fault. It uses no socket.
+"""Parse HTTP/1.1 responses strictly, without a socket. Everything that is not well-formed is a fault.
 
-Common HTTP clients tolerate bare line feeds, folded headers, stray encodings, endless interim responses and bytes past
-the end. Each of these lets a hostile server make two parsers disagree, so this one tolerates none.
+Common HTTP clients tolerate bare line feeds, folded headers, unrequested encodings, endless interim responses and
+bytes after the end. A hostile server uses these to make two parsers disagree, so this parser tolerates none of them.
 """
 
 import re
 from collections.abc import Sequence
 
-MAX_HEAD_BYTES = 32 * 1024  # of all heads of one response, interim ones included
+MAX_HEAD_BYTES = 32 * 1024  # of all heads of one response, including interim responses
 MAX_BODY_BYTES = 64 * 1024
 MAX_INTERIM = 10
-MAX_CHUNK_LINE = 256  # a chunk's size with its extensions; also a trailer
-MAX_FRAMING_BYTES = 64 * 1024  # of a chunked body, without the body itself
+MAX_CHUNK_LINE = 256  # in bytes: the size of a chunk with its extensions, or a trailer
+MAX_FRAMING_BYTES = 64 * 1024  # of a chunked body, not counting the content of the chunks
 
 _START = b"HTTP/1."
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n]*)?")
@@ -24,7 +24,7 @@ _REDIRECTS = frozenset([300, 301, 302, 303, 305, 306, 307, 308])
 
 
 class BadResponse(Exception):
-    """The response cannot be used; the connection must be closed."""
+    """Report that the response cannot be used and that the connection must be closed."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(detail)
@@ -33,10 +33,10 @@ class BadResponse(Exception):
 
 
 class Response:
-    """A parser that is fed with bytes until ``complete``. ``bodiless``: the response to a HEAD.
+    """Parse bytes until the response is ``complete``. ``bodiless`` marks the response to a HEAD request.
 
-    A wrong status or content type only sets ``fault`` and parsing continues, so that the owner can see the body. Any
-    other error raises ``BadResponse``.
+    A wrong status or content type only sets ``fault``: parsing continues, so that the owner can see the body. For any
+    other error, raise ``BadResponse``.
     """
 
     def __init__(self, *, bodiless: bool = False) -> None:
@@ -49,9 +49,9 @@ class Response:
         self.keep_alive = False
         self._pending = bytearray()
         self._head_bytes = 0
-        self._scanned = 0  # bytes of the pending head that were scanned
+        self._scanned = 0  # bytes of the pending head already searched for line feeds
         self._interim = 0
-        self._length: int | None = None  # of the body; None: chunked, or until the connection ends
+        self._length: int | None = None  # of the body; None if it is chunked or lasts until the connection ends
         self._chunked = False
         self._chunk_left = 0
         self._chunk_state = "size"
@@ -77,7 +77,7 @@ class Response:
             raise BadResponse("bad_http", f"{len(self._pending)} bytes follow the response")
 
     def end(self) -> None:
-        """Handle the end of the connection: complete a body without a length, else raise ``BadResponse``."""
+        """Handle the end of the connection. Complete a body without a length; otherwise raise ``BadResponse``."""
         if self.complete:
             return
         if self._in_body and self._length is None and not self._chunked:
@@ -88,7 +88,7 @@ class Response:
 
     @property
     def raw(self) -> bytes:
-        """The body as far as it arrived; before that, the beginning of the head."""
+        """Return the part of the body that arrived or, before the body, the beginning of the head."""
         return bytes(self.body or self._pending[:MAX_BODY_BYTES])
 
     # -- the head --
@@ -109,7 +109,7 @@ class Response:
         return True
 
     def _check_beginning(self) -> None:
-        """Refuse an incomplete head that cannot become valid."""
+        """Raise ``BadResponse`` if the incomplete head cannot become valid."""
         if not self._pending.startswith(_START[: len(self._pending)]):
             raise BadResponse("bad_http", "no HTTP/1.1 status line")
         line_end = self._pending.find(b"\n", self._scanned)

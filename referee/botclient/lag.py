@@ -1,4 +1,4 @@
-"""Measure the lag of our own event loop: time that no bot may be charged for."""
+"""Measure the lag of our own event loop, because a bot must not be charged for it."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ NOTICEABLE_S = 0.02  # less is ordinary timer jitter
 
 
 class LagMeter:
-    """A timer that ticks while in use. A late tick shows how long the loop was blocked, swapped out or stopped."""
+    """Measure lag with a timer: the delay of its ticks is the time for which the loop was blocked or suspended."""
 
     def __init__(self) -> None:
         self._past_s = 0.0
@@ -17,7 +17,7 @@ class LagMeter:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> float:
-        """Start a measurement and return the current reading; ``end`` must follow."""
+        """Start a measurement and return the lag so far, in seconds. The caller must call ``end`` afterwards."""
         if self._users == 0:
             self._loop = loop
             self._arm()
@@ -31,7 +31,7 @@ class LagMeter:
             self._timer = None
 
     def reading_s(self) -> float:
-        """Return all lag so far, including the current tick's: a loop that was blocked serves sockets before timers."""
+        """Return all lag so far, in seconds. Include an overdue tick, because a loop serves sockets before timers."""
         assert self._loop is not None
         late_s = self._loop.time() - self._due
         return self._past_s + late_s if late_s > NOTICEABLE_S else self._past_s

@@ -1,6 +1,6 @@
-"""Drive a match to its end: send its requests, concurrently if several seats decide, and return the answers to it.
+"""Drive a match to its end: ask its seats, concurrently if several must decide, and pass the answers to the match.
 
-The functions that ask and that record are arguments, so that local matches and the runner share this loop.
+Callers pass functions that ask and that record, so local matches and the runner share this loop.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ async def drive(match: Match, ask: Ask, record: Record) -> None:
 
     Call ``record`` after each answer, immediately and in order of arrival, with the rows that followed (``[]`` while
     other seats still choose). Await every ``record`` before the next request. An exception of ``record`` or ``ask``
-    ends the match and cancels all open calls.
+    stops the loop and cancels all open calls.
     """
     while not match.over:
         requests = match.requests()
@@ -31,7 +31,7 @@ async def drive(match: Match, ask: Ask, record: Record) -> None:
 
 
 async def _ask_together(match: Match, requests: Sequence[Request], ask: Ask, record: Record) -> None:
-    """Ask concurrently, and receive the answers in the order in which they arrive."""
+    """Ask several seats concurrently and pass on the answers in the order in which they arrive."""
     asked = [asyncio.ensure_future(ask(request)) for request in requests]
     calls: set[asyncio.Future[Any]] = set(asked)
     records: set[asyncio.Future[Any]] = set()

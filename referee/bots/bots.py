@@ -1,4 +1,4 @@
-"""Registered bots: names, addresses, states, secrets. Handshakes and checks have their own modules."""
+"""Register, edit, pause and retire bots, and rotate their secrets. Handshakes and checks have their own modules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,22 +22,23 @@ from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 
 OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
 DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
-IDS_PER_QUERY: Final = 500  # ids in one query
-MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches at whose end a bot was unreachable; then it is paused
+IDS_PER_QUERY: Final = 500  # maximum number of ids in one query
+MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot ends unreachable before it is paused
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """Limits of bots that are not retired, per owner and per host."""
+    """Limit the number of bots that are not retired, per owner and per host."""
 
     per_owner: int = 20
     per_host: int = 50
 
 
 def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Quotas | None = None) -> Bot:
-    """Create an unverified bot whose handshake is due. ``url`` has been parsed and rebuilt by the address guard.
+    """Create an unverified bot with a handshake that is due. The address guard must have rebuilt ``url``.
 
-    Raise ``BadOption`` for a bad name, ``NameTaken`` if a name looks like it, ``QuotaExceeded``.
+    Raise ``BadOption`` for a bad name, ``NameTaken`` if another name looks the same, ``QuotaExceeded`` if the owner or
+    the host has too many bots, and ``NotFound`` for an unknown owner.
     """
     name = validate_name(name)
     take_advisory_lock(session, "bot names and quotas")
@@ -68,7 +69,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
 
 
 def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bot:
-    """Return the bot. Raise ``NotFound`` if there is none, or if it is not ``owner_id``'s."""
+    """Return the bot. Raise ``NotFound`` if there is none, or if its owner is not ``owner_id``."""
     bot = session.get(Bot, bot_id)
     if bot is None or (owner_id is not None and bot.owner_id != owner_id):
         raise NotFound("bot", bot_id)
@@ -93,7 +94,7 @@ def _load_by_bot_id(session: Session, column: InstrumentedAttribute[str], bot_id
 
 
 def any_registered(session: Session) -> bool:
-    """Return whether anybody has registered a bot; house players do not count."""
+    """Return whether anybody has registered a bot. House bots do not count."""
     return bool(session.scalar(select(exists().where(Bot.status != BotState.HOUSE))))
 
 
@@ -124,8 +125,8 @@ def edit(
 ) -> Bot:
     """Change the name or the address of a bot. Raise ``Conflict`` for an old revision.
 
-    A new address is used once it has passed a handshake. Until then matches already created use the old address, and
-    no new ones are created.
+    A new address is used once it has passed a handshake. Until then, existing matches use the old address, and no new
+    matches are created.
     """
     bot = _lock_at_revision(session, bot_id, revision)
     if name is not None and (name := validate_name(name)) != bot.name:
@@ -150,7 +151,7 @@ def edit(
 
 
 def pause(session: Session, bot_id: str, reason: str | None = None, *, revision: int | None = None) -> Bot:
-    """Pause a bot: it gets no new matches. When owners pause, ``pausing.pause_bot`` also cancels its friendlies."""
+    """Pause a bot, so that it gets no new matches. ``pausing.pause_bot`` also cancels its friendlies."""
     bot = _lock_at_revision(session, bot_id, revision)
     bot.status, bot.status_reason = BotState.PAUSED, reason
     bot.revision += 1
@@ -165,13 +166,13 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     """
     bot = _lock_at_revision(session, bot_id, revision)
     if bot.status != BotState.PAUSED:
-        raise Conflict(f"the bot is {bot.status}, not paused")
+        raise Conflict(f"The bot is {bot.status}, not paused.")
     proven = bot.verified_url == bot.url
     bot.status, bot.status_reason = (BotState.VERIFIED if proven else BotState.UNVERIFIED), None
     if bot.unreachable_streak >= MAX_UNREACHABLE_STREAK:
         bot.status, bot.status_reason, bot.unreachable_streak = (
             BotState.UNVERIFIED,
-            "handshake before it plays again",
+            "it must pass a handshake before it plays again",
             0,
         )
         _make_handshake_due(session, bot)
@@ -180,19 +181,19 @@ def resume(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
 
 
 def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Retire a bot for good. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
+    """Retire a bot permanently. ``retirement.retire_bot`` also withdraws its entries and cancels its matches."""
     bot = _lock_at_revision(session, bot_id, revision)
     bot.status, bot.status_reason, bot.handshake_state = BotState.RETIRED, None, CheckState.IDLE
     bot.revoke_claim()
     checks.drop(session, bot.id)
     bot.revision += 1
-    # So that its name and host are free again, while the bot stays listed under its name.
+    # Free the name for other bots, while this bot stays listed under it.
     bot.normalized_name = spare_key(bot.normalized_name, bot.id)
     return bot
 
 
 def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Advance to the next secret. The previous one also signs for a day."""
+    """Advance to the next secret. For a day, calls are also signed with the previous one."""
     bot = _lock_at_revision(session, bot_id, revision)
     bot.secret_generation += 1
     bot.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
@@ -212,15 +213,14 @@ class SecretState(Protocol):
 def signing_generations(bot: SecretState, moment: datetime) -> tuple[int, ...]:
     """Return the generations of the secret that sign calls to this bot: the current one, the next, maybe the previous.
 
-    The next one signs so that matches started before a rotation are signed validly after it; the previous one signs
-    for a day after a rotation.
+    The next generation signs so that calls of matches that started before a rotation stay valid after it.
     """
     previous_signs = bot.previous_secret_until is not None and bot.previous_secret_until > moment
     return (bot.secret_generation, bot.secret_generation + 1, *([bot.secret_generation - 1] if previous_signs else []))
 
 
 def request_handshake(session: Session, bot_id: str, *, with_check: bool = False) -> Bot:
-    """Request another handshake, with ``with_check`` also a check. Pending ones are not requested twice."""
+    """Request another handshake and, if ``with_check``, a check, unless they are pending already."""
     bot = _lock_at_revision(session, bot_id, None)
     if with_check and not checks.is_pending(session, bot_id):
         checks.want(session, bot_id)
@@ -231,22 +231,22 @@ def request_handshake(session: Session, bot_id: str, *, with_check: bool = False
 
 def _make_handshake_due(session: Session, bot: Bot) -> None:
     bot.handshake_state, bot.handshake_due_at = CheckState.DUE, current_time(session)
-    bot.revoke_claim()  # the result of a running handshake with the old address is ignored
+    bot.revoke_claim()  # so that the result of a running handshake with the old address is ignored
     bot.handshake_lost_claims = 0
 
 
 def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bot:
     locked = select(Bot).where(Bot.id == bot_id).with_for_update()
-    # Read again after locking: another transaction may have changed it.
+    # Reread the row after locking it: another transaction may have changed it.
     bot = session.scalar(locked.execution_options(populate_existing=True))
     if bot is None:
         raise NotFound("bot", bot_id)
     if revision is not None and bot.revision != revision:
-        raise Conflict(f"the bot has revision {bot.revision}, but the change was based on revision {revision}")
+        raise Conflict(f"The bot has revision {bot.revision}, but the change was based on revision {revision}.")
     if bot.status == BotState.RETIRED:
-        raise Conflict("the bot is retired")
+        raise Conflict("The bot is retired and cannot be changed.")
     if bot.status == BotState.HOUSE:
-        raise Conflict("a house bot cannot be changed")
+        raise Conflict("A house bot cannot be changed.")
     return bot
 
 
@@ -257,7 +257,7 @@ def _claim_name_key(session: Session, name: str, own_id: str = "") -> str:
     )
     same_name = select(Bot.id).where(or_(Bot.normalized_name == key, holds_spare_key), Bot.id != own_id).limit(1)
     if key in reserved_names() or session.scalar(same_name):
-        raise NameTaken(f"a bot has the name {name!r} or one that looks like it")
+        raise NameTaken(f"A bot has the name {name!r} or one that looks the same. Choose another name.")
     return key
 
 
@@ -266,14 +266,14 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
         raise NotFound("account", owner_id)
     owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != BotState.RETIRED)
     if session.scalars(owned).one() >= quotas.per_owner:
-        raise QuotaExceeded(f"an owner has at most {quotas.per_owner} bots; retire one first")
+        raise QuotaExceeded(f"An owner can have at most {quotas.per_owner} bots. Retire one first.")
     _check_host_quota(session, host, quotas)
 
 
 def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
     on_host = select(func.count()).where(Bot.host == host, Bot.status != BotState.RETIRED)
     if session.scalars(on_host).one() >= quotas.per_host:
-        raise QuotaExceeded(f"at most {quotas.per_host} bots may have addresses on one host")
+        raise QuotaExceeded(f"At most {quotas.per_host} bots can have addresses on one host. Use another host.")
 
 
 def _host(url: str) -> str:

@@ -1,7 +1,7 @@
-"""Certificates of bots. To play rated matches of a game, a bot needs a certificate that is valid for it.
+"""Issue, find and end certificates of bots. To play rated matches of a game, a bot needs one that is valid for it.
 
-A certificate is valid for a game while it has not ended and its version of the bot, version of the rules and protocol
-are the current ones.
+A certificate is valid for a game until it is ended, as long as its versions of the bot, of the rules and of the
+protocol are the current ones.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ from referee.protocol.messages import PROTOCOL
 
 
 def explain_missing_certificate(session: Session, bot: Bot, game: str) -> str | None:
-    """Return why this bot may not play this game rated and what to do about it, or None when it may.
+    """Return why this bot may not play rated matches of this game and what to do about it, or None when it may.
 
     House bots need no certificate.
     """
@@ -33,7 +33,7 @@ def explain_missing_certificate(session: Session, bot: Bot, game: str) -> str | 
 
 
 def require_certificate(session: Session, bot: Bot, game: str) -> None:
-    """Raise ``NoCertificate`` if the bot may not play this game rated."""
+    """Raise ``NoCertificate`` if the bot may not play rated matches of this game."""
     if reason := explain_missing_certificate(session, bot, game):
         raise NoCertificate(reason)
 
@@ -51,7 +51,7 @@ def is_certified(game: str) -> ColumnElement[bool]:
 
 
 def is_check_outdated(game: str) -> ColumnElement[bool]:
-    """Return the condition for checks that did not cover the current version of the bot by the current rules."""
+    """Return the condition for checks that did not cover the bot's current version, the current rules or protocol."""
     rules = current_rules_versions([game]).get(game)
     other_rules = Check.rules[game].as_integer().is_distinct_from(rules)
     other_protocol = Check.report["protocol"].as_string() != PROTOCOL
@@ -59,7 +59,7 @@ def is_check_outdated(game: str) -> ColumnElement[bool]:
 
 
 def passed_last_check(game: str) -> ColumnElement[bool]:
-    """Return the condition for bots whose last check passed, or that were never checked.
+    """Return the condition for bots that passed their last check or were never checked.
 
     Without this condition, a bot could avoid certification by announcing one new version after another.
     """
@@ -104,7 +104,7 @@ def checked_protocol(check: Check) -> str:
 
 
 def current_rules_versions(games: Iterable[str]) -> dict[str, int]:
-    """Return the current versions of the rules of those of ``games`` that are known."""
+    """Return the current version of the rules for each of ``games`` that is known."""
     known = catalogue()
     return {game: known[game].rules_version for game in games if game in known}
 
@@ -126,7 +126,7 @@ def issue_certificate(
     protocol: str = PROTOCOL,
     warnings: Iterable[str] = (),
 ) -> Certificate:
-    """Issue a certificate for this version of the bot."""
+    """Issue a certificate for this version of the bot. ``rules`` maps games to versions of their rules."""
     certificate = Certificate(
         id=new_id("certificate"),
         bot_id=bot_id,
@@ -143,7 +143,7 @@ def issue_certificate(
 
 
 def end_certificates(session: Session, bot_id: str, version: str, reason: str) -> None:
-    """End the certificates of this version."""
+    """End the certificates of this version of the bot."""
     of_version = Certificate.bot_id == bot_id, Certificate.version == version, Certificate.ended_at.is_(None)
     session.execute(update(Certificate).where(*of_version).values(ended_at=current_time(session), ended_reason=reason))
 

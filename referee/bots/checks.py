@@ -1,6 +1,6 @@
-"""Schedule, claim and finish checks of bots: runs of the conformance suite, stored as ``Check``.
+"""Schedule, claim and finish checks of bots, which run the conformance suite and are stored as ``Check``.
 
-A check follows a successful handshake (``handshakes``); a check that passed issues a certificate (``certificates``).
+A check follows a successful handshake (``handshakes``). A check that passes issues a certificate (``certificates``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ from referee.protocol.messages import PROTOCOL
 
 Json = dict[str, Any]
 
-YOUNG: Final = timedelta(days=30)  # age of a certificate below which only a request of the owner causes a check
-REPEATED_AFTER: Final = timedelta(hours=1)  # after a failed check, until a handshake causes another
+YOUNG: Final = timedelta(days=30)  # while a certificate is younger, only a request of the owner causes a check
+REPEATED_AFTER: Final = timedelta(hours=1)  # time after a failed check before a handshake causes another
 LOST_BEFORE_GIVEN_UP: Final = 3
 GIVEN_UP: Final = {"verdict": "referee_failed", "findings": [], "detail": "the referee could not finish it"}
 LEASES: Final = Leases(Check, state="state", lost="lost_claims")
@@ -30,7 +30,7 @@ LEASES: Final = Leases(Check, state="state", lost="lost_claims")
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCheck:
-    """A claimed check. ``at_once`` is the number of concurrent calls that the bot accepts beyond its matches."""
+    """Hold a claimed check. ``at_once`` is the number of concurrent calls that the bot accepts beyond its matches."""
 
     bot_id: str
     epoch: int
@@ -40,7 +40,7 @@ class ClaimedCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """The outcome of a check. ``asked`` and ``passed`` map games to versions of the rules.
+    """Describe the outcome of a check. ``asked`` and ``passed`` map games to versions of the rules.
 
     ``games`` and ``max_concurrent_requests`` come from the manifest with this ``version``.
     """
@@ -56,7 +56,7 @@ class CheckOutcome:
 
 
 def get_or_create_check(session: Session, bot_id: str) -> Check:
-    """Return the row of a bot; create it if there is none."""
+    """Return the check of a bot. Create its row if there is none."""
     found = find_check(session, bot_id)
     if found not in session:
         session.add(found)
@@ -65,7 +65,7 @@ def get_or_create_check(session: Session, bot_id: str) -> Check:
 
 
 def find_check(session: Session, bot_id: str) -> Check:
-    """Return the row of a bot, an unsaved one if there is none."""
+    """Return the check of a bot, or an unsaved one if it has no row."""
     return session.get(Check, bot_id) or Check(
         bot_id=bot_id,
         state=CheckState.IDLE,
@@ -80,19 +80,19 @@ def find_check(session: Session, bot_id: str) -> Check:
 
 
 def want(session: Session, bot_id: str) -> None:
-    """Let the next successful handshake of the bot cause a check, whatever certificates it has."""
+    """Let the next successful handshake of the bot cause a check, regardless of its certificates."""
     get_or_create_check(session, bot_id).requested_by_owner = True
 
 
 def drop(session: Session, bot_id: str) -> None:
-    """Drop a check that is due or running; its result is ignored."""
+    """Drop a check that is due or running. Its result will be ignored."""
     check = get_or_create_check(session, bot_id)
     check.state, check.due_at, check.lost_claims = CheckState.IDLE, None, 0
     check.revoke_claim()
 
 
 def call_off(session: Session, bot_id: str) -> None:
-    """Postpone a pending check after a failed handshake; it follows the next handshake that succeeds."""
+    """Postpone a pending check until the next handshake that succeeds, after one has failed."""
     if is_pending(session, bot_id):
         drop(session, bot_id)
         want(session, bot_id)
@@ -127,7 +127,7 @@ def catch_up(session: Session) -> None:
 
 
 def tell(session: Session, claimed: ClaimedCheck, asked: int, planned: int, what: str) -> None:
-    """Record the progress and renew the claim. Raise ``StaleEpoch`` when the claim was lost."""
+    """Record the progress of a check and renew its claim. Raise ``StaleEpoch`` when the claim was lost."""
     LEASES.update(
         session, claimed.bot_id, claimed.epoch, questions_sent=asked, questions_total=planned, current_step=what[:40]
     )
@@ -143,7 +143,7 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> No
 
     Raise ``StaleEpoch`` when the check was claimed again or the address changed.
     """
-    # Lock the bot first, the order of all who change a bot, and read it again: it may have changed.
+    # Lock the bot first, as all functions that change bots do, and reread it, since it may have changed.
     locked = select(Bot).where(Bot.id == claimed.bot_id).with_for_update()
     bot = session.scalars(locked.execution_options(populate_existing=True)).one()
     check = LEASES.lock(session, claimed.bot_id, claimed.epoch)
@@ -164,10 +164,10 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> No
 
 
 def _note_replaced(session: Session, claimed: ClaimedCheck, bot: Bot, version: str, outcome: CheckOutcome) -> None:
-    """Adopt the version that was checked, which is not the one of the last handshake.
+    """Adopt the version that was checked, if it differs from that of the last handshake.
 
-    If another handshake took place meanwhile, its version is newer: then a check of that one is scheduled. Otherwise
-    none is, since a bot that announces a new version every time would be checked endlessly.
+    If another handshake has taken place meanwhile, its version is newer, and a check of it is scheduled instead. No
+    other check is scheduled, since a bot that announces a new version every time would be checked endlessly.
     """
     if claimed.since is not None and bot.handshake_ended_at is not None and bot.handshake_ended_at > claimed.since:
         schedule_if_needed(session, bot, current_time(session))
@@ -192,7 +192,7 @@ def _is_needed(session: Session, last: Check, bot: Bot, moment: datetime) -> boo
 
 
 def end_check(check: Check, version: str | None, rules: Json, report: Json, moment: datetime) -> None:
-    """End a check with its report; ``rules`` are the versions of the rules by game that were asked."""
+    """End a check with its report. ``rules`` maps the games that were checked to versions of their rules."""
     check.state, check.due_at, check.requested_by_owner, check.lost_claims = CheckState.IDLE, None, False, 0
     check.end_lease()
     check.version, check.rules, check.report, check.ended_at = version, rules, report, moment

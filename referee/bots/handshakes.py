@@ -1,6 +1,6 @@
 """Claim and finish handshakes of bots. Runners send the challenge and read the manifest.
 
-The check that may follow is in ``checks``.
+``checks`` handles the check that may follow.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from referee.db.names import make_storable
 from referee.protocol.messages import Manifest
 
 HANDSHAKES_AT_ONCE = 10
-LOST_BEFORE_GIVEN_UP = 3  # a handshake that kills its runners must not keep killing the matches beside it
+LOST_BEFORE_GIVEN_UP = 3  # a handshake that crashes its runners must not keep interrupting their matches
 GIVEN_UP = {
     "ok": False,
     "challenge": {"ok": False, "code": "referee_failed", "detail": "the referee could not finish this handshake"},
@@ -30,17 +30,17 @@ LEASES: Final = Leases(Bot, state="handshake_state", lost="handshake_lost_claims
 
 @dataclass(frozen=True, slots=True)
 class ClaimedHandshake:
-    """A claimed handshake, with all that a runner needs to perform it."""
+    """Hold a claimed handshake with all that a runner needs to perform it."""
 
     bot_id: str
     epoch: int
     url: str
-    secret_generations: tuple[int, ...]  # as for ``matches.RunnerSeat``
+    secret_generations: tuple[int, ...]  # generations of the secrets that sign the challenge
     owner_id: str
 
 
 def claim_due_handshakes(session: Session, limit: int = HANDSHAKES_AT_ONCE) -> list[ClaimedHandshake]:
-    """Claim handshakes that are due or whose lease expired. After three lost claims, end one as failed instead."""
+    """Claim handshakes that are due or whose lease expired. End a handshake as failed after three lost claims."""
     query = select(Bot.id).where(Bot.status != BotState.RETIRED).order_by(Bot.handshake_due_at, Bot.id).limit(limit)
     moment = current_time(session)
     taken = []
@@ -56,9 +56,9 @@ def claim_due_handshakes(session: Session, limit: int = HANDSHAKES_AT_ONCE) -> l
 def end_handshake(
     bot: Bot, report: dict[str, Any], manifest: Manifest | None, moment: datetime, *, forgiven: bool = False
 ) -> None:
-    """End a handshake with its report. With a manifest the bot is verified at its URL, without one unverified.
+    """End a handshake with its report. With a manifest the bot becomes verified at its URL, otherwise unverified.
 
-    With ``forgiven`` a verified bot stays verified.
+    With ``forgiven``, a verified bot stays verified without a manifest.
     """
     bot.handshake_state, bot.handshake_due_at, bot.handshake_ended_at, bot.handshake_lost_claims = (
         CheckState.IDLE,

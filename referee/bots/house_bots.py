@@ -1,6 +1,6 @@
-"""House bots: the strategies of ``referee.house`` as rows of ``bots``, created when first needed.
+"""Represent the strategies of ``referee.house`` as rows of ``bots``, created when first needed.
 
-They play in the runner's process, belong to a reserved account and are never rated.
+House bots play in the runner's process, belong to a reserved account and are never rated.
 """
 
 from typing import Final
@@ -20,8 +20,8 @@ from referee.errors import NotFound
 from referee.games import catalogue
 from referee.house.strategies import players
 
-SCHEME: Final = "house:"  # of their addresses; the address guard refuses it in registrations
-MAX_CONCURRENT_REQUESTS: Final = 1_000_000  # they are called in this process: no number of tables is too many
+SCHEME: Final = "house:"  # scheme of their addresses; the address guard refuses it in registrations
+MAX_CONCURRENT_REQUESTS: Final = 1_000_000  # calls stay within the process, so they need no limit
 
 # No valid name has this key, so that no other account or bot can take it.
 _OWNER_KEY: Final = SCHEME
@@ -33,12 +33,12 @@ def is_house(url: str) -> bool:
 
 
 def player_name(url: str) -> str:
-    """Return the name of the player: ``sound`` for ``house:sound``."""
+    """Return the name of the house player at this address: ``sound`` for ``house:sound``."""
     return url.removeprefix(SCHEME)
 
 
 def get_or_create_house_bot(session: Session, name: str) -> Bot:
-    """Return the house bot that plays as ``random``, ``first`` or ``sound``; create it if there is none.
+    """Return the house bot that plays as ``random``, ``first`` or ``sound``. Create it if there is none.
 
     Raise ``NotFound`` when there is no such player.
     """
@@ -54,17 +54,17 @@ def get_or_create_house_bot(session: Session, name: str) -> Bot:
 
 
 def get_or_create_house_bots(session: Session) -> list[Bot]:
-    """Return all house bots, by name; create those that are missing."""
+    """Return all house bots in order of their names. Create those that are missing."""
     return [get_or_create_house_bot(session, name) for name in sorted(players())]
 
 
 def list_house_bots(session: Session) -> list[Bot]:
-    """Return the house bots that exist, by name."""
+    """Return the existing house bots in order of their names."""
     return list(session.scalars(select(Bot).where(Bot.status == BotState.HOUSE).order_by(Bot.name)))
 
 
 def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
-    """Return ids of bots; replace addresses of house bots (``house:sound``) by their ids."""
+    """Return these ids of bots, with addresses of house bots (``house:sound``) replaced by their ids."""
     return [
         get_or_create_house_bot(session, player_name(bot_id)).id if is_house(bot_id) else bot_id for bot_id in bot_ids
     ]
@@ -114,6 +114,6 @@ def _owner(session: Session) -> Account:
 
 
 def _update_house_bot(bot: Bot) -> None:
-    """Update the version and the games, which change with releases."""
+    """Update the version and the games of a house bot, which change with releases."""
     if bot.version != __version__ or bot.games != sorted(catalogue()):
         bot.version, bot.games = __version__, sorted(catalogue())

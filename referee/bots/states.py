@@ -1,6 +1,6 @@
-"""States of bots, of their handshakes and checks; why certificates end.
+"""Define the states of bots, of their handshakes and checks, and the reasons why certificates end.
 
-The values are stored, and shown by the API.
+The values are stored in the database and shown by the API.
 """
 
 from enum import StrEnum
@@ -15,12 +15,12 @@ class BotState(StrEnum):
     HOUSE = "house"
 
 
-SEATED: Final = frozenset({BotState.VERIFIED, BotState.HOUSE})  # get seats in new matches
+SEATED: Final = frozenset({BotState.VERIFIED, BotState.HOUSE})  # bots that get seats in new matches
 PROVEN: Final = frozenset({BotState.VERIFIED, BotState.PAUSED})  # bots in other states only receive the challenge
 
 
 class CheckState(StrEnum):
-    """States of a handshake, and of a check with the conformance suite."""
+    """List the states of a handshake or of a check with the conformance suite."""
 
     IDLE = "idle"
     DUE = "due"
@@ -28,7 +28,7 @@ class CheckState(StrEnum):
 
 
 class CertificateEnd(StrEnum):
-    """Why a certificate ended: the outcome of a later check."""
+    """List the outcomes of a later check that end a certificate."""
 
     REPLACED = "replaced"
     FAILED = "failed"

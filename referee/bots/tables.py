@@ -1,4 +1,4 @@
-"""Tables of bots, their handshakes, checks and certificates."""
+"""Define the tables of bots, their handshakes, checks and certificates."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from referee.db.leases import Leased
 
 
 class Bot(Leased, Base):
-    """A registered endpoint. ``url`` is what the owner wants, ``verified_url`` what answered the challenge."""
+    """Store a bot. ``url`` is the address that its owner set, ``verified_url`` the one that passed the challenge."""
 
     __tablename__ = "bots"
     __table_args__ = (
@@ -43,13 +43,13 @@ class Bot(Leased, Base):
     handshake_lost_claims: Mapped[int]  # consecutive claims on this handshake whose lease expired
     handshake_report: Mapped[Json | None]
     handshake_ended_at: Mapped[datetime | None]
-    unreachable_streak: Mapped[int] = mapped_column(default=0)  # in a row, in which it was not called to the end
+    unreachable_streak: Mapped[int] = mapped_column(default=0)  # consecutive matches that it ended unreachable
 
 
 class Check(Leased, Base):
-    """The check of a bot by the conformance suite: the one that is due or running, and the result of the last.
+    """Store the check of a bot that is due or running, and the result of its last check.
 
-    ``report`` is only for the owner: it may contain replies of the bot.
+    Only the owner may read ``report``, which may contain replies of the bot.
     """
 
     __tablename__ = "checks"
@@ -57,28 +57,28 @@ class Check(Leased, Base):
 
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     state: Mapped[str] = mapped_column(ShortString)
-    requested_by_owner: Mapped[bool]  # checked whatever certificates it has, before other bots of its owner
+    requested_by_owner: Mapped[bool]  # checked regardless of certificates, before other bots of its owner
     due_at: Mapped[datetime | None]
     lost_claims: Mapped[int]  # consecutive claims whose lease expired
     questions_sent: Mapped[int]
     questions_total: Mapped[int]
     current_step: Mapped[str] = mapped_column(ShortString)  # the game or rule that is checked now
-    version: Mapped[str | None] = mapped_column(String(128))  # of the bot, in the last check that ended
-    rules: Mapped[Json]  # versions of the rules by game, in the last check that ended
+    version: Mapped[str | None] = mapped_column(String(128))  # version of the bot in the last check that ended
+    rules: Mapped[Json]  # rules version of each game in the last check that ended
     report: Mapped[Json | None]
     ended_at: Mapped[datetime | None]
-    excused_before: Mapped[datetime | None]  # tournaments started by then need no certificate
+    excused_before: Mapped[datetime | None]  # tournaments that started until then require no certificate
 
     @property
     def last_report(self) -> Json | None:
-        """Return the report of the last check, None while the next is due or running."""
+        """Return the report of the last check, or None while the next is due or running."""
         return self.report if self.state == CheckState.IDLE else None
 
 
 class Certificate(Base):
-    """The statement that this version of a bot passed its check in these games, by these versions of the rules.
+    """Store that a version of a bot passed its check in these games, with these versions of their rules.
 
-    It is valid until a later check of the same version ends it.
+    The certificate is valid until a later check of the same version ends it.
     """
 
     __tablename__ = "certificates"
@@ -87,10 +87,10 @@ class Certificate(Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
     version: Mapped[str] = mapped_column(String(128))
-    rules: Mapped[Json]  # versions of the rules by game that passed
+    rules: Mapped[Json]  # rules version of each game that passed
     engine_version: Mapped[str] = mapped_column(ShortString)
     protocol: Mapped[str] = mapped_column(ShortString)
-    warnings: Mapped[list[Any]]  # ids of rules that only warn
+    warnings: Mapped[list[Any]]  # ids of conformance rules with warnings
     issued_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    ended_reason: Mapped[str | None] = mapped_column(ShortString)  # a CertificateEnd
+    ended_reason: Mapped[str | None] = mapped_column(ShortString)  # a value of ``CertificateEnd``

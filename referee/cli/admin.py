@@ -1,11 +1,11 @@
-"""`referee admin`: changes to the database that only the operator of this machine may make."""
+"""Implement `referee admin`, which makes changes to the database that only the operator of this machine may make."""
 
 from pathlib import Path
 
 import click
 from sqlalchemy.orm import Session
 
-import referee.schema  # noqa: F401  # flushing needs the tables of all areas: their foreign keys name each other
+import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.accounts import accounts
 from referee.bots import checks
 from referee.cli.options import data_option
@@ -54,7 +54,7 @@ def token(name: str, data: Path | None) -> None:
         with database.write() as session:
             _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
     except NotFound as error:
-        raise click.ClickException(f"Unknown account {name!r}.") from error
+        raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
     click.echo(text)
 
 
@@ -63,25 +63,25 @@ def token(name: str, data: Path | None) -> None:
     "--cancel-running",
     "cancels",
     is_flag=True,
-    help="Cancel the matches in progress, if there is anything to upgrade; tournaments play them again.",
+    help="Cancel the matches in progress if the schema needs an upgrade; tournaments play them again.",
 )
 @data_option
 def upgrade(cancels: bool, data: Path | None) -> None:
     """Create the database or upgrade its schema.
 
-    The command `referee up` does this when it starts. Some upgrades refuse while matches are in progress.
+    The command `referee up` does this when it starts. Some upgrades are refused while matches are in progress.
     """
     done = voiding.VoidReport()
 
     def cancel_in_progress(session: Session) -> None:
-        checks.catch_up(session)  # bots keep their seats while their next check is due
+        checks.catch_up(session)  # so that bots with an outdated certificate keep their seats until their check
         key = load_settings(data).master_key
         done.extend(voiding.cancel_in_progress(session, CANCELLED_FOR_UPGRADE, master_key=key))
 
     _, database = open_or_create_database(data, settle=cancel_in_progress if cancels else None)
     database.dispose()
     if done.cancelled:
-        voided = f", {len(done.matches)} with the same cards made void" if done.matches else ""
+        voided = f", {len(done.matches)} with the same cards voided" if done.matches else ""
         click.echo(f"{len(done.cancelled)} matches cancelled{voided}; {len(done.rematches)} rematches arranged")
     click.echo(f"the schema is at revision {required_revision()}")
 
@@ -92,7 +92,7 @@ def upgrade(cancels: bool, data: Path | None) -> None:
 def retry(match_id: str, data: Path | None) -> None:
     """Make a stuck match due again.
 
-    A match is stuck after its runners died repeatedly; run this once you have found the cause.
+    A match is stuck after its runners have died repeatedly. Run this command once you have removed the cause.
     """
     _, database = open_database(data)
     try:
@@ -104,6 +104,6 @@ def retry(match_id: str, data: Path | None) -> None:
 
 
 def open_account(session: Session, name: str, role: str) -> str:
-    """Create an account and return the text of its first token."""
+    """Create an account and return its first token."""
     account = accounts.create_account(session, name, role)
     return accounts.create_token(session, account.id, TOKEN_NAME)[1]

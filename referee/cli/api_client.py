@@ -1,4 +1,4 @@
-"""A client of the public API: JSON over persistent connections; refusals become exceptions with their reasons."""
+"""Call the public API with JSON over persistent connections, and raise exceptions with the reasons of refusals."""
 
 import io
 import json
@@ -18,17 +18,17 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 
 TIMEOUT_S = 15.0
-PAGES = 100  # of a list; further ones are not fetched
+PAGES = 100  # maximum number of pages of a list that are fetched
 
 Field = tuple[str, str]
 
 
 class ApiRefusal(RefereeError):
-    """The service answered with a problem document. ``fields`` pairs each field with what is wrong with it."""
+    """Signal that the service answered with a problem document. ``fields`` are pairs of a field and the reason."""
 
     def __init__(self, status: int, code: str, detail: str, fields: Sequence[Field] = ()) -> None:
         reasons = "; ".join(f"{field}: {message}" for field, message in fields)
-        super().__init__(f"the service refuses ({status} {code}): {reasons or detail}")
+        super().__init__(f"the service refused the request ({status} {code}): {reasons or detail}")
         self.status = status
         self.code = code
         self.detail = detail
@@ -36,11 +36,11 @@ class ApiRefusal(RefereeError):
 
 
 class ApiUnreachable(RefereeError):
-    """The service did not answer, or its answer does not follow this API."""
+    """Signal that the service did not answer, or that its answer does not follow this API."""
 
 
 class Body(io.RawIOBase):
-    """The body of a response as a file. Reading raises ``ApiUnreachable`` if the body breaks off or stalls."""
+    """Provide the body of a response as a file. Raise ``ApiUnreachable`` if the body breaks off or stalls."""
 
     def __init__(self, url: str, response: httpx.Response) -> None:
         self.status = response.status_code
@@ -56,14 +56,16 @@ class Body(io.RawIOBase):
         try:
             self._rest = self._rest or next(self._chunks, b"")
         except httpx.HTTPError as error:
-            raise ApiUnreachable(f"{self._url} closed the connection in mid-answer: {_reason(error)}") from error
+            raise ApiUnreachable(
+                f"{self._url} closed the connection before the end of its answer: {_reason(error)}"
+            ) from error
         size = min(len(buffer), len(self._rest))
         buffer[:size], self._rest = self._rest[:size], self._rest[size:]
         return size
 
 
 class Api:
-    """A client of one service; ``token`` authenticates its requests."""
+    """Send requests to one service, authenticated by ``token`` if there is one."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = _origin(url)
@@ -85,18 +87,18 @@ class Api:
         return self._json("GET", path)
 
     def post(self, path: str, body: Json | None = None) -> Any:
-        """Send a request that takes effect once, even if it is repeated because the connection broke."""
+        """Send a request. With a token, it takes effect only once even if it is repeated after a broken connection."""
         return self._json("POST", path, body)
 
     def put(self, path: str, body: Json) -> Any:
         return self._json("PUT", path, body)
 
     def patch(self, path: str, body: Json) -> Any:
-        """Change these fields only, whatever version of the resource is current."""
+        """Change only these fields, regardless of the current version of the resource."""
         return self._json("PATCH", path, body)
 
     def items(self, path: str) -> Iterator[Json]:
-        """Yield all items of a list, fetching page after page."""
+        """Yield the items of a list, fetching at most ``PAGES`` pages."""
         join = "&" if "?" in path else "?"
         page = self.get(path)
         for _ in range(PAGES):
@@ -134,7 +136,7 @@ class Api:
         try:
             return json.loads(answer) if answer else None
         except ValueError as error:
-            raise ApiUnreachable(f"{self.url} does not answer like a referee service") from error
+            raise ApiUnreachable(f"{self.url} did not answer like a referee service") from error
 
     def _answer(self, method: str, path: str, body: Json | None = None) -> bytes:
         content = None if body is None else json.dumps(body)  # httpx would refuse NaN, which the service has to refuse
@@ -145,7 +147,7 @@ class Api:
         request = partial(self._exchange, method, path, content=content, headers=headers)
         with self._reaching():
             if method == "POST" and "Idempotency-Key" not in headers:
-                self._client.close()  # a pooled connection may be closing, and this request must not be sent twice
+                self._client.close()  # a pooled connection may be closing, and this request must not be repeated
                 self._client = self._connect()
                 return request()
             try:

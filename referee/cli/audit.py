@@ -1,4 +1,4 @@
-"""`referee audit`: compare the database with what follows from the logs, and repair it on request."""
+"""Implement `referee audit`, which compares the database with the match logs and repairs it on request."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-import referee.schema  # noqa: F401  # flushing needs the tables of all areas: their foreign keys name each other
+import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.cli.options import data_option
 from referee.cli.progress import progress_bar
 from referee.db.engine import LONG_IDLE_S, Database
@@ -19,7 +19,7 @@ from referee.runtime.service_database import open_database
 
 MAX_SHOWN = 100
 MAX_KEPT = 10_000  # differences in the JSON output
-MAX_ROUNDS = 3  # of repairs: repairing one ladder may reveal differences on another
+MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reveal differences on another
 
 
 @click.command()
@@ -57,7 +57,7 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
 
 
 def _find_differences(database: Database) -> tuple[list[Difference], int]:
-    """Return the first differences and the number of all."""
+    """Return the first ``MAX_KEPT`` differences and the number of all differences."""
     with database.read(idle_s=LONG_IDLE_S) as session, progress_bar("auditing") as update:
         total, done = auditing.count_items(session), 0
 

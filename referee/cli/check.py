@@ -1,4 +1,4 @@
-"""`referee check`: run the conformance suite against a bot at any address, without a service."""
+"""Implement `referee check`, which runs the conformance suite against a bot at any address, without a service."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ FULL_PAUSE_S = 30.0
     "--secret-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="File that holds the secret and nothing else.",
+    help="File that contains only the secret.",
 )
 @click.option(
     "--game",
@@ -88,7 +88,7 @@ def check(
             failed = report.verdict != "pass"
             outputs = [problem_report.output_of(bot, process, failed=failed) for process in running.processes]
     except Unavailable as error:
-        click.echo(f"Error: the bot cannot be called from here: {error}", err=True)
+        click.echo(f"Error: The bot cannot be called from here: {error}", err=True)
         raise SystemExit(STATUS[ConformanceVerdict.UNREACHABLE]) from error
     if save:
         _save(report, save)
@@ -104,7 +104,7 @@ def check(
 def _run_suite(
     target: CallTarget, games: tuple[str, ...], asked: int, seed: str, pace: Pace, *, quiet: bool
 ) -> ConformanceReport:
-    dice = Random(f"referee check|{seed}")  # noqa: S311  # picks questions, guards nothing
+    dice = Random(f"referee check|{seed}")  # noqa: S311  # selects questions; not used for security
     with progress_bar("calling", time=TimeElapsedColumn(), hidden=quiet) as update:
         report = run_check(
             target, LOCAL_POLICY, CallLimits(), games=games, questions=asked, dice=dice, pace=pace, tell=update
@@ -125,15 +125,17 @@ def _secret(given: str | None, file: Path | None) -> str | None:
 
 def _entrant(bot: str) -> LocalEntrant:
     if bot.startswith(HOUSE):
-        raise click.UsageError(f"{bot} is not a bot of yours. Give a URL (http://…) or a file.")
+        raise click.UsageError(f"{bot} is a house player. Pass the URL (http://…) or the file of a bot.")
     if "://" not in bot and find_program(bot) is None:
-        raise click.UsageError(f"{bot!r} is neither a URL (http://…) nor a file.")
+        raise click.UsageError(
+            f"{bot!r} is neither a URL (http://…) nor a file. Pass the address or the file of a bot."
+        )
     with usage_errors():
         return LocalEntrant(bot, bot if find_program(bot) else parse_url(bot, LOCAL_POLICY).url)
 
 
 def _save(report: ConformanceReport, folder: Path) -> None:
-    """Write one script per finding, numbered in the order of the report."""
+    """Write the request of each finding that has one to a script, numbered in the order of the report."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, finding in enumerate((finding for finding in report.findings if finding.curl), 1):
         (folder / f"{number:02}-{finding.id}.sh").write_text(f"{finding.curl}\n")

@@ -1,4 +1,4 @@
-"""Print the report of `referee check`: coloured on a terminal, plain elsewhere."""
+"""Print the report of `referee check`, in colour on a terminal and plain elsewhere."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from referee.cli.tables import TextTable
 from referee.conformance.report import PARTS, ConformanceReport, ConformanceVerdict, Finding
 
 STYLES = {"fail": "bold red", "warn": "yellow", "ok": "green"}
-MAX_LINE_LENGTH = 4_000  # characters of a request; a longer one is not shown, only written by --save
+MAX_LINE_LENGTH = 4_000  # characters; a longer request is not printed, and only --save writes it
 
 
 def print_report(report: ConformanceReport, seed: str, console: Console, *, saved: Path | None = None) -> None:
-    """Print the findings, worst first, each with a command that repeats its request; then figures and the verdict."""
+    """Print the findings, worst first, with commands that repeat their requests; then the figures and the verdict."""
     name = f", {report.bot['name']} version {report.bot['version']}" if report.bot else ""
     _print(console, f"{report.url}{name}, seed {seed}\n")
     for finding in report.findings:
@@ -42,7 +42,7 @@ def _print_finding(console: Console, finding: Finding, saved: Path | None) -> No
 
 
 def _print(console: Console, text: str, style: str = "") -> None:
-    """Print text without control characters of the bot. Wrap it only on a terminal, so that commands stay whole."""
+    """Print text without the bot's control characters. Only the terminal wraps it, so that commands can be copied."""
     text = replace_control_characters(text)
     if console.is_terminal:
         console.print(Text(text, style=style), soft_wrap=True)

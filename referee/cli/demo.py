@@ -1,4 +1,4 @@
-"""`referee demo`: start a service and six bots on this machine, play two tournaments, and verify a log."""
+"""Implement `referee demo`, which starts a service and six bots, plays two tournaments, and verifies a log."""
 
 import secrets
 import shutil
@@ -45,11 +45,11 @@ TOURNAMENTS = (("saint-poker", 3), ("pool-nap", 5))  # game, seats per table
 LOOPBACK = "127.0.0.1/32:1024-65535"
 START_TIMEOUT_S = 75.0
 VERIFY_TIMEOUT_S = 30.0
-CHECK_POLL_S = 1.0  # between two requests to check a bot again
+CHECK_POLL_S = 1.0  # minimum time between two requests to check a bot again
 PLAY_TIMEOUT_S = 240.0
 LOG_TIMEOUT_S = 20.0
 STOP_S = 20.0
-STEPS = 5  # lines per tournament where the output is no terminal
+STEPS = 5  # lines of progress per tournament if the output is not a terminal
 INTERRUPTED = 130
 
 
@@ -57,12 +57,12 @@ Found = TypeVar("Found")
 
 
 class DemoFailed(RefereeError):
-    """A step of the demo failed or took too long."""
+    """Signal that a step of the demo failed or took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoBot:
-    """A registered bot of the demo, and a client with its owner's token."""
+    """Represent a registered bot of the demo, with an API client that has its owner's token."""
 
     bot_id: str
     name: str
@@ -90,7 +90,7 @@ def demo(ends: bool, data: Path | None, port: int | None) -> None:
 
 
 class Demonstration:
-    """Run the demo from the first process to the last."""
+    """Run the steps of the demo, and stop all its processes at the end."""
 
     def __init__(self, console: Console, folder: Path, port: int | None, signals: Signals) -> None:
         self.complete = False
@@ -140,7 +140,7 @@ class Demonstration:
         self._say("starting the service: API, two workers, scheduler, Redis")
         service.start()
         try:
-            yield self._poll_until(lambda: _url(data_dir, service), START_TIMEOUT_S, "the service did not start")
+            yield self._poll_until(lambda: _url(data_dir, service), START_TIMEOUT_S, "The service did not start")
         finally:
             stop([service], STOP_S, self._signals)
 
@@ -167,7 +167,7 @@ class Demonstration:
         return entries
 
     def _verify(self, entry: DemoBot) -> None:
-        """Wait for check and certificate. Check again if the challenge came before the bot knew its secret."""
+        """Wait until the bot is verified. Check it again if the challenge was sent before the bot knew its secret."""
         asked = time.monotonic()
 
         def is_verified() -> bool:
@@ -203,7 +203,7 @@ class Demonstration:
                 view.show(table, f"{title}: {done} of {total} matches", done, total)
                 return state["status"] not in IN_PROGRESS
 
-            self._poll_until(show_progress, PLAY_TIMEOUT_S, f"the tournament of {game} did not end", every_s=0.3)
+            self._poll_until(show_progress, PLAY_TIMEOUT_S, f"The tournament of {game} did not end", every_s=0.3)
         seconds = time.monotonic() - started
         final = self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s", rated=game)
         self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
@@ -217,13 +217,13 @@ class Demonstration:
         """Run the command that verifies a log by its URL, as any user can."""
         match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
         path = f"/api/v1/matches/{match['id']}/log"
-        self._poll_until(lambda: _is_log_readable(api, path), LOG_TIMEOUT_S, "the log did not open")
+        self._poll_until(lambda: _is_log_readable(api, path), LOG_TIMEOUT_S, "The log did not become readable")
         self._say(f"\n$ {_program()} verify {url}{path}")
         command = [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"]
         check = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self._say(check.stdout.strip() or check.stderr.strip())
         if check.returncode:
-            raise DemoFailed("the log is not valid")
+            raise DemoFailed("The log is not valid.")
 
     # -- waiting and printing --
 
@@ -235,7 +235,7 @@ class Demonstration:
             if found := look():
                 return found
             if time.monotonic() > end:
-                raise DemoFailed(f"{complaint} within {limit_s:.0f} s")
+                raise DemoFailed(f"{complaint} within {limit_s:.0f} s.")
             self._pause(every_s)
 
     def _pause(self, seconds: float) -> None:
@@ -264,13 +264,13 @@ def _url(data_dir: DataDir, service: Child) -> str | None:
     """Return the URL of the service, or None while it is still starting."""
     assert service.process is not None
     if service.process.poll() is not None:
-        raise DemoFailed(f"the service exited on its own:\n{service.tail(30)}")
+        raise DemoFailed(f"The service exited on its own:\n{service.tail(30)}")
     owner = data_dir.owner()
     return owner.url or None if owner and owner.pid == service.process.pid else None
 
 
 def _is_log_readable(api: Api, path: str) -> bool:
-    """Return whether the log can be read: its deal group ends a moment after its match."""
+    """Return whether the log can be read, which is when its deal group has closed, a moment after the match."""
     try:
         api.fetch(path)
     except ApiRefusal as error:
@@ -281,7 +281,7 @@ def _is_log_readable(api: Api, path: str) -> bool:
 
 
 def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
-    """Return the ratings by bot on the ladder that the tournament counts for."""
+    """Return the ratings by bot id on the ladder of the tournament, or an empty object if there is none."""
     tournament = api.get(f"/tournaments/{tournament_id}")
     for ladder in api.items(f"/ladders?game={game}"):
         if ladder["seats"] == tournament["seats"] and ladder["options"] == tournament["options"]:
@@ -290,7 +290,7 @@ def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
 
 
 def _program() -> str:
-    """Return the command that starts this installation of the program in the current directory."""
+    """Return the command that runs this installation of ``referee`` from the current directory."""
     beside = Path(sys.executable).with_name("referee")
     found = shutil.which("referee")
     if found and Path(found).samefile(beside):

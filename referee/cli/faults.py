@@ -1,4 +1,4 @@
-"""`referee faults`: list the faults of your bots, and show one with its request and reply."""
+"""Implement `referee faults`, which lists faults of the user's bots and shows one with its request and reply."""
 
 from itertools import islice
 
@@ -18,9 +18,9 @@ MAX_SHOWN = 1_000  # characters of a question or a reply; --json shows all
 @click.option("--code", metavar="CODE", help="List only faults with this code, like deadline.")
 @click.option("--limit", type=Number(1, 100), default=10, help="Maximum number of faults to list.")
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
-    """List the faults of your bot, or of your bots in a match, the newest first.
+    """List the faults of your bot, or of your bots in a match, newest first.
 
-    Given the number of a fault, show its request, the reply and a command to ask again.
+    Given the number of a fault, show its request, the reply and a command that repeats the request.
 
     \b
     Examples:
@@ -35,7 +35,7 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
-    hint = "`referee faults NUMBER` shows request, reply and a command to ask again"
+    hint = "`referee faults NUMBER` shows the request, the reply and a command that repeats the request."
     text = "\n\n".join([*map(format_summary, found), hint])
     remote.show({"items": found}, text if found else "No faults found.")
 
@@ -47,7 +47,7 @@ def format_summary(fault: Json) -> str:
 
 
 def format_report(fault: Json) -> str:
-    """Return a fault with its request, its reply and a command to ask again."""
+    """Return a fault as text, with its request, its reply and a command that repeats the request."""
     reply = fault["reply"] if fault["reply_base64"] is None else f"(base64) {fault['reply_base64']}"
     parts = [
         format_summary(fault),
@@ -55,7 +55,7 @@ def format_report(fault: Json) -> str:
         f"reply of your bot\n{_truncate(reply)}",
         f"action played instead\n{fault['played'] or 'not yet known'}",
     ]
-    return "\n\n".join([*parts, *([f"command to ask again\n{fault['curl']}"] if fault["curl"] else [])])
+    return "\n\n".join([*parts, *([f"command that repeats the request\n{fault['curl']}"] if fault["curl"] else [])])
 
 
 def _times(timing: Json) -> str:

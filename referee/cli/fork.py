@@ -1,4 +1,4 @@
-"""`referee fork`: continue a finished match from one of its decisions with other players and the original deals."""
+"""Implement `referee fork`, which continues a finished match from a decision with other players and the same deals."""
 
 import asyncio
 import sys
@@ -26,7 +26,7 @@ from referee.match.canonical import Json
 @click.option(
     "--seat", type=Number(1, 99), help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]"
 )
-@click.option("--others", metavar="PLAYER", default="house:sound", help="Player of all other seats.")
+@click.option("--others", metavar="PLAYER", default="house:sound", help="Player in all other seats.")
 @click.option("--out", type=FILE, help="Write the new log to this file.")
 @secret_option("Secret that signs the calls to bots.")
 def fork(
@@ -41,15 +41,15 @@ def fork(
 ) -> None:
     """Continue a finished match from a decision with other PLAYERs.
 
-    A PLAYER is a bot's URL, its file, or house:NAME. LOG and DECISION are as for `referee reask`. The first PLAYER sits
-    at --seat, the next ones at the following seats, round the table. All random outcomes follow from the seed of the
-    original match. Time banks and faults are kept: a seat that was retired stays retired. The exit status is 3 if a
-    player was never reached or if a started FILE exited on its own.
+    A PLAYER is a bot's URL, its file, or house:NAME. LOG and DECISION are as for `referee reask`. The first PLAYER
+    takes --seat, and the others take the following seats; seat 1 follows the last seat. All random outcomes follow from
+    the seed of the original match. Time banks and faults are kept: a seat that was retired stays retired. The exit
+    status is 3 if a player was never reached or if a bot that was started from a file exited on its own.
     """
     recorded = RecordedMatch.read(remote, log)
     seats = recorded.header["seats"]
     if len(players) > seats:
-        raise click.UsageError(f"{len(players)} players, but the match has {seats} seats")
+        raise click.UsageError(f"There are {len(players)} players, but the match has {seats} seats.")
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         first = replay.find_request(recorded.replay_to(n), seat_of_id).seat if seat is None else seat - 1
@@ -73,10 +73,10 @@ def _assign_seats(players: Sequence[str], first: int, others: str, seats: int) -
 
 
 def forked_header(recorded: RecordedMatch, n: int, entrants: Sequence[LocalEntrant]) -> Json:
-    """Return row 0 of the new log.
+    """Return the header of the new log.
 
-    Its match id marks it as a fork. Each player has the decision from which it played, the player before it and the
-    original match; a log cannot prove these statements.
+    The match id begins with ``fork_``. Each player has a member ``fork`` with the original match, the decision from
+    which the player took over, and the player it replaced. A log cannot prove these statements.
     """
     header = recorded.header
     players = [

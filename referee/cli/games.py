@@ -1,4 +1,4 @@
-"""`referee games`: list the games with their seats and options."""
+"""Implement `referee games`, which lists the games with their seats and options."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`referee house`: serve a house player as a bot over HTTP, to register it or to play against it."""
+"""Implement `referee house`, which serves a house player as a bot over HTTP, to register it or play against it."""
 
 import errno
 from pathlib import Path
@@ -26,7 +26,7 @@ from referee.house.strategies import players
     "games",
     multiple=True,
     type=click.Choice(sorted(catalogue())),
-    help="Game that the bot says it plays. Repeatable. [default: all]",
+    help="Game to list in the manifest of the bot. Repeatable. [default: all]",
 )
 @click.option(
     "--latency-ms",
@@ -48,7 +48,7 @@ def house(
 ) -> None:
     """Serve a house player over HTTP until Ctrl-C.
 
-    Without a secret the bot plays, but cannot pass the challenge at registration. --secret (or $REFEREE_BOT_SECRET)
+    Without a secret, the bot can play but cannot pass the challenge at registration. --secret (or $REFEREE_BOT_SECRET)
     takes precedence over --secret-file.
     """
     try:
@@ -66,6 +66,6 @@ def house(
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise click.UsageError(
-                f"port {port} is in use on {host}; pass another --port, or 0 for any free one"
+                f"Port {port} is in use on {host}; pass another --port, or 0 for any free port."
             ) from error
-        raise click.ClickException(f"cannot serve on {host} port {port}: {error.strerror or error}") from error
+        raise click.ClickException(f"Cannot serve on {host} port {port}: {error.strerror or error}") from error

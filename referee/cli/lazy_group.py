@@ -1,4 +1,4 @@
-"""Groups of commands under headings, which import a command's module only when the command is used.
+"""Group commands under headings, and import the module of a command only when the command is used.
 
 Importing all modules takes long, because some of them import every game.
 """
@@ -11,7 +11,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group whose ``members`` are, by heading and name, the module of ``package`` that has the command."""
+    """Load each command from a module of ``package``. ``members`` maps headings to the modules by command name."""
 
     def __init__(self, *args: Any, package: str, members: Mapping[str, Mapping[str, str]], **more: Any) -> None:
         super().__init__(*args, **more)
@@ -37,5 +37,5 @@ class LazyGroup(click.Group):
     def _summary(self, ctx: click.Context, name: str) -> str:
         """Return the first paragraph of a command's help."""
         command = self.get_command(ctx, name)
-        assert command is not None, "it is one of the members"
+        assert command is not None, "the name comes from the members"
         return " ".join((command.help or "").partition("\n\n")[0].split())

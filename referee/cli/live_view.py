@@ -1,4 +1,4 @@
-"""Show the progress of matches: a live table and a progress bar on a terminal, else lines of text."""
+"""Show the progress of matches as a live table with a progress bar on a terminal, and as lines of text elsewhere."""
 
 from types import TracebackType
 from typing import Self
@@ -11,14 +11,14 @@ from rich.text import Text
 
 from referee.cli.tables import TextTable
 
-OTHER_LINES = 8  # of the terminal: title, heads, frame, bar, trouble
+OTHER_LINES = 8  # lines of the terminal for the title, headings, frame, progress bar and trouble
 
 
 class LiveView:
-    """Show a table and the number of finished matches from ``__enter__`` on, and restore the terminal at the end."""
+    """Show a table and the number of finished matches during a ``with`` block, and restore the terminal at its end."""
 
     def __init__(self, console: Console, steps: int) -> None:
-        """Print ``steps`` lines between the first match and the last if the console is not a terminal."""
+        """Create a view that prints a line after each 1/``steps`` of the matches if the console is not a terminal."""
         self._console = console
         self._steps = steps
         self._printed: tuple[object, int] = (None, 0)
@@ -51,8 +51,8 @@ class LiveView:
         phase: object = None,
         trouble: str = "",
     ) -> None:
-        """Show the table and the sentence ``progress``. Without a terminal, print only the sentence, at each step and
-        when ``phase`` changes. If ``is_endless``, ``total`` may still grow."""
+        """Show the table and the text ``progress``. Without a terminal, print only the text, and only when a step is
+        completed or ``phase`` changes. If ``is_endless``, ``total`` may still grow."""
         if self._live:
             shown_total = None if is_endless else total or None
             self._bar.update(self._task, completed=done, total=shown_total, description=progress)
@@ -65,10 +65,10 @@ class LiveView:
             self._console.print(progress, highlight=False, markup=False, soft_wrap=True)
 
     def complain(self, trouble: str) -> None:
-        """Print why nothing happens at the moment, unless the live table shows it."""
+        """Print ``trouble``, the reason for a delay, unless the live table shows it."""
         if not self._live:
             click.echo(_waiting(trouble), err=True)
 
 
 def _waiting(trouble: str) -> str:
-    return f"{trouble}; waiting for it" if trouble else ""
+    return f"{trouble}; retrying" if trouble else ""

@@ -1,7 +1,7 @@
 """Read and verify files that contain one match log, or all logs of a tournament as exported by a service.
 
-Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark: a line without a row number
-that says why its match does not count. The index of a zip contains the same remarks.
+Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark, which is a line without a row
+number that says why the match does not count. The index of a zip contains the same remarks.
 """
 
 import csv
@@ -28,21 +28,21 @@ from referee.match.log import parse_row
 from referee.match.verification import VerificationReport, verify
 from referee.matches.states import MatchState
 
-LIMIT_BYTES: Final = 256 << 20  # of an uncompressed log; far more than the longest match of any game
-MIN_BYTES: Final = 100  # counted per line at least: about the shortest row, and the memory that a line takes
+LIMIT_BYTES: Final = 256 << 20  # maximum size of an uncompressed log; the longest match of any game needs far less
+MIN_BYTES: Final = 100  # counted per line at least; about the size of the shortest row, and of a line in memory
 REMARK_TYPES: Final = (MatchState.VOID, MatchState.CANCELLED, "damaged")
 INDEX: Final = "index.csv"
 DAMAGE_ERRORS: Final = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 
 class Unreadable(RefereeError):
-    """Raised for a file that contains no logs or ends in the middle of one."""
+    """Signal that a file is not a file of logs, or ends in the middle of a log."""
 
 
 @dataclass(slots=True)
 class StoredLog:
-    """A log in a file: its match, its rows, why its match does not count (one of ``REMARK_TYPES``), and whether it is
-    the only log in the file. A log that is downloaded also has its ``packed`` bytes and their offset in the file."""
+    """Hold a log of a file: the id of its match, its rows, and a ``remark`` (one of ``REMARK_TYPES``) if the match does
+    not count. A downloaded log also has its ``packed`` bytes and their offset ``start`` in the file."""
 
     match: str
     lines: list[bytes] = field(default_factory=list)
@@ -58,8 +58,8 @@ class StoredLog:
 
 @dataclass(frozen=True, slots=True)
 class LogVerdict:
-    """The result of verifying a stored log. ``row`` and ``reason`` say what is wrong if it does not hold;
-    ``is_cut_short`` says that it holds as far as it goes, and that its match was cancelled."""
+    """Hold the result of verifying a stored log. ``row`` and ``reason`` locate and describe an error;
+    ``is_cut_short`` marks a log without errors that ends early because its match was cancelled."""
 
     report: VerificationReport
     is_valid: bool
@@ -69,7 +69,7 @@ class LogVerdict:
 
 
 def verify_stored_log(log: StoredLog) -> LogVerdict:
-    """Verify a log."""
+    """Verify a log. One that ends early is valid if its remark says that the match was cancelled."""
     report = verify(log.lines)
     is_cut_short = log.remark == MatchState.CANCELLED and report.cut_short
     reason = f"there is no log ({log.remark})" if log.remark and not log.lines else report.reason
@@ -92,7 +92,7 @@ def read_single_log(file: str) -> list[bytes]:
     """Return the rows of a file that contains one log; raise ``Unreadable`` for any other file."""
     log, *others = islice(read_logs(file), 2)
     if others:
-        raise Unreadable(f"{file} contains several logs, but one is expected; `referee verify` checks them all")
+        raise Unreadable(f"{file} contains several logs, but one is expected. `referee verify` accepts several.")
     return log.lines
 
 
@@ -104,9 +104,9 @@ def _open_stream(file: str) -> Iterator[io.BufferedReader]:
             try:
                 yield stream
             finally:
-                stream.detach()  # standard input stays open
+                stream.detach()  # so that standard input stays open
     except OSError as error:
-        raise Unreadable(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise Unreadable(f"{file} cannot be read: {error.strerror or error}") from error
     except (ApiRefusal, ApiUnreachable) as error:
         raise Unreadable(f"{file}: {error}") from error
 
@@ -134,7 +134,7 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
         try:
             line = text.readline(LIMIT_BYTES + 1)
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise Unreadable(f"{file}: cannot be unpacked completely: {error}") from error
+            raise Unreadable(f"{file} cannot be unpacked completely: {error}") from error
         if not line:
             return
         yield line.removesuffix(b"\n")
@@ -159,8 +159,8 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
             log.lines.append(line)
             size, ended = size + max(len(line), MIN_BYTES), row.get("type") == "reveal"
             if size > LIMIT_BYTES:
-                raise Unreadable(f"{file}: a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
-    except ApiUnreachable:  # a download that broke off; a log that ended before that is whole
+                raise Unreadable(f"{file} contains a log of more than {LIMIT_BYTES >> 20} MiB. No match is that long.")
+    except ApiUnreachable:  # the download broke off; the last log may have been complete by then
         if ended:
             yield log
         raise
@@ -168,7 +168,7 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
 
 
 def _row(line: bytes) -> Json:
-    """Return the row in a line, or an empty object if the line is not a row."""
+    """Return the row in a line, or an empty object if the line is not valid JSON."""
     try:
         return parse_row(line)
     except (ValueError, RecursionError):
@@ -176,19 +176,19 @@ def _row(line: bytes) -> Json:
 
 
 def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
-    """Yield the logs of a zip. Yield members that cannot be read as damaged logs."""
+    """Yield the logs of a zip. Yield each file in it that cannot be read as a log with the remark ``damaged``."""
     with tempfile.TemporaryFile() as spool:
         if not stream.seekable():
             shutil.copyfileobj(stream, spool)
         try:
             archive = zipfile.ZipFile(stream if stream.seekable() else spool)
         except DAMAGE_ERRORS as error:
-            raise Unreadable(f"{file}: cannot be unpacked: {error}") from error
+            raise Unreadable(f"{file} cannot be unpacked: {error}") from error
         with archive:
             try:
                 remarks = dict(_remarks(archive))
             except csv.Error as error:
-                raise Unreadable(f"{file}: its {INDEX} cannot be read: {error}") from error
+                raise Unreadable(f"The {INDEX} of {file} cannot be read: {error}") from error
             names = [name for name in archive.namelist() if name != INDEX]
             for name in names:
                 yield from _member(archive, name, remarks.pop(name, ""))
@@ -208,7 +208,7 @@ def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[Stored
 
 
 def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield the remarks in the index of a zip, by file, or by match for matches without a file."""
+    """Yield the remarks in the index of a zip as pairs of a file, or a match without a file, and its remark."""
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()

@@ -1,4 +1,4 @@
-"""`referee verify` and `referee replay`: verify logs, and narrate or show a match, from the log alone."""
+"""Implement `referee verify` and `referee replay`, which verify, narrate or show matches from their logs alone."""
 
 import sys
 from pathlib import Path
@@ -19,10 +19,10 @@ from referee.matches.states import WITHOUT_RESULT
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 def verify(files: tuple[str, ...]) -> None:
-    """Check logs: rules, legality, links, deals, result.
+    """Verify logs: rules, legality, links, deals and results.
 
     A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
-    tournament; - is standard input, and a URL is fetched first. Each log is reported on its own line, with the first
+    tournament; pass - for standard input, or a URL to fetch. Each log is reported on its own line, with the first
     wrong row and the reason. The exit status is 1 if any log fails or a file cannot be read.
     """
     judged = holding = 0
@@ -47,12 +47,12 @@ def verify(files: tuple[str, ...]) -> None:
     "--html",
     type=FILE,
     metavar="PAGE",
-    help="Write one HTML file that shows the match card by card and opens from disk, instead of narrating it.",
+    help="Instead of narrating the match, write an HTML file that shows it card by card; it can be opened from disk.",
 )
 def replay(file: str, html: Path | None) -> None:
     """Narrate a match from its log.
 
-    FILE is NDJSON, also gzipped; - is standard input, a URL is fetched.
+    FILE contains NDJSON, plain or gzipped. Pass - for standard input, or a URL to fetch.
     """
     stored = read_single_log(file)
     if html is not None:
@@ -62,12 +62,12 @@ def replay(file: str, html: Path | None) -> None:
         rows = [parse_row(line) for line in stored if line.strip()]
         sentences = list(narrate_match(rows))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"{file} is not a match log; `referee verify` reports the wrong row ({error})") from error
+        raise Unreadable(f"{file} is not a match log ({error}). `referee verify` reports the wrong row.") from error
     click.echo("\n".join(sentences))
 
 
 def _check_log(log: StoredLog) -> tuple[bool, str]:
-    """Return whether the log is valid, and what to report about it."""
+    """Return whether the log is valid, and a text that describes it or says what is wrong."""
     found = verify_stored_log(log)
     if not found.is_valid:
         return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"

@@ -1,4 +1,4 @@
-"""The group of all subcommands. The module of a subcommand is imported only when it is used."""
+"""Group all subcommands, and import the module of a subcommand only when it is used."""
 
 import errno
 from typing import Any, Final
@@ -10,7 +10,7 @@ from referee.cli.lazy_group import LazyGroup
 from referee.cli.plain_text import replace_control_characters
 from referee.errors import RefereeError
 
-COMMANDS = {  # by heading, in the order of the help page: the name of a command and the module beside this file
+COMMANDS = {  # in the order of the help page: heading, name of the command, module in this package
     "First steps": {"new-bot": "new_bot", "play": "play", "check": "check"},
     "Games and house players": {"games": "games", "rules": "rules", "house": "house"},
     "Logs of matches": {"replay": "logs", "verify": "logs", "reask": "reask", "fork": "fork"},
@@ -25,12 +25,12 @@ COMMANDS = {  # by heading, in the order of the help page: the name of a command
 }
 
 
-# Errors that a user can resolve with another path or as another user.
+# Errors that a user can resolve by choosing another path or running the command as another user.
 FORBIDDEN: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EISDIR, errno.ENOTDIR)
 
 
 class Cli(LazyGroup):
-    """Report errors of the referee and of the file system as a sentence instead of a traceback."""
+    """Report errors of the referee and the file system as sentences instead of tracebacks."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -42,7 +42,7 @@ class Cli(LazyGroup):
                 raise
             raise click.ClickException(
                 f"{replace_control_characters(str(error.filename))} cannot be used: {error.strerror}. Choose another "
-                "path, or run the command as a user who may use this one."
+                "path, or run the command as a user who has access to this one."
             ) from error
 
 

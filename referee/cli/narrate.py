@@ -1,6 +1,6 @@
-"""Narrate a match in sentences, from the events of its log alone, without applying any rule.
+"""Narrate a match from the events in its log, without applying the rules of its game.
 
-The presentation of a game has the sentences for its events; an event without one is shown as its members.
+The presentation of a game has the sentences for its events; an event without a sentence is shown with its members.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from referee.viewer.sentences import Sentences, describe_event
 
 
 def narrate_match(rows: Sequence[Json]) -> Iterator[str]:
-    """Yield the lines that narrate the match of these rows."""
+    """Yield lines of text that narrate the match with these log rows."""
     header = rows[0]
     names = [player["name"] for player in header["players"]]
     yield f"{header['game']}, match {header['match']}, rules version {header['rules_version']}"
@@ -38,7 +38,7 @@ def _narrate_event(event: Json, sentences: Sentences, names: Sequence[str]) -> I
 
 
 def _narrate_decision(row: Json, names: Sequence[str]) -> Iterator[str]:
-    """Yield what the events leave out: why a default was played, and the note of the bot."""
+    """Yield lines for facts that events do not have: why a default action was played, and the note of the bot."""
     if row["type"] != "decision":
         return
     name = names[row["seat"]]

@@ -1,6 +1,6 @@
-"""`referee new-bot`: copy a starter bot from the project's ``bots/`` into a new folder.
+"""Implement `referee new-bot`, which copies a starter bot from the project's ``bots/`` into a new folder.
 
-``referee/starters`` is a link to ``bots/``, so that the starter bots are installed with the package.
+``referee/starters`` is a symbolic link to ``bots/``, so that the starter bots are installed with the package.
 """
 
 import json
@@ -16,13 +16,13 @@ MAX_NAME_LENGTH = 64  # characters, in the manifest
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A starter bot: its file in ``starters/NAME``, what it needs, and how it is started."""
+    """Describe the starter bot of a language: its ``file`` in ``starters/LANGUAGE``, its requirement, its commands."""
 
     file: str
     needs: str
     tool: str  # the program that runs it
     start: str
-    choose: str  # how the function to replace begins in the file
+    choose: str  # the beginning of the function that the user replaces
 
 
 LANGUAGES = {
@@ -38,22 +38,22 @@ LANGUAGES = {
     "--language", type=click.Choice(list(LANGUAGES)), default="python", help="Programming language of the bot."
 )
 def new_bot(folder: Path, language: str) -> None:
-    """Write a starter bot into DIR, which must be new or empty, and show how to let it play.
+    """Write a starter bot into DIR, which must be new or empty, and show the next steps.
 
-    The bot plays every game, checks signatures and needs nothing but the language's standard library. It has the name
-    of its folder.
+    The bot plays every game, checks signatures and needs nothing but the language's standard library. It is named after
+    its folder.
     """
     chosen = LANGUAGES[language]
     try:
         write_bot(folder, language)
     except FileExistsError as error:
-        raise click.UsageError(f"{click.format_filename(folder)} {error}; pass a new or an empty folder") from error
+        raise click.UsageError(f"{click.format_filename(folder)} {error}. Pass a new or an empty folder.") from error
     except OSError as error:
-        raise click.ClickException(f"cannot write to {click.format_filename(folder)}: {error.strerror}") from error
+        raise click.ClickException(f"Cannot write to {click.format_filename(folder)}: {error.strerror}.") from error
     click.echo(f"{click.format_filename(folder / chosen.file)} is a bot ({chosen.needs} or newer). Next:\n")
     here = shlex.quote(str(folder))
     steps = {
-        f"referee play saint-poker {here} house:sound": "play a match; starts and stops the bot",
+        f"referee play saint-poker {here} house:sound": "play a match (starts and stops the bot)",
         f"cd {here} && {chosen.start} 9000": "serve the bot, for a service or `referee check`",
     }
     width = max(map(len, steps))
@@ -63,9 +63,9 @@ def new_bot(folder: Path, language: str) -> None:
 
 
 def write_bot(folder: Path, language: str) -> None:
-    """Create the folder with the bot, a README.md, and a .gitignore that keeps its secret out of git.
+    """Create the folder with the bot, a README.md, and a .gitignore that excludes the secret of the bot.
 
-    Raise ``FileExistsError`` if the folder is a file or not empty, and other ``OSError``.
+    Raise ``FileExistsError`` if ``folder`` is a file or not empty, and any other ``OSError`` of writing.
     """
     if folder.exists() and not folder.is_dir():
         raise FileExistsError("is a file")
@@ -85,13 +85,13 @@ def write_bot(folder: Path, language: str) -> None:
 
 
 def manifest_name(folder: Path) -> str:
-    """Return the name of the bot: that of its folder, as far as a manifest may contain it."""
+    """Return the folder's name in the form that a manifest may contain, or ``starter`` if that form is empty."""
     printable = "".join(character for character in folder.resolve().name if character.isprintable())
     return printable[:MAX_NAME_LENGTH].strip() or "starter"
 
 
 def readme(name: str, chosen: Language) -> str:
-    """Return the README.md of the new folder: three steps to a rated match."""
+    """Return the text of the README.md, which describes three steps to a rated match."""
     return f"""# {name}
 
 A bot for the referee's card games; it needs {chosen.needs} or newer and nothing else.
@@ -115,7 +115,7 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
    in front of it), register that URL, and save the secret that is shown (`whsec_…`) as `secret.txt` in this folder. The
    bot reads this file at each call (`$REFEREE_BOT_SECRET` takes precedence over it). From then on the bot refuses calls
    that the referee has not signed, proves that the address is yours, and contributes to the shuffling of the cards.
-   With a secret, local matches are signed too:
+   With a secret, the calls in local matches are signed too:
 
    ```sh
    REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:sound

@@ -1,4 +1,4 @@
-"""Options that several commands share, and conversion of library errors to usage errors (exit status 2)."""
+"""Define options that several commands share, and convert library errors to usage errors (exit status 2)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +18,11 @@ Command = TypeVar("Command", bound=Callable[..., object])
 FILE = click.Path(dir_okay=False, path_type=Path)
 PATH = click.Path(path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-FOLDER.name = "dir"  # as help shows it
+FOLDER.name = "dir"  # the help shows it in capitals
 
 
 class Number(click.IntRange):
-    """A whole number within bounds; help shows its ``unit`` in capitals."""
+    """Accept a whole number within inclusive bounds. The help shows ``unit`` in capitals in place of the number."""
 
     def __init__(self, low: int, high: int | None = None, *, unit: str = "n") -> None:
         super().__init__(low, high)
@@ -34,7 +34,7 @@ PORT = Number(0, 65535, unit="port")
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Raise ``click.UsageError`` for a game, player, address or option that the library refuses."""
+    """Convert errors about a game, player, address or option to ``click.UsageError``."""
     try:
         yield
     except BadOption as error:
@@ -46,7 +46,7 @@ def usage_errors() -> Iterator[None]:
 
 
 def validate_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
-    """Return the secret; raise ``click.BadParameter`` if it cannot sign."""
+    """Return the secret, or None if there is none. Raise ``click.BadParameter`` if it cannot be used for signing."""
     if secret is not None:
         try:
             secret_bytes(secret)
@@ -67,7 +67,7 @@ def secret_option(help: str) -> Callable[[Command], Command]:
 
 
 def choice_of(members: type[StrEnum]) -> click.Choice[str]:
-    """Return a parameter type that accepts the values of ``members``; click alone would ask for their names."""
+    """Return a parameter type that accepts the values of ``members``; click itself would expect their names."""
     return click.Choice([member.value for member in members])
 
 
@@ -96,7 +96,7 @@ def time_options(command: Command) -> Command:
 
 
 def game_options(command: Command) -> Command:
-    """Add ``--option``, the options of a game as texts like ``rounds=3``."""
+    """Add ``--option``, which sets an option of the game with a text like ``rounds=3`` and is passed as ``given``."""
     return click.option(
         "--option",
         "given",

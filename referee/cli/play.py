@@ -1,4 +1,4 @@
-"""`referee play`: play matches between bots and house players on this machine, without a service."""
+"""Implement `referee play`, which plays matches between bots and house players on this machine without a service."""
 
 import asyncio
 import gzip
@@ -24,14 +24,16 @@ from referee.local.replay_page import NotWritten
 from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 
-LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of the last single match of a bot file
+LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a single match of a bot file
 
 
 @click.command()
 @click.argument("game_name", metavar="GAME")
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option(
-    "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: a new one, shown]"
+    "--seed",
+    metavar="TEXT",
+    help="Any text; the same seed deals the same cards. [default: a random one, which is printed]",
 )
 @click.option("--matches", type=Number(1, 100_000), default=1, help="Number of matches to play.")
 @game_options
@@ -46,13 +48,13 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # of the last single 
     "--html",
     type=PATH,
     metavar="FILE",
-    help="Write a page that shows the match card by card and what each bot was asked; it opens from disk. Several "
-    "matches are named as with --log.",
+    help="Write an HTML page that shows the match card by card, with the question of each decision; it can be opened "
+    "from disk. With several matches, files are named as for --log.",
 )
 @click.option(
     "--no-files",
     is_flag=True,
-    help="Do not write replay.ndjson and replay.html, as is done for a single match of a bot given as a FILE.",
+    help="Do not write replay.ndjson and replay.html, the default for a single match of a bot given as a FILE.",
 )
 @time_options
 @secret_option("Secret that signs the calls to bots.")
@@ -81,10 +83,10 @@ def play(
     bot.go, anything executable, or the folder of a `bot.…`) is started for the duration of the matches; it receives a
     port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. A single match is then written to
     replay.ndjson and replay.html in the current folder, replacing earlier ones. Bots are only asked for decisions;
-    nothing is sent to their /notify. With several matches, all players move on by one seat from match to match.
-    Problems are reported on standard error: faults with advice, errors that a bot reported in its answers, and the last
-    lines or the traceback that a FILE wrote. The exit status is still 0; it is 3 if a player was never reached or if a
-    FILE exited on its own.
+    nothing is sent to their /notify. With several matches, all players move to the next seat after each match. Problems
+    are reported on standard error: faults with advice, errors that a bot reported in its answers, and the last lines or
+    the traceback that a FILE wrote. The exit status is 0 even then, but 3 if a player was never reached or if a FILE
+    exited on its own.
     """
     seed, limits, signing = seed or secrets.token_hex(8), Limits(budget_ms, bank_ms), (secret,) if secret else ()
     with usage_errors():
@@ -134,7 +136,7 @@ def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several
     return story + table(played) + "".join(f"\n{name}: {path}" for name, path in named if path)
 
 
-_Paths = tuple[Path | None, Path | None]  # of the log and of the page
+_Paths = tuple[Path | None, Path | None]  # the log and the page, if written
 
 
 def _play_matches(
@@ -166,7 +168,7 @@ def write(path: Path, lines: Sequence[bytes]) -> None:
     try:
         path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     except OSError as error:
-        raise NotWritten(f"cannot write the log to {path}: {error.strerror}") from error
+        raise NotWritten(f"Cannot write the log to {path}: {error.strerror}.") from error
 
 
 # -- output --
@@ -176,10 +178,10 @@ PLAYER = ("player",)
 
 @dataclass(slots=True)
 class _Totals:
-    """The sums of one entrant over all matches."""
+    """Hold the totals of one entrant over all matches."""
 
     matches: int = 0
-    wins: int = 0  # shared first places count
+    wins: int = 0  # including shared first places
     placements: int = 0
     returns: int = 0
     faults: int = 0
@@ -219,7 +221,7 @@ def _line(played: LocalResult) -> str:
 
 
 def table(played: LocalResult) -> str:
-    """Return the result by placement, with a column for errors in the bots' own code if there were any."""
+    """Return the result as a table by placement, with a column for errors in the bots' own code if there were any."""
     result, errors = played.result, [problems.errors for problems in played.problems]
     rows = [
         (

@@ -1,4 +1,4 @@
-"""Report what went wrong with players: faults with advice, errors that bots reported, and output of started bots."""
+"""Report problems of players: faults with advice, errors that bots reported, and the output of started bots."""
 
 import time
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ EXIT_TIMEOUT_S: Final = 0.5
 
 
 class ProblemReport(NamedTuple):
-    """The text for standard error (empty if there were no problems) and the exit status of the command."""
+    """Hold a text for standard error, empty if there were no problems, and the exit status of the command."""
 
     text: str
     status: int
@@ -27,10 +27,10 @@ class ProblemReport(NamedTuple):
 
 
 def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_only: bool = False) -> ProblemReport:
-    """Report the problems of each player, then the related output of started bots. Call this while they still run.
+    """Report the problems of each player, then the related output of started bots. Call this while the bots run.
 
-    The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``
-    only these players are reported.
+    The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``,
+    report only these players and bots.
     """
     _await_exits(running, problems)
     exited = running.exited_bots()
@@ -45,7 +45,7 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
 
 
 def _await_exits(running: RunningBots, problems: Mapping[str, Problems]) -> None:
-    """Wait a moment for the exit status of bots that broke off a connection: they may be about to exit."""
+    """Wait briefly for the exit of each started bot that was unreachable, because it may be about to exit."""
     for entrant in running.entrants:
         if entrant.name in problems and "unreachable" in problems[entrant.name].faults:
             for process in running.processes:
@@ -62,8 +62,8 @@ def _output(running: RunningBots, process: BotProcess, problems: Mapping[str, Pr
 def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
     """Return the relevant output of a started bot, or an empty string.
 
-    If the bot has exited, these are its last lines. If it ``failed``, this is its last Python traceback, or its last
-    lines if there is none. Otherwise it is a traceback that the bot did not report as an error.
+    If the bot has exited, return its exit status and last lines. If it ``failed`` but runs, return its last Python
+    traceback, or its last lines if there is none. Otherwise, return any traceback, since no error was reported for it.
     """
     ended, traceback = process.process.poll(), process.traceback()
     if ended is None and not failed:

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, shown only if that is a terminal."""
+"""Show a progress bar on standard error if it is a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-UpdateBar = Callable[[int, int, str], None]  # steps done, steps in total, what is done now
+UpdateBar = Callable[[int, int, str], None]  # completed steps, total steps, description of the current step
 
 
 @contextmanager
 def progress_bar(title: str, *, time: ProgressColumn | None = None, hidden: bool = False) -> Iterator[UpdateBar]:
-    """Show a bar while the block runs; ``time`` replaces the column with the remaining time."""
+    """Show a bar while the block runs, and yield a function that updates it. ``time`` replaces its last column."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),

@@ -1,4 +1,4 @@
-"""`referee reask`: ask a bot a recorded question again, and compare the answers."""
+"""Implement `referee reask`, which asks a bot a recorded question again and compares the answers."""
 
 import asyncio
 import json
@@ -38,11 +38,11 @@ def reask(
     seat: int | None,
     secret: str | None,
 ) -> None:
-    """Ask a bot a question of a match again, and compare the answers.
+    """Ask a bot a question from a match again, and compare the answers.
 
-    LOG is a file as for `referee verify`, MATCH the id of a match of the service. DECISION is the number n of the
-    decision in the log, or the id of the question. URL is the address of the bot, FILE a bot that is started for this;
-    without either, the service is asked for the URL, which it shows to the owner only.
+    LOG is a file as for `referee verify`; MATCH is the id of a match of the service. DECISION is the number n of the
+    decision in the log, or the id of the question. URL is the address of the bot; FILE is a bot that is started for
+    this question. Without either, the service is asked for the URL, which it shows only to the owner.
 
     The question is the same as in the match; only the players differ if the tournament was anonymous, since the log
     names them. An error that the bot reports in its answer is shown, and so is the related output of a FILE. The exit
@@ -55,7 +55,7 @@ def reask(
         request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if url.startswith(HOUSE):
-        raise click.UsageError(f"{url} is a house player; pass the URL or the file of a bot.")
+        raise click.UsageError(f"{url} is a house player. Pass the URL or the file of a bot.")
     asked, now, output = _ask_bot(match, request, url, (secret,) if secret else ())
     row = recorded.answer(n, request.seat)
     then = {name: row.get(name) for name in ("action", "source", "ms", "note")} | {"fault": row.get("fault", "")}
@@ -70,16 +70,16 @@ def reask(
 
 def _url_of(remote: Remote, bot_id: str) -> str:
     if not bot_id.startswith("bot_"):
-        raise click.UsageError("The log does not have the id of a bot; pass the bot's URL.")
+        raise click.UsageError("The log does not contain the id of a bot. Pass the bot's URL.")
     found = remote.api.get(f"/bots/{bot_id}").get("url")
     if not found:
-        raise click.UsageError("Pass the bot's URL: the service shows it to the owner of the bot only.")
+        raise click.UsageError("Pass the bot's URL, because the service shows it only to the owner of the bot.")
     return str(found)
 
 
 def _ask_bot(match: Match, request: Request, bot: str, secrets: tuple[str, ...]) -> tuple[Json, Json, str]:
-    """Ask the bot at a URL, or start the bot in a file and ask it. Return its address and the question, its answer, and
-    the output of a started bot if it shows what went wrong."""
+    """Ask the bot at a URL, or start the bot in a file and ask it. Return an object with its URL and the question, an
+    object with its answer, and the relevant output of a started bot."""
     with usage_errors():
         (entrant,) = matches.parse_entrants([bot])
         with bot_files.run_bots([entrant], secrets) as running:
@@ -103,10 +103,10 @@ async def _ask_url(match: Match, request: Request, url: str, secrets: tuple[str,
 
 
 def _judge_answer(match: Match, request: Request, answer: Answer, reply: Reply) -> Json:
-    """Return the new answer as the match would record it."""
+    """Return the new answer with the action or fault that the match would record."""
     fault, detail, action = answer.trouble, reply.detail, answer.action
     if not fault and answer.choice is not None:
-        action = request.legal_actions[answer.choice]  # within bounds: the client has checked it
+        action = request.legal_actions[answer.choice]  # the client has checked that it is within bounds
     if not fault:
         try:
             action = match.state.validate_action(request.seat, action)

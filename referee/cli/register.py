@@ -1,4 +1,4 @@
-"""`referee register`: register a bot with a service, wait for its check, and practise against house bots."""
+"""Implement `referee register`, which registers a bot, waits for its check, and plays it against house bots."""
 
 import os
 import sys
@@ -20,19 +20,19 @@ from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
 from referee.protocol.fault_advice import HANDSHAKE_ADVICE, SET_UP_SIGNING
 
 POLL_S: Final = 0.3
-CHECK_TIMEOUT_S: Final = 150.0  # the suite alone may take 90
-MAX_LINE_LENGTH: Final = 2_000  # of a command that is shown
+CHECK_TIMEOUT_S: Final = 150.0  # the conformance suite alone may take 90 s
+MAX_LINE_LENGTH: Final = 2_000  # characters; longer commands are not printed
 RUN_AGAIN: Final = "run the same command again"
 UNREACHABLE_FAULTS: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
 CHOICES: Final = """\
 The service calls your bot, so it must be able to reach it. Without a public address you can
 - play here, without a service: referee play GAME URL house:sound, referee check URL, referee tournament local;
 - open a tunnel that gives the bot a public https address, and register that address;
-- run a service of your own: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
-ADVICE: Final = {  # by code of the report
+- run your own service: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
+ADVICE: Final = {  # by the code in the report
     **{code: advice.remedy for code, advice in FAULT_ADVICE.items()},
     **HANDSHAKE_ADVICE,
-    "no_known_game": "let the manifest name games that `referee games` lists",
+    "no_known_game": "list games in the manifest that `referee games` shows",
     "referee_failed": f"not your fault: {RUN_AGAIN}",
 }
 
@@ -51,7 +51,7 @@ ADVICE: Final = {  # by code of the report
 @click.option(
     "--no-check",
     is_flag=True,
-    help="Register the bot without a check; run the command again without this for the check.",
+    help="Register the bot without a check. To have it checked later, run the command again without this option.",
 )
 def register(
     remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool
@@ -86,7 +86,7 @@ def register(
 
 
 def format_report(bot: Json) -> str:
-    """Return the last handshake and check as text: the requests, the replies and what to do."""
+    """Return the last handshake and check as text, with the requests, the replies and advice."""
     report = bot["handshake"]["report"] or {}
     lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
     for part, request in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
@@ -106,7 +106,7 @@ def format_report(bot: Json) -> str:
 
 
 def _format_check(bot: Json) -> list[str]:
-    """Return the findings of the check, worst first, and its result."""
+    """Return lines with the findings of the check, worst first, and its result."""
     check, certificate = bot["check"], bot.get("certificate")
     report = check["report"] if check["version"] == bot["version"] else None
     lines = [] if report is None else _format_findings(report)
@@ -117,11 +117,11 @@ def _format_check(bot: Json) -> list[str]:
             f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}",
         ]
     if report is None:
-        return [f"  version {bot['version']} was not checked, so no rated play; {RUN_AGAIN}"]
+        return [f"  no certificate: version {bot['version']} was not checked; {RUN_AGAIN}"]
     if report["verdict"] == "referee_failed":
         return [*lines, f"  no certificate: {report['detail']}: not your fault, {RUN_AGAIN}"]
     similar = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks similar questions"
-    return [*lines, f"  no certificate, so no rated play; fix the bot, then {RUN_AGAIN}; {similar}"]
+    return [*lines, f"  no certificate, so no rated matches; fix the bot, then {RUN_AGAIN}; {similar}"]
 
 
 def _format_findings(report: Json) -> list[str]:
@@ -148,9 +148,9 @@ def _finding(finding: Json) -> list[str]:
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
-    """Return the caller's own bot of this name, if it is registered already.
+    """Return the caller's bot with this name, or None if there is none or it is retired.
 
-    Raise ``RequestRefused`` if its URL differs.
+    Raise ``RequestRefused`` if the bot has another URL.
     """
     me = remote.api.get("/accounts/me")["id"]
     own = remote.api.items(f"/bots?owner={me}&limit=100")
@@ -159,14 +159,18 @@ def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
         return None
     bot: Json = remote.api.get(f"/bots/{found['id']}")
     if bot["url"].rstrip("/") != address.rstrip("/"):
-        raise RequestRefused(f"your bot {bot['name']!r} is registered already, at {bot['url']}")
+        raise RequestRefused(
+            f"Your bot {bot['name']!r} is already registered at {bot['url']}. Pass that URL or another --name."
+        )
     note(f"{bot['id']} is already registered to you; it is not registered again")
     return bot
 
 
 def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | None, *, waits: bool) -> Json:
     if secret_file is not None and secret_file.exists():
-        raise click.UsageError(f"{secret_file} exists already; a secret in it would be lost")
+        raise click.UsageError(
+            f"{secret_file} already exists, and a secret in it would be lost. Pass another --secret-file."
+        )
     try:
         bot: Json = remote.api.post("/bots", {"name": name, "url": address})
     except ApiRefusal as error:
@@ -188,7 +192,7 @@ def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | N
 
 
 def _write(file: Path, secret: str) -> None:
-    """Write the secret to a new file; if that fails, print it, so that it is not lost."""
+    """Write the secret to a new file, or print it if that fails, so that it is not lost."""
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
             opened.write(f"{secret}\n")
@@ -197,7 +201,7 @@ def _write(file: Path, secret: str) -> None:
 
 
 def _wait_for_check(remote: Remote, bot: Json) -> Json:
-    """Request a check, wait for its handshake and the suite, and return the bot with its ``certificate``."""
+    """Request a check, wait for its end, and return the bot with its ``certificate``, which may be None."""
     path = f"/bots/{bot['id']}"
     note("the service checks the bot …")
     end = time.monotonic() + CHECK_TIMEOUT_S

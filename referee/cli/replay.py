@@ -1,4 +1,4 @@
-"""Replay a finished match from its log to one of its decisions, for the commands that continue from there."""
+"""Replay a finished match from its log up to one of its decisions, for commands that continue from there."""
 
 import re
 from collections.abc import Sequence
@@ -24,22 +24,25 @@ DECISION = re.compile(
 
 
 class NotReplayable(RefereeError):
-    """Raised for a log that is not valid or not yet revealed."""
+    """Signal that a log is not valid or not yet revealed."""
 
 
 class RecordedDecision(NamedTuple):
-    """A decision point by its number in the log, or if there is a seat, by its number among that seat's questions."""
+    """Identify a decision by its number in the log, or if there is a ``seat``, by the number of the seat's question."""
 
     seat: Seat | None
     number: int
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the number ``n`` of a decision in the log, or the id of a question (``mat_…_sSEAT_qQUESTION``)."""
+        """Parse the number ``n`` of a decision in the log, or the id of a question (``mat_…_sSEAT_qQUESTION``).
+
+        Raise ``click.BadParameter`` for any other text.
+        """
         found = DECISION.fullmatch(text)
         if found is None:
             raise click.BadParameter(
-                f"{text!r} is not a decision; pass its number n in the log, or the id of the question"
+                f"{text!r} is not a decision. Pass its number n in the log, or the id of the question."
             )
         return cls(None, int(found["n"])) if found["n"] else cls(int(found["seat"]), int(found["question"]))
 
@@ -49,37 +52,39 @@ decision_argument = click.argument("decision", type=RecordedDecision.parse, meta
 
 @dataclass(frozen=True, slots=True)
 class RecordedMatch:
-    """A valid log with all its ``rows``; the last one is its reveal."""
+    """Hold the ``header`` and all ``rows`` of a valid log. The last row is the reveal."""
 
     header: Json
     rows: Sequence[Json]
 
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
-        """Read a log from a file or URL as ``read_single_log`` does, or from the service by the id of its match. Raise
-        ``NotReplayable``, and any error that reading raises."""
+        """Read a log from a file or URL, or from the service if ``source`` is the id of a match. Raise
+        ``NotReplayable`` if the log is not valid or not revealed, and any error of reading."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:
             lines = read_single_log(source)
         report = verify(lines)
         if not report.ok:
-            raise NotReplayable(f"{source} is not valid: row {report.row}: {report.reason}")
+            raise NotReplayable(f"{source} is not a valid log: row {report.row}: {report.reason}")
         if not report.revealed:
-            raise NotReplayable(f"{source}: its seed is not revealed yet")
+            raise NotReplayable(
+                f"{source} cannot be replayed: its seed is not revealed yet. Try again when the log is complete."
+            )
         rows = [parse_row(line) for line in lines]
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
 
     def replay_to(self, n: int, header: Json | None = None) -> Match:
-        """Return the match as it stood when decision point ``n`` was asked, under another header if one is given.
+        """Return the match in its state at decision point ``n``, with ``header`` in place of its own if given.
 
         Later random outcomes follow from the revealed seed. Raise ``BadOption`` if nobody was asked at ``n``.
         """
         return replay.replay_to(self.rows, header or self.header, n)
 
     def locate(self, decision: RecordedDecision) -> tuple[int, Seat | None]:
-        """Return the number of the decision point in the log, and the seat if a question was named. Raise ``BadOption``
-        if the seat was asked fewer questions."""
+        """Return the number of the decision point in the log, and the seat if ``decision`` names one, else None. Raise
+        ``BadOption`` if the seat was asked fewer questions."""
         seat, number = decision
         if seat is None:
             return number, None

@@ -1,4 +1,4 @@
-"""`referee rules`: show the rules page of a game, which is written for authors of bots."""
+"""Implement `referee rules`, which shows the rules page of a game for bot authors."""
 
 import re
 
@@ -9,9 +9,9 @@ from rich.markdown import Markdown
 from referee.cli.options import usage_errors
 from referee.rulebook import rules_page
 
-WIDEST = 122  # columns: examples fit, and longer lines are hard to read
+WIDEST = 122  # columns; wide enough for the examples, while longer lines are hard to read
 MARKS_OF_TESTS = re.compile(r"^<!--.*?-->\n", re.MULTILINE)
-LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # their targets exist only in a checkout
+LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # the linked files exist only in a checkout
 
 
 @click.command()
@@ -19,7 +19,7 @@ LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # their targets
 def rules(game_name: str) -> None:
     """Show how GAME is played and what a bot may answer.
 
-    The output is Markdown if it is not a terminal.
+    If standard output is not a terminal, the page is printed as Markdown source.
     """
     with usage_errors():
         page = rules_page(game_name)
@@ -27,7 +27,7 @@ def rules(game_name: str) -> None:
 
 
 def print_rules(page: str, console: Console) -> None:
-    """Print the page, rendered on a terminal and as Markdown elsewhere."""
+    """Render the page on a terminal, or print its Markdown source elsewhere."""
     if console.is_terminal:
         text = LINKS_TO_FILES.sub(r"\1", MARKS_OF_TESTS.sub("", page))
         console.print(Markdown(text), width=min(console.width, WIDEST))

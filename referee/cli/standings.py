@@ -1,6 +1,6 @@
-"""`referee standings`: show the latest tournaments and the ladders of a service or of a database on this machine.
+"""Implement `referee standings`, which shows the latest tournaments and the ladders of a service or local database.
 
-Both sources yield rows in the form of the API, so that the same tables show them.
+Both sources yield rows in the format of the API, so that the same functions format them.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its f
 def standings(url: str | None, data: Path | None) -> None:
     """Show the latest tournaments and the ladders.
 
-    For one tournament of a service see `referee tournament standings`.
+    For one tournament of a service, use `referee tournament standings`.
     """
     if url:
         with Api(url) as api:

@@ -1,4 +1,4 @@
-"""Tables for the terminal: aligned text, or rich tables for the live view. Rows are in the form of the API."""
+"""Format rows of the API as tables for the terminal: as aligned text, or as rich tables for the live view."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from rich.text import Text
 from referee.match.canonical import Json
 
 Cells = Sequence[str]
-OWN_COLUMN = ("points", "wins")  # tie-breaks that every table shows anyway
+OWN_COLUMN = ("points", "wins")  # tie-breaks that have a column in every table
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """Rows and column headings. Columns named in ``left`` are aligned to the left, the others to the right."""
+    """Hold the headings and rows of a table. Columns named in ``left`` are left-aligned, all others right-aligned."""
 
     headings: Cells
     rows: Sequence[Cells]
@@ -23,7 +23,7 @@ class TextTable:
     title: str = ""
 
     def plain(self) -> str:
-        """Return the table as lines of text, the title first."""
+        """Return the table as lines of text, beginning with the title if there is one."""
         rows = [self.headings, *self.rows]
         columns = [[row[index] for row in rows] for index in range(len(self.headings))]
         aligned = [_align(cells, to_left=cells[0] in self.left) for cells in columns]
@@ -36,7 +36,7 @@ class TextTable:
         for head in self.headings:
             table.add_column(head, justify="left" if head in self.left else "right", no_wrap=True)
         for row in self.rows[:rows]:
-            table.add_row(*map(Text, row))  # a name is never read as markup
+            table.add_row(*map(Text, row))  # as Text, so that names are not interpreted as markup
         return table
 
 
@@ -48,13 +48,13 @@ def _align(cells: Cells, *, to_left: bool) -> list[str]:
 def standings(
     title: str, rows: Sequence[Json], *, error_bars: bool = False, ratings: dict[str, float] | None = None
 ) -> TextTable:
-    """Return the standings of a tournament, with the tie-breaks of its format in the order in which they decide.
+    """Return a table of a tournament's standings, with the tie-breaks of its format in the order in which they decide.
 
-    ``ratings`` by bot add a column; ``error_bars`` adds the points per match with their 95 % interval.
+    ``ratings``, by bot id, add a column; ``error_bars`` adds the points per match with their 95 % interval.
     """
     names = [rule["name"] for rule in rows[0]["tie_breaks"] if rule["name"] not in OWN_COLUMN] if rows else []
     heads = ["rank", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
-    heads += ["a match", "95 % (groups)"] if error_bars else []
+    heads += ["per match", "95 % (groups)"] if error_bars else []
     heads += [] if ratings is None else ["rating"]
     cells = [[*_standings_row(row, names), *(_error_bar(row) if error_bars else [])] for row in rows]
     if ratings is not None:
@@ -64,13 +64,13 @@ def standings(
 
 
 def ladder(title: str, rows: Sequence[Json]) -> TextTable:
-    """Return the top of a ladder."""
+    """Return a table of ladder rows."""
     cells = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", str(row["games"])] for row in rows]
     return TextTable(["rank", "bot", "rating", "matches"], cells, title=title)
 
 
 def number(value: Any) -> str:
-    """Return at most two decimals without trailing zeros, or a dash for None."""
+    """Return ``value`` as text, floats with at most two decimals and no trailing zeros, or a dash for None."""
     if value is None:
         return "-"
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
@@ -90,6 +90,6 @@ def _error_bar(row: Json) -> Iterator[str]:
 
 
 def _name_with_marks(row: Json) -> str:
-    """Return the bot's name, marked if it was withdrawn or changed its version."""
+    """Return the bot's name, followed by marks if it was withdrawn or changed its version."""
     marks = [mark for mark, field in (("withdrawn", "withdrawn"), ("new version", "version_changed")) if row.get(field)]
     return str(row["name"]) + (f" ({', '.join(marks)})" if marks else "")

@@ -1,4 +1,4 @@
-"""`referee up`: run the whole service on this machine until a stop signal."""
+"""Implement `referee up`, which runs the whole service on this machine until a stop signal."""
 
 import errno
 import os
@@ -80,12 +80,12 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
 
 
 def describe_addresses(url: str) -> str:
-    """Return one line for each address of the service at ``url``."""
+    """Return a text with one line for each address of the service at ``url``."""
     return f"pages  {url}/\nAPI    {url}/api/v1\ndocs   {url}/docs"
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a listening socket on ``port``, or else on the default port or the next free one.
+    """Return a listening socket on ``port``, or if it is None, on the default port or the next free one.
 
     The API inherits the socket, so that no other process can take the port in between. Raise ``click.UsageError`` if no
     port can be used.
@@ -96,16 +96,16 @@ def listen(host: str, port: int | None) -> socket.socket:
             listener = _bind_socket(host, candidate)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise click.UsageError(f"cannot serve on {host} port {candidate}: {error.strerror or error}") from error
+                raise click.UsageError(f"Cannot serve on {host} port {candidate}: {error.strerror or error}") from error
             continue
         if port is None and candidate != DEFAULT_PORT:
             click.echo(f"port {DEFAULT_PORT} is in use; serving on {candidate} instead", err=True)
         return listener
     if port is not None:
         raise click.UsageError(
-            f"port {port} is in use on {host}; stop the program that listens there or pass another --port"
+            f"Port {port} is in use on {host}. Stop the program that listens there or pass another --port."
         )
-    raise click.UsageError(f"ports {ports[0]} to {ports[-1]} are all in use on {host}; pass a free one with --port")
+    raise click.UsageError(f"Ports {ports[0]} to {ports[-1]} are all in use on {host}. Pass a free one with --port.")
 
 
 def _bind_socket(host: str, port: int) -> socket.socket:
@@ -114,7 +114,7 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(512)  # here, because after bind alone another process could still bind the port
+        listener.listen(512)  # after bind alone, another process could still bind the port
     except OSError:
         listener.close()
         raise

@@ -1,4 +1,4 @@
-"""`referee watch`: follow a match of a service to its end and show its result."""
+"""Implement `referee watch`, which follows a match of a service to its end and shows its result."""
 
 import time
 from typing import Final
@@ -21,7 +21,7 @@ POLL_S: Final = 0.5
 def watch(remote: Remote, match: str) -> None:
     """Follow a match until it is over, and show its result.
 
-    If the service is away, the command waits for it. Ctrl-C ends the command with status 130; the match continues.
+    If the service is unavailable, the command retries. Ctrl-C ends the command with status 130; the match continues.
 
     \b
     Example:
@@ -32,7 +32,7 @@ def watch(remote: Remote, match: str) -> None:
 
 
 def follow_match(remote: Remote, match_id: str) -> Json:
-    """Return the match as the API shows it when it is over. Print each change of its status on standard error."""
+    """Wait for the match to end and return it as the API shows it. Print each status change on standard error."""
     status = ""
     shown: Json = remote.api.get(f"/matches/{match_id}")  # outside the loop, so that a wrong id fails immediately
     while shown["status"] not in ENDED:
@@ -49,7 +49,7 @@ def note(text: str) -> None:
 
 
 def result(match: Json) -> str:
-    """Return the result of a match that is over as text."""
+    """Return the result of a finished match as text."""
     if any(seat["placement"] is None for seat in match["seats"]):
         return _head(match)
     order = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))

@@ -1,4 +1,4 @@
-"""The conformance suite for bots: it checks protocol 2 and reports each violation with a command that repeats it.
+"""Check bots for conformance with protocol 2, and report each violation with a command that repeats it.
 
-``suite.run_check`` runs it. It needs neither a server nor a database nor a terminal.
+``suite.run_check`` runs the suite, which needs neither a server nor a database nor a terminal.
 """

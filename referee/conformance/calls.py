@@ -1,4 +1,4 @@
-"""Calls of a check: sent by the ordinary client, measured, and repeatable as ``curl`` commands."""
+"""Make the calls of a check with the ordinary client, measure them, and render them as ``curl`` commands."""
 
 import asyncio
 import time
@@ -16,12 +16,12 @@ from referee.match.match import FAULTS
 from referee.protocol.signing import Signer
 
 UNREACHABLE_FAULTS = frozenset({"dns_failed", "unreachable", "tls_failed", "egress_denied"})
-REFUSAL_STATUSES = (401, 403)  # of a call that is not signed as it should be
-MAX_UNREACHABLE_CALLS = 3  # then the check ends
+REFUSAL_STATUSES = (401, 403)  # to calls that are not signed correctly
+MAX_UNREACHABLE_CALLS = 3  # in a row, after which the check ends
 
 
 class BotUnreachable(Exception):
-    """Raised when the bot can no longer be reached: the check ends."""
+    """Report that the bot can no longer be reached, which ends the check."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")
@@ -30,7 +30,7 @@ class BotUnreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to a bot, signed with ``secrets`` (none: unsigned) as of ``age_s`` seconds ago."""
+    """Describe a request to a bot. It is signed with ``secrets``, if there are any, as of ``age_s`` seconds ago."""
 
     method: str
     path: str
@@ -40,8 +40,8 @@ class Call:
     age_s: int = 0
 
     def curl(self, url: str, now: float) -> str:
-        """Return a command for a POSIX shell that sends this request, byte for byte, signed at ``now``. It expires
-        with the signature, after five minutes."""
+        """Return a command for a POSIX shell that sends this request byte for byte, signed at ``now`` (Unix time). Like
+        the signature, the command expires after five minutes."""
         timestamp = int(now) - self.age_s
         signature = Signer(self.secrets).signature(self.id, timestamp, self.body)
         fields = [f"webhook-id: {self.id}", f"webhook-timestamp: {timestamp}"]
@@ -50,7 +50,7 @@ class Call:
 
 
 class SecretRequired(Exception):
-    """The bot refuses unsigned calls, and no secret is known."""
+    """Report that the bot refuses unsigned calls and that no secret is known."""
 
     def __init__(self, call: Call, status: int) -> None:
         super().__init__(f"{call.method} {call.path} was answered with {status}")
@@ -58,7 +58,7 @@ class SecretRequired(Exception):
 
 
 class CallChannel:
-    """All calls to one bot: its connections, the latency of each part, and whether the bot is still reachable.
+    """Make all calls to one bot. Keep its connections and latencies, and count the calls that did not reach it.
 
     With ``signs_later``, ``curl`` commands sign when they are run, with the secret in the environment, and never
     expire.
@@ -86,26 +86,26 @@ class CallChannel:
         self.main = self.caller()
 
     def caller(self, call: Call | None = None) -> BotCaller:
-        """Return another connection. With a ``call``, it signs with the secrets and the age of that call."""
+        """Return a caller with its own connection. With a ``call``, sign with the secrets and the age of that call."""
         target, now = self.target, self.now
         if call is not None:
             target = replace(target, secrets=call.secrets)
             age_s = call.age_s
-            now = lambda: self.now() - age_s  # noqa: E731  # shorter than its name would be
+            now = lambda: self.now() - age_s  # noqa: E731  # a named function would be longer
         caller = BotCaller(target, self._policy, self._limits, now=now)
         self._open.append(caller)
         return caller
 
     def allow(self, max_concurrent_requests: int) -> None:
-        """Limit concurrent calls to the number in the manifest, from now on."""
+        """Close all connections, and from now on limit concurrent calls to this number, which the manifest declares."""
         self.close()
         self._open.clear()
-        del self.main  # the last reference to the semaphore with the old number
+        del self.main  # drops the last reference to the semaphore with the old number
         self.target = replace(self.target, max_concurrent_requests=max_concurrent_requests)
         self.main = self.caller()
 
     async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:
-        """Make the call, by default over the main connection.
+        """Make the call and return the reply. The default caller is the main connection.
 
         Raise ``BotUnreachable`` after ``MAX_UNREACHABLE_CALLS`` calls that did not reach the bot, ``SecretRequired`` if
         the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
@@ -120,7 +120,7 @@ class CallChannel:
         self.calls += 1
         if reply.fault in UNREACHABLE_FAULTS:
             self._gone += 1
-        elif reply.status:  # a late reply proves neither
+        elif reply.status:  # a call without a status proves nothing, for example after a timeout
             self._gone = 0
         if self._gone >= MAX_UNREACHABLE_CALLS:
             raise BotUnreachable(reply.fault, reply.detail)
@@ -153,7 +153,7 @@ class CallChannel:
         return call.curl(url, self.now())
 
     def latency(self) -> dict[str, Json]:
-        """Return percentiles by part of a call; of ``resolve`` and ``connect`` only over the calls that had them."""
+        """Return percentiles in ms by part of a call. ``resolve`` and ``connect`` count only calls that dialled."""
         parts: dict[str, list[float]] = {part: [] for part in PARTS}
         for reply in self._replies:
             timing = reply.timing

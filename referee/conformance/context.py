@@ -1,4 +1,4 @@
-"""The shared context of a check: it sends questions and notes the findings."""
+"""Share the state of a check between its phases: send questions, judge the answers, and note findings."""
 
 import asyncio
 import math
@@ -18,18 +18,16 @@ from referee.protocol import messages
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Time limits of a check. A question has its budget and its bank, as in a match."""
+    """Limit the time of a check. As in a match, a question has a budget and a time bank."""
 
     budget_ms: int = 1_000
     bank_ms: int = 4_000
     notice_ms: int = 5_000  # for the manifest and for notices
     idle_s: float = 2.0  # the pause before a question
     max_concurrent: int = 8  # largest number of concurrent calls, even if the manifest allows more
-    question_time_s: float = (
-        math.inf
-    )  # for questions from real positions; after that, each game gets only its first few
+    question_time_s: float = math.inf  # for questions from positions; afterwards each game gets only the minimum
     time_limit_s: float | None = None  # for the whole check
-    scenarios: int = 30  # largest number of matches per game that are played for their positions
+    scenarios: int = 30  # largest number of matches per game from which positions are taken
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.time
 
@@ -47,20 +45,22 @@ ReportProgress = Callable[[int, int, str], None]  # questions asked, questions p
 
 @dataclass(slots=True)
 class CheckContext:
-    """The state that the phases of a check share."""
+    """Hold the state of one check."""
 
     channel: CallChannel
     pace: Pace
     dice: Random
     planned: int
     tell: ReportProgress
-    unproven_ends: bool = False  # whether a failed challenge ends the check
+    unproven_ends: bool = False  # a failed challenge ends the check
     manifest: messages.Manifest | None = None
     notes: FindingCollector = field(default_factory=FindingCollector)
     asked: int = 0
     answered: list[ProbeQuestion] = field(default_factory=list)  # without a fault
     coverage: dict[str, Json] = field(default_factory=dict)
-    first_errors: dict[str, str] = field(default_factory=dict)  # by game: where the bot first reported an error
+    first_errors: dict[str, str] = field(
+        default_factory=dict
+    )  # by game: the place of the first error that the bot reported
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class CheckContext:
         return Call("POST", "/notify", id, body, self.secrets)
 
     async def ask_and_judge(self, question: ProbeQuestion, call: Call | None = None) -> tuple[Reply, messages.Decision]:
-        """Ask a question and judge the answer. A ``call`` replaces the ordinary one and gets its own connection."""
+        """Ask a question and judge the answer. A ``call`` replaces the ordinary call and gets its own connection."""
         caller = self.channel.caller(call) if call else None
         call = call or self.decide_call(question)
         try:
@@ -89,7 +89,7 @@ class CheckContext:
         return reply, decision
 
     def _note_error(self, error: str, question: ProbeQuestion, call: Call) -> None:
-        """Note the error that the bot reported: one finding per game, with the first error and its question."""
+        """Note an error that the bot reported. Keep one finding per game, with the first error and its question."""
         where = self.first_errors.setdefault(question.scenario.rules.name, question.where) if error else ""
         self.note("no_error", call, "error" if error else "", error, where=where)
 
@@ -101,19 +101,19 @@ class CheckContext:
         return decision
 
     async def send(self, call: Call) -> Reply:
-        """Make a call that is not a question."""
+        """Make a call that is not a question, within the time of a notice."""
         return await self.channel.send(call, self.pace.notice_ms)
 
     def note_reply(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
-        """Note whether this reply kept a rule."""
+        """Note whether this reply kept the rule."""
         self.note(rule, call, reply.fault, describe_reply(reply), where=where)
 
     def note_time(self, rule: str, call: Call, reply: Reply, *, where: str = "") -> None:
-        """Note whether this reply came within the budget."""
+        """Note under ``rule`` whether this reply arrived within the budget."""
         self.note(rule, call, "late" if reply.ms > self.pace.budget_ms else "", _describe_timing(reply), where=where)
 
     def note(self, rule: str, call: Call, fault: str, came: str, *, where: str = "") -> None:
-        """Note that the reply to this call kept a rule, or broke it if there is a ``fault``."""
+        """Note that the reply to this call broke the rule if there is a ``fault``, otherwise that it kept it."""
         if not fault:
             self.notes.record_pass(rule)
             return
@@ -121,19 +121,19 @@ class CheckContext:
         self.notes.record_violation(rule, came, where=where, fault=fault, curl="" if known else self.channel.curl(call))
 
     def new_match_id(self) -> str:
-        """Return a new match id."""
+        """Return the id of a match that no other question of the check has."""
         return fresh_id("mat", self.dice)
 
 
 def _describe_timing(reply: Reply) -> str:
-    """Return the latency breakdown of a call as text."""
+    """Return the latency of a call and of its parts as text."""
     timing = reply.timing
     parts = {"resolve": timing.dns_ms, "connect": timing.connect_ms, "wait": timing.wait_ms, "read": timing.read_ms}
     return f"{reply.ms} ms ({', '.join(f'{part} {spent:.0f}' for part, spent in parts.items())})"
 
 
 def describe_reply(reply: Reply, decision: messages.Decision | None = None) -> str:
-    """Return a reply as text: the detail of its fault and the beginning of the body."""
+    """Return a reply as text: the detail of its fault, if any, and the beginning of the body."""
     detail = decision.detail if decision is not None and decision.detail else reply.detail
     start = reply.body[:200].decode("utf-8", "replace")
     return "; ".join(part for part in (detail, f"body {start!r}" if start else "") if part)

@@ -1,4 +1,4 @@
-"""Ask the bot questions: one match per game from its beginning, then positions with extreme options."""
+"""Ask the bot questions about each game: first one match from its beginning, then positions with extreme options."""
 
 import asyncio
 from collections import Counter
@@ -22,8 +22,8 @@ from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.protocol import messages
 
 MAX_SCENARIOS = 12  # over which the questions of a game are spread
-MAX_FRUITLESS = 5  # scenarios in a row without a question; then the search ends
-MIN_QUESTIONS = 3  # smallest number of questions of each kind that occurs, and of each game, however slow the bot is
+MAX_FRUITLESS = 5  # scenarios in a row without a new question, after which the search ends
+MIN_QUESTIONS = 3  # questions of each kind that occurs, and of each game, even to a slow bot
 WALK_LENGTH = 30  # largest number of questions from the match that is played from its beginning
 
 
@@ -34,7 +34,7 @@ async def ask_all(check: CheckContext, games: Sequence[type[State]]) -> None:
 
 
 class _Game:
-    """The questions of one game. Too many faults end them, as in a match; so does the time, after the first few."""
+    """Ask the questions of one game. Stop after too many faults, as in a match, or when the time is up."""
 
     def __init__(self, check: CheckContext, rules: type[State], share: int, seconds: float) -> None:
         self._exam = check
@@ -44,7 +44,9 @@ class _Game:
         self._end = asyncio.get_running_loop().time() + seconds
         self._faults = self._faults_running = 0
         self._seats: set[int] = set()
-        self._values: dict[str, dict[str, Any]] = {spec.name: {} for spec in rules.option_specs}  # by their spelling
+        self._values: dict[str, dict[str, Any]] = {
+            spec.name: {} for spec in rules.option_specs
+        }  # by option: the values asked about, by their text
 
     async def ask(self) -> None:
         try:
@@ -66,7 +68,7 @@ class _Game:
                 return
 
     async def _walk(self, longest: int) -> None:
-        """Play a match with default options, using the bot's own answers."""
+        """Play a match with default options. The bot's answers are played, as in a real match."""
         check, dice = self._exam, self._exam.dice
         scenario = next(scenarios(self._rules, dice))
         match, writers = start_match(scenario, check.pace.limits, dice)
@@ -81,10 +83,10 @@ class _Game:
                 match.receive(Answer(own, decision.action, decision.choice, trouble=decision.fault))
 
     async def _sample(self, scenario: MatchTerms, share: int) -> None:
-        """Ask about positions of a scenario, the rarest kinds first. Beyond the share, ask only about kinds with fewer
-        than ``MIN_QUESTIONS`` questions."""
+        """Ask about positions of a scenario, starting with the kinds asked least often. Beyond ``share`` questions, ask
+        only about kinds with fewer than ``MIN_QUESTIONS`` questions."""
         check = self._exam
-        # In a thread, so that it does not delay other calls of this process.
+        # Play the match in a thread, so that it does not delay other calls of this process.
         found = await asyncio.to_thread(collect_questions, scenario, check.pace.limits, check.dice)
         check.dice.shuffle(found)
         for _ in range(len(found)):
@@ -93,7 +95,7 @@ class _Game:
             if self._is_over or (share <= 0 and not seldom):
                 return
             share -= 1
-            # Each gets a match id of its own: within one match, the questions would be out of order.
+            # Each question gets another match id, because the questions of one match would be out of order.
             await self._ask_question(found.pop(0).with_match_id(check.new_match_id()))
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:
@@ -122,7 +124,7 @@ class _Game:
         return self._faults_running >= FAULTS_IN_A_ROW or self._faults >= FAULTS_IN_A_MATCH
 
     def _record_coverage(self) -> None:
-        """Record the coverage of the game."""
+        """Add this game to the coverage in the report."""
         self._exam.coverage[self._rules.name] = {
             "rules_version": self._rules.rules_version,
             "questions": self._asked.total(),

@@ -1,4 +1,4 @@
-"""The handshake of a check: reachability, the challenge, the manifest, and the steps of an opening."""
+"""Check the handshake: reachability, the challenge, the manifest, and the steps of an opening."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ async def run_handshake(check: CheckContext) -> bool:
 
 
 async def recheck_manifest(check: CheckContext) -> None:
-    """Read the manifest again: a certificate is for one version of the program."""
+    """Read the manifest again and compare the version, because a certificate is for one version of a bot."""
     first, call = check.manifest, _manifest_call(check)
     if first is None:
         check.notes.skip(["same_version"], "there is no manifest")
@@ -46,7 +46,7 @@ async def recheck_manifest(check: CheckContext) -> None:
 
 
 def choose_games(check: CheckContext, names: Sequence[str]) -> list[type[State]]:
-    """Return the wanted games, else the existing games of the manifest."""
+    """Return the games in ``names`` or, if it is empty, those of the manifest that exist. Note unknown games."""
     known = catalogue()
     named = dict.fromkeys(check.manifest.games if check.manifest else ())
     games = [name for name in named if name in known]
@@ -93,7 +93,7 @@ def _manifest_call(check: CheckContext) -> Call:
 
 
 def _is_reachable(check: CheckContext, call: Call, first: Reply) -> bool:
-    """Judge the first call: return whether the bot was reached."""
+    """Judge the reply to the first call. Return whether it reached the bot."""
     if first.fault in UNREACHABLE_FAULTS or (first.fault == "deadline" and not first.sent):
         check.note_reply("reachable", call, first)
         return False
@@ -104,7 +104,9 @@ def _is_reachable(check: CheckContext, call: Call, first: Reply) -> bool:
 # -- the opening of a deal group --
 
 
-READERS: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {  # by rule: the member of the answer, and its reader
+READERS: Mapping[
+    str, tuple[str, Callable[[bytes], Any]]
+] = {  # by rule: a member of the reply, and the reader of that member
     "nonce_promise": ("nonce_hash", messages.read_nonce_hash),
     "nonce_kept": ("nonce", messages.read_nonce),
     "nonce_accepted": ("accepted", messages.read_accepted),
@@ -148,8 +150,8 @@ async def _run_opening_step_3(
 
 
 async def _check_opening_step(check: CheckContext, rule: str, body: bytes, id: str) -> tuple[Any, Call]:
-    """Return the value that a step returned, and its call. The value is None after a fault and if the bot takes no
-    part, which is allowed."""
+    """Send a step of an opening. Return the value in the reply and the call. The value is None after a fault, and if
+    the bot does not take part in openings, which is allowed."""
     call = check.notify_call(body, id)
     name, read = READERS[rule]
     reply = await check.send(call)

@@ -1,4 +1,4 @@
-"""Questions from real positions, taken from matches with extreme options that are played in this process."""
+"""Build questions from real positions: play matches with extreme options in this process and keep some positions."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,10 +20,10 @@ from referee.match.time_limits import Limits
 from referee.protocol import messages
 from referee.protocol.aliases import aliases
 
-MAX_DECISIONS = 300  # largest number of decisions of a match that is played for its positions
-MAX_PER_KIND = 2  # positions of one kind from one match
-MAX_BODY_BYTES = 64 * 1024  # of a question that is kept
-STYLES = ("random", "random", "random", "first")  # house players of the matches
+MAX_DECISIONS = 300  # largest number of decisions per match
+MAX_PER_KIND = 2  # largest number of questions of one kind from one match
+MAX_BODY_BYTES = 64 * 1024  # longer questions are dropped
+STYLES = ("random", "random", "random", "first")  # house players; drawn for each match
 UNKNOWN_MEMBER = "x_unknown"  # a member that no bot knows
 MEMBERS_WITH_DATA_KEYS = frozenset({"board"})  # objects whose keys are data: no member is added there
 
@@ -32,7 +32,7 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class MatchTerms:
-    """The terms of a match: game, seats, options, and the house player that plays it."""
+    """Hold the terms of a match: game, number of seats, options, and the house player that plays it."""
 
     rules: type[State]
     seats: int
@@ -42,10 +42,10 @@ class MatchTerms:
 
 @dataclass(frozen=True, slots=True)
 class ProbeQuestion:
-    """A question with its position, which judges the answer."""
+    """Hold a question with its position, and judge the answer with it."""
 
     scenario: MatchTerms
-    kind: str  # the phase and what may be done in it
+    kind: str  # the phase and the types of legal actions
     id: str
     body: bytes
     legal_actions: Sequence[Json]
@@ -61,7 +61,7 @@ class ProbeQuestion:
         return self.id.rsplit("_", 2)[0]
 
     def judge_reply(self, body: bytes) -> messages.Decision:
-        """Return the decision in a reply; one that is not legal has the fault ``illegal_action``."""
+        """Return the decision in a reply, with the fault ``illegal_action`` if it is not legal in the position."""
         decision = messages.read_decision(body, self.id, len(self.legal_actions))
         if decision.action is None:
             return decision
@@ -74,7 +74,7 @@ class ProbeQuestion:
         return replace(decision, action=action)
 
     def with_match_id(self, match_id: str, **changes: Json) -> "ProbeQuestion":
-        """Return the same position under another match id, with changed members of the body."""
+        """Return the question with another match id and with these ``changes`` to the members of its body."""
         asked: Json = orjson.loads(self.body)
         id = messages.decision_id(match_id, self.seat, asked["decision"]["question"])
         asked |= changes
@@ -83,19 +83,19 @@ class ProbeQuestion:
         return replace(self, id=id, body=messages.encode_json(asked))
 
     def with_unknown_members(self, match_id: str) -> "ProbeQuestion":
-        """Return the same position with an unknown member in every object."""
+        """Return the question with another match id and an unknown member in every object of its body."""
         known = self.with_match_id(match_id)
         return replace(known, body=messages.encode_json(add_unknown_members(orjson.loads(known.body))))
 
 
 def fresh_id(prefix: str, dice: Random) -> str:
-    """Return a new id in the form that all ids have."""
+    """Return a new id, such as ``mat_`` with 26 random characters."""
     return f"{prefix}_" + "".join(dice.choice(_DIGITS) for _ in range(26))
 
 
 def scenarios(rules: type[State], dice: Random) -> Iterator[MatchTerms]:
-    """Yield scenarios without end: default options with the fewest and with the most seats, then extreme values, each
-    as soon as the other options allow it."""
+    """Yield scenarios without end: first default options with the fewest and the most seats, then extreme values. Each
+    extreme value occurs as soon as the other options allow it."""
     yield MatchTerms(rules, rules.seats[0], rules.complete_options(rules.seats[0], {}))
     yield MatchTerms(rules, rules.seats[-1], rules.complete_options(rules.seats[-1], {}))
     due = {(spec.name, repr(value)) for spec in rules.option_specs for value in extreme_values(spec)}
@@ -107,7 +107,7 @@ def scenarios(rules: type[State], dice: Random) -> Iterator[MatchTerms]:
 
 
 def extreme_values(spec: Option) -> list[Any]:
-    """Return the extreme values of an option; all values of a choice."""
+    """Return the lowest and the highest value of an option, or all values of a choice."""
     match spec.kind:
         case "int":
             return [spec.low, spec.high]
@@ -120,8 +120,8 @@ def extreme_values(spec: Option) -> list[Any]:
 
 
 def _draw_options(rules: type[State], seats: int, due: set[tuple[str, str]], dice: Random) -> tuple[Json, Json]:
-    """Return extreme options, preferably those still due, and the complete options that follow from them. An option
-    that is incompatible with the others gets its default."""
+    """Return extreme options and the complete options that follow from them. Prefer values in ``due``. An option that
+    is incompatible with the others gets its default."""
     usual = {spec.name: spec.default for spec in rules.option_specs}
     options = {}
     for spec in rules.option_specs:
@@ -147,11 +147,11 @@ def start_match(scenario: MatchTerms, limits: Limits, dice: Random) -> tuple[Mat
         players=[{"bot": bot, "name": f"player {seat}", "version": "1"} for seat, bot in enumerate(bots)],
         group={"id": group_id, "commitment": commitment(seed, group_id), "entries": bots},
         limits=limits,
-        rated=dice.random() < 0.5,  # bots must answer both alike
+        rated=dice.random() < 0.5,  # bots must answer questions of both kinds of matches
     )
     match = Match(header, CommittedChance(seed, group_id, [""] * scenario.seats))
     match.begin()
-    called = aliases(b"", match_id, bots) if dice.random() < 0.5 else ()  # half of them anonymous
+    called = aliases(b"", match_id, bots) if dice.random() < 0.5 else ()  # half of the matches are anonymous
     return match, [messages.Questions(header, seat, called) for seat in range(scenario.seats)]
 
 
@@ -163,15 +163,13 @@ def build_question(scenario: MatchTerms, match: Match, request: Request, writer:
 
 
 def kind_of(match: Match, request: Request) -> str:
-    """Return the phase, with the types of legal actions unless they say the same."""
+    """Return the phase and the types of legal actions, or only the phase if the only type has the same name."""
     phase, types = match.state.phase, sorted({action["type"] for action in request.legal_actions})
     return phase if types == [phase] else f"{phase}: {' or '.join(types)}"
 
 
 def collect_questions(scenario: MatchTerms, limits: Limits, dice: Random) -> list[ProbeQuestion]:
-    """Play a match for up to ``MAX_DECISIONS`` decisions, and return up to ``MAX_PER_KIND`` questions of each kind,
-    at random.
-    """
+    """Play a match of up to ``MAX_DECISIONS`` decisions. Return up to ``MAX_PER_KIND`` questions of each kind."""
     match, writers = start_match(scenario, limits, dice)
     player = players()[scenario.style](dice)
     met: Counter[str] = Counter()
@@ -194,7 +192,7 @@ def collect_questions(scenario: MatchTerms, limits: Limits, dice: Random) -> lis
 
 
 def add_unknown_members(value: Any, name: str = "") -> Any:
-    """Return a copy of JSON with one more member in every object except those whose keys are data."""
+    """Return a copy of a JSON value with an unknown member in every object, except in objects whose keys are data."""
     if isinstance(value, list):
         return [add_unknown_members(item) for item in value]
     if not isinstance(value, dict):
@@ -204,7 +202,7 @@ def add_unknown_members(value: Any, name: str = "") -> Any:
 
 
 def remove_unknown_members(value: Any) -> Any:
-    """Return a copy without the added members: a bot may have copied its action from the question."""
+    """Return a copy without the unknown members, because a bot may have copied its action from the question."""
     if isinstance(value, list):
         return [remove_unknown_members(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The report of a check, as plain values."""
+"""Collect the findings of a check, and represent its report as plain values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -8,7 +8,7 @@ from referee.conformance.rules import RULES, Severity
 from referee.match.canonical import Json
 
 PARTS = ("total", "resolve", "connect", "wait", "read")
-PERCENTS = (50, 90, 99, 100)  # 100 is the largest
+PERCENTS = (50, 90, 99, 100)  # 100 stands for the largest sample
 GAME_RULES = frozenset({"decision", "no_error", "unknown_members"})  # a violation of these rules affects one game only
 
 
@@ -20,10 +20,10 @@ class ConformanceVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of checking one rule. ``where`` narrows it down to a game and kind of decision, or to a path.
+    """Hold the result of checking one rule, possibly at one place: ``where`` names a kind of decision or a path.
 
-    ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, refused, another_answer, late,
-    accepted or error. ``curl`` is a shell command that repeats the first offending request.
+    ``came`` describes the reply. ``fault`` is a code of ``match.FAULTS``, or wrong_proof, broken_promise, refused,
+    another_answer, late, accepted or error. ``curl`` is a shell command that repeats the first request concerned.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRule:
-    """A rule that was not checked."""
+    """Name a rule that was not checked, and the reason."""
 
     id: str
     reason: str
@@ -47,12 +47,12 @@ class SkippedRule:
 
 @dataclass(frozen=True, slots=True)
 class ConformanceReport:
-    """The complete result of a check.
+    """Hold the complete result of a check.
 
-    ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None. ``rules`` is the
-    rules version of each checked game. ``latency`` is ``{"calls", "p50", "p90", "p99", "max"}`` in ms by part of a
-    call. ``coverage`` is by game ``{"rules_version", "questions", "given_up", "kinds": {kind: questions}, "seats":
-    [n…], "options": {name: [values]}}``.
+    ``bot`` is ``{"name", "version", "games", "max_concurrent_requests"}`` from the manifest, or None without a
+    manifest. ``rules`` maps checked games to rules versions. ``latency`` maps parts of a call to ``{"calls", "p50",
+    "p90", "p99", "max"}`` in ms. ``coverage`` maps games to ``{"rules_version", "questions", "given_up",
+    "kinds": {kind: questions}, "seats": [n…], "options": {name: [values]}}``.
     """
 
     url: str
@@ -73,7 +73,7 @@ class ConformanceReport:
 
     @property
     def verdict(self) -> ConformanceVerdict:
-        """The verdict. Warnings do not prevent a pass."""
+        """Return the verdict. Warnings do not prevent a pass."""
         failed = self.findings_of("fail")
         if any(finding.id == "reachable" for finding in failed):
             return ConformanceVerdict.UNREACHABLE
@@ -81,8 +81,8 @@ class ConformanceReport:
 
     @property
     def passed(self) -> dict[str, int]:
-        """The games to certify, with their rules versions: those without a failure. Empty if a rule that
-        concerns all games failed."""
+        """Return the games to certify, with their rules versions: fully tested games without a failure. Return an empty
+        dict if a rule failed that concerns all games."""
         wrong = {
             finding.where.partition(",")[0] if finding.id in GAME_RULES else "" for finding in self.findings_of("fail")
         }
@@ -102,7 +102,7 @@ class ConformanceReport:
 
 
 class FindingCollector:
-    """A collector of findings. A fault repeated at the same place increments ``times``; the first request is kept."""
+    """Collect findings. The same fault at the same place increments ``times``; only its first request is kept."""
 
     def __init__(self) -> None:
         self._broken: dict[tuple[str, str, str], Finding] = {}
@@ -130,7 +130,7 @@ class FindingCollector:
         return (rule, where, fault) in self._broken
 
     def findings(self) -> list[Finding]:
-        """Return violations, the worst first, then rules that were always kept; each in the order of the rules."""
+        """Return failures, then warnings, then rules that were always kept, each in the order of the rules."""
         broken = {rule for rule, _, _ in self._broken}
         kept = [Finding(rule, "ok", RULES[rule].expected) for rule in self._kept if rule not in broken]
         order = list(RULES)
@@ -140,7 +140,7 @@ class FindingCollector:
         )
 
     def skipped_rules(self) -> list[SkippedRule]:
-        """Return the rules that were never checked, each with its reason."""
+        """Return the rules that were never checked, with the reason for each."""
         seen = {*self._kept, *(rule for rule, _, _ in self._broken)}
         return [
             SkippedRule(rule, self._skipped.get(rule, "not reached"))
@@ -149,12 +149,12 @@ class FindingCollector:
         ]
 
 
-# Checked throughout and noted only when broken.
+# Rules that are checked throughout and noted only when broken, so they never count as skipped.
 _ONLY_IF_BROKEN = {"reachable", "secret_needed", "in_time", "stays_up", "unknown_game"}
 
 
 def percentiles(samples: Sequence[float]) -> Json:
-    """Return the number of samples and their nearest-rank percentiles; zeros without samples."""
+    """Return the number of samples as ``calls``, and their nearest-rank percentiles, which are 0 without samples."""
     ordered = sorted(samples)
     figures: Json = {"calls": len(ordered)}
     for percent in PERCENTS:

@@ -1,4 +1,4 @@
-"""Robustness: repeated, out-of-order, oversized and concurrent questions, pauses, broken connections, stray calls."""
+"""Check robustness: repeated, oversized and concurrent questions, pauses, broken connections and stray calls."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MAX_WITH_UNKNOWN_MEMBERS = 5  # questions with unknown members
 
 
 async def check_robustness(check: CheckContext) -> None:
-    """Check all of these rules, those that may crash the bot last."""
+    """Check the rules about robustness. Those that may crash the bot come last."""
     await _send_twice(check)
     await _send_out_of_order(check)
     for question in _one_of_each_kind(check)[:MAX_WITH_UNKNOWN_MEMBERS]:
@@ -41,7 +41,7 @@ async def check_robustness(check: CheckContext) -> None:
 
 
 async def _send_twice(check: CheckContext) -> None:
-    """Repeat the questions with the most legal actions, where equal answers are unlikely to be a coincidence."""
+    """Repeat the questions with the most legal actions, because there a bot is unlikely to answer alike by chance."""
     widest = sorted(check.answered, key=lambda question: -len(question.legal_actions))[:MAX_RESENT]
     for question in (asked.with_match_id(check.new_match_id()) for asked in widest):
         reply, first = await check.ask_and_judge(question)
@@ -113,7 +113,7 @@ async def _send_notices(check: CheckContext) -> None:
     )
     call = check.notify_call(body, fresh_id("msg", check.dice))
     reply = await check.send(call)
-    refused = 400 <= reply.status < 500  # a refusal is an answer too
+    refused = 400 <= reply.status < 500  # the bot may refuse an unknown notice
     check.note("unknown_notice", call, "" if refused else reply.fault, describe_reply(reply))
     group_id = fresh_id("grp", check.dice)
     first = orjson.loads(messages.group_start_body(group_id, "0" * 64))

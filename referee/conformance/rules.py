@@ -1,7 +1,6 @@
-"""The rules of the conformance suite: each with its severity, what is expected and what to do if it is broken.
+"""Read the rules of the conformance suite from the table of findings in ``docs/checking.md``.
 
-They are the table of findings in ``docs/checking.md``. ``checking.md`` in this folder is a symbolic link to that page,
-so that it is installed with the package.
+``checking.md`` in this folder is a symbolic link to that page, so that it is installed with the package.
 """
 
 import re
@@ -16,7 +15,7 @@ _ROW = re.compile(r"^\| `(\w+)` \| (fail|warn) \| (.+) \| (.+) \|$", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule. ``severity`` is that of a finding if the rule is broken; ``advice`` is Markdown for the bot's author."""
+    """Describe a rule. ``severity`` is that of a violation; ``advice`` is Markdown for the bot's author."""
 
     id: str
     severity: Severity

@@ -1,4 +1,4 @@
-"""Signature checks: calls with a wrong, an expired or no signature must be refused."""
+"""Check that the bot refuses calls with a wrong, an expired or no signature."""
 
 import base64
 from dataclasses import replace
@@ -9,11 +9,11 @@ from referee.match.canonical import Json
 from referee.protocol.signing import PREFIX
 
 SIGNATURE_RULES = ("rotation", "signature_wrong", "signature_old", "signature_missing")
-OLD_S = 3_600
+OLD_S = 3_600  # age of an expired signature
 
 
 async def check_signatures(check: CheckContext) -> None:
-    """Check the rules about signatures; skip them without a secret."""
+    """Check the rules about signatures, or skip them if no secret is known."""
     if not check.secrets:
         check.notes.skip(SIGNATURE_RULES, "no secret was given")
         return

@@ -1,4 +1,4 @@
-"""Reports cut to a size that fits a database row."""
+"""Shorten reports to a size that fits a database row."""
 
 from dataclasses import replace
 from typing import Final
@@ -10,12 +10,12 @@ MAX_FINDINGS: Final = 60  # there are about 35 rules; a rule broken at many plac
 MAX_TEXT_LENGTH: Final = 1_000
 MAX_CURL_LENGTH: Final = 8_192  # 90 % of the questions are shorter
 MAX_TOTAL_CURL_LENGTH: Final = 128 * 1024
-MAX_LIST_LENGTH: Final = 40  # games that a manifest names
+MAX_LIST_LENGTH: Final = 40  # largest number of stored games of a manifest
 
 
 def report_to_json(report: ConformanceReport, seed: str) -> Json:
-    """Return the report as JSON. ``curl_cut`` marks findings whose command was too long to store; a check with
-    the same ``seed`` repeats the question."""
+    """Return the shortened report as JSON. ``curl_cut`` marks findings whose command was too long to store; a check
+    with the same ``seed`` repeats their questions."""
     findings = report.findings[:MAX_FINDINGS]
     small = [replace(finding, came=finding.came[:MAX_TEXT_LENGTH], curl="") for finding in findings]
     bot = report.bot and {**report.bot, "games": [game[:40] for game in report.bot["games"][:MAX_LIST_LENGTH]]}

@@ -1,4 +1,4 @@
-"""Run a check from the first call to the report. The phases are in the other modules of this package."""
+"""Run a check from the first call to the report. Other modules of this package implement its phases."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,13 +28,12 @@ async def run_check(
     signs_later: bool = False,
     unproven_ends: bool = False,
 ) -> ConformanceReport:
-    """Check the bot at ``target``: its handshake, about ``questions`` decisions over ``games`` (empty: all of its
-    manifest), its robustness and its signature checks.
+    """Check the bot at ``target``: its handshake, about ``questions`` decisions, its robustness and its signatures.
 
-    Without secrets in ``target``, calls are unsigned and the rules about signatures are skipped. Commands in the report
-    are signed now, or with ``signs_later`` when they are run. Equal ``dice`` ask equal questions. With
-    ``unproven_ends`` nothing more is sent after a failed challenge. Raise ``Unavailable`` if this host cannot make
-    calls.
+    ``games`` are the names of games to check, by default all games in the manifest. Without secrets in ``target``,
+    calls are unsigned and the rules about signatures are skipped. Commands in the report are signed during the check
+    or, with ``signs_later``, when they are run. Equal ``dice`` produce equal questions. With ``unproven_ends``, a
+    failed challenge ends the check. Raise ``Unavailable`` if this host cannot make calls.
     """
     pace = pace or Pace()
     line = CallChannel(target, policy, limits, now=pace.now, signs_later=signs_later)
@@ -51,7 +50,7 @@ async def run_check(
 
 
 async def _run_within_time(check: CheckContext, games: Sequence[str]) -> None:
-    """Run the phases until the time limit; rules not reached by then stay unchecked."""
+    """Run the phases until the time limit. Rules that were not reached by then count as skipped."""
     try:
         async with asyncio.timeout(check.pace.time_limit_s) as limit:
             await _run_phases(check, games)
@@ -63,7 +62,7 @@ async def _run_within_time(check: CheckContext, games: Sequence[str]) -> None:
 
 
 async def _run_phases(check: CheckContext, games: Sequence[str]) -> None:
-    """Run 1. the handshake, 2. decisions, 3. robustness, 4. signatures, 5. the manifest again."""
+    """Run the phases in order: handshake, decisions, robustness, signatures, and the manifest again."""
     check.tell(0, check.planned, "manifest and notices")
     if not await handshake.run_handshake(check):
         return

@@ -1,1 +1,1 @@
-"""What all tables share: engine, migrations, leases, paging, ids, names and idempotency keys."""
+"""Provide the engine, migrations, leases, paging, ids, names and idempotency keys that all tables share."""

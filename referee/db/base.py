@@ -1,4 +1,4 @@
-"""The declarative base and column types of all tables: times in UTC, names of constraints, lengths of strings."""
+"""Define the declarative base and the column types of all tables: UTC times, enums, names of constraints, lengths."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ Member = TypeVar("Member", bound=StrEnum)
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """Times in UTC: stored in UTC on both databases, read back as aware datetimes. Naive times are refused."""
+    """Store times in UTC on both databases and read them as aware datetimes. Refuse naive times."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -44,7 +44,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 class StoredEnum(TypeDecorator[Member]):
-    """Members of an enum, stored as their values and read back as members."""
+    """Store members of an enum as their values and read them back as members."""
 
     impl = String(40)
     cache_ok = True
@@ -59,11 +59,11 @@ class StoredEnum(TypeDecorator[Member]):
         return None if value is None else str(value)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], Member | None]:
-        return self._read  # called for every row: a function of a dict, not one in Python
+        return self._read  # called for every row, so a built-in method, not a Python function
 
 
 class Base(DeclarativeBase):
-    """Base class of the tables. Constraints are named by convention, so that migrations can refer to them."""
+    """Provide the base class of the tables. Name constraints by convention, so that migrations can refer to them."""
 
     __table__: ClassVar[Table]  # with this type, statements on the tables themselves need no cast
     metadata = MetaData(

@@ -1,7 +1,7 @@
 """Notify readers that the database has changed, through a Redis stream.
 
-A notification carries no content: it only means that reading the database now is worthwhile. It may be lost, doubled or
-late. Without Redis, readers poll the database.
+A notification carries no content: it only means that reading the database now is worthwhile. It may be lost,
+duplicated or late. Without Redis, readers poll the database.
 """
 
 import logging
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 STREAM: Final = "referee:changes"
 MAX_STREAM_LENGTH: Final = 100  # notifications in the stream; nobody reads old ones
-MIN_INTERVAL_S: Final = 0.02  # between two notifications; the changes of this time share one
+MIN_INTERVAL_S: Final = 0.02  # between two notifications; changes in this interval share one
 RECONNECT_S: Final = 1.0  # before the next attempt to reach Redis
 BLOCK_S: Final = 5.0
 
@@ -60,7 +60,7 @@ class ChangeNotifier:
 
 
 def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event) -> None:
-    """Call ``on_change`` for each notification from now on, until ``stopped`` is set. Reconnect when Redis is away."""
+    """Call ``on_change`` for each new notification until ``stopped`` is set. Reconnect when Redis was unavailable."""
     last = "$"
     while not stopped.is_set():
         try:
@@ -79,7 +79,7 @@ def _last_id(received: object) -> str:
     """Return the id of the last message, from a reply in either version of the Redis protocol."""
     streams = list(received.values()) if isinstance(received, dict) else [messages for _, messages in received]  # type: ignore[attr-defined]  # redis types its replies as Any or awaitable
     messages = streams[0]
-    if messages and isinstance(messages[0], list):  # RESP3 nests them once more
+    if messages and isinstance(messages[0], list):  # RESP3 nests the messages one level deeper
         messages = messages[0]
     id = messages[-1][0]
     return id.decode() if isinstance(id, bytes) else str(id)

@@ -1,6 +1,6 @@
-"""The clocks of the database: wall-clock time for timestamps, and time since boot, which never jumps, for leases.
+"""Provide the clocks of the database: wall-clock time for timestamps, and time since boot for leases.
 
-On PostgreSQL, leases use the server's clock instead; see ``engine.lease_now``.
+Time since boot never jumps. On PostgreSQL, leases use the server's clock instead; see ``engine.lease_now``.
 """
 
 import time
@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Source of both times; tests pass a fake."""
+    """Provide both times. Tests pass a fake clock."""
 
     def utc_now(self) -> datetime:
         """Return the date and time in UTC."""
@@ -25,7 +25,7 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SystemClock:
-    """The clocks of the operating system."""
+    """Read the clocks of the operating system."""
 
     def utc_now(self) -> datetime:
         return datetime.now(UTC)

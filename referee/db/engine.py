@@ -29,11 +29,11 @@ POOL_SIZE = 10
 # host that freezes or vanishes between two statements blocks all others for this long; a reader holds no locks.
 WRITE_IDLE_S = 5.0
 READ_IDLE_S = 60.0
-LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations, the audit, its repairs
+LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations, the audit and its repairs
 
 
 class Database:
-    """The connection pool of one database. Safe to share between threads; a forked child opens its own connections."""
+    """Pool the connections to one database. Threads may share an instance; a forked child opens its own connections."""
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ class Database:
     def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
         """Open a transaction: commit it at the end of the block, roll it back when the block raises.
 
-        A commit survives the crash of any process, including PostgreSQL's own. On SQLite, ``durable=False`` accepts
-        that a power cut undoes it: use this for data that can be requested again. ``idle_s`` replaces the limit
+        A commit survives the crash of any process, including PostgreSQL's own. On SQLite, a power cut may undo a commit
+        with ``durable=False``: use this for data that can be requested again. ``idle_s`` replaces the limit
         ``WRITE_IDLE_S`` on the time between two statements. Raise ``Unavailable`` when the lock cannot be acquired in
         time or the database cannot write.
         """
@@ -119,7 +119,7 @@ class Database:
 
     @contextmanager
     def inspection_connection(self) -> Iterator[Connection]:
-        """Open a connection that leaves no trace: it creates no file and changes neither database nor journal mode."""
+        """Open a connection that creates no file and changes neither the database nor its journal mode."""
         engine = _read_only_engine(self.url) if self.is_sqlite else self._engine
         with _translating_outages(), engine.connect() as connection:
             yield connection
@@ -129,11 +129,11 @@ class Database:
         return KeptConnection(self)
 
     def dispose(self) -> None:
-        """Close all connections; they are opened again when needed."""
+        """Close all connections. New ones are opened when needed."""
         self._engine.dispose()
 
     def _after_fork(self) -> None:
-        # Connections and locks of the parent stay the parent's: the child drops them without closing them.
+        # The parent keeps its connections and locks, so the child drops them without closing them.
         self._engine.dispose(close=False)
         self._gate = _create_gate(self.url, self._write_wait_s)
 
@@ -189,7 +189,7 @@ class KeptConnection:
 
 
 def parse_database_url(text: str) -> URL:
-    """Return the URL of a database with the driver we use. Raise ``BadSettings`` if it is not SQLite or PostgreSQL."""
+    """Return the URL of a database with its driver. Raise ``BadSettings`` if it is not SQLite or PostgreSQL."""
     try:
         url = make_url(text)
         return url.set(drivername=_DRIVERS[url.get_backend_name()])
@@ -199,15 +199,15 @@ def parse_database_url(text: str) -> URL:
 
 
 def current_time(session: Session) -> Any:
-    """Return the date and time for timestamps of rows."""
+    """Return the date and time in UTC, for timestamps of rows."""
     return get_database(session).clock.utc_now()
 
 
 def lease_now(session: Session) -> tuple[str, float]:
-    """Return the time by which leases are set and expire: (boot id, seconds).
+    """Return the time by which leases are set and expire, as (boot id, seconds).
 
-    On SQLite, the seconds since the host booted. On PostgreSQL, the server's clock, the same for all hosts, with the
-    boot id "".
+    On SQLite, this is the time since the host booted. On PostgreSQL, it is the time of the server, which is the same
+    for all hosts, with the boot id "".
     """
     database = get_database(session)
     if database.is_sqlite:
@@ -220,18 +220,18 @@ def get_database(session: Session) -> Database:
 
 
 def take_advisory_lock(session: Session, name: str) -> None:
-    """Take the advisory lock named ``name`` until the transaction ends. On SQLite writers take turns anyway."""
+    """Take the advisory lock ``name`` until the transaction ends. Do nothing on SQLite, where writers take turns."""
     if not get_database(session).is_sqlite:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": name})
 
 
 def is_writing() -> bool:
-    """Return whether this thread has a write transaction open. Others wait for it: it must not use the network."""
+    """Return whether this thread has an open write transaction, during which it must not use the network."""
     return _count_open_writes() > 0
 
 
 def count_changed_rows(session: Session, statement: Executable, *args: Any) -> int:
-    """Execute a statement; return how many rows it changed."""
+    """Execute a statement. Return the number of rows that it changed."""
     return cast("CursorResult[Any]", session.execute(statement, *args)).rowcount
 
 
@@ -264,7 +264,7 @@ def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
 
 
 def _make_private_file(path: Path) -> None:
-    """Create the file, unless it exists, so that other users cannot read it; SQLite gives its log the same mode."""
+    """Create the file, unless it exists, so that only its owner can read it. SQLite gives its log the same mode."""
     with suppress(FileExistsError):  # do not open an existing file: closing it would release SQLite's locks
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
@@ -276,7 +276,7 @@ def _set_pragma_once(connection: Connection, pragma: str, value: str) -> None:
 
 
 def _set_pragma(connection: Connection, pragma: str, value: str) -> None:
-    # Bypasses SQLAlchemy, which would begin a transaction first; SQLite ignores these pragmas inside one.
+    # Bypass SQLAlchemy, which would begin a transaction first: SQLite ignores these pragmas inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
 
 
@@ -290,7 +290,7 @@ def _read_only_engine(url: URL) -> Engine:
 
 
 class _WriterLock:
-    """Admit one writer of this host at a time. SQLite's own busy wait is unfair: some writers starved for seconds."""
+    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and starved writers for seconds."""
 
     def __init__(self, path: Path, wait_s: float) -> None:
         self._path = path
@@ -366,7 +366,7 @@ _SERVER_KEEPALIVE: dict[str, int] = {
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
     "tcp_user_timeout": 10_000,
-    "client_connection_check_interval": 5_000,  # while a statement runs, or waits for a lock
+    "client_connection_check_interval": 5_000,  # milliseconds, while a statement runs or waits for a lock
 }
 
 
@@ -384,19 +384,19 @@ def _create_gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager
 
 @contextmanager
 def _translating_outages() -> Iterator[None]:
-    """Translate transient database errors to ``Unavailable``."""
+    """Raise ``Unavailable`` in place of transient database errors."""
     try:
         yield
     except DBAPIError as error:
         if _is_outage(error):
             raise Unavailable(f"the database is not available: {error.orig}") from error
         raise
-    except (sqlite3.OperationalError, PoolTimeout) as error:  # while a connection was opened or set up
+    except (sqlite3.OperationalError, PoolTimeout) as error:  # raised while a connection was opened or set up
         raise Unavailable(f"the database is not available: {error}") from error
 
 
 def _is_outage(error: DBAPIError) -> bool:
-    """Return whether the error is transient: locked, full, connection lost, deadlock victim."""
+    """Return whether the error is transient: a lock, a full disk, a lost connection or a deadlock."""
     if error.connection_invalidated:
         return True
     state = getattr(error.orig, "sqlstate", None)

@@ -1,4 +1,4 @@
-"""Idempotency keys: a request with a key takes effect once; its response is stored in the same transaction."""
+"""Let a request with an idempotency key take effect once, by storing its response in the same transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ RETENTION = timedelta(hours=24)
 
 
 class Idempotency(Base):
-    """The response to a request that has an idempotency key."""
+    """Store the response to a request that has an idempotency key."""
 
     __tablename__ = "idempotency"
 
@@ -30,19 +30,19 @@ class Idempotency(Base):
 
 
 class IdempotencyMismatch(Conflict):
-    """Raised if the key was used before with another request."""
+    """Report that the key was used before with another request."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The response to the first request."""
+    """Hold the response to the first request with a key."""
 
     status: int
     body: bytes
 
 
 def begin(session: Session, account_id: str, key: str, body_hash: str) -> StoredResponse | None:
-    """Return the stored response, or None for a new request: carry it out and call ``finish`` in this transaction.
+    """Return the stored response, or None for a new request. Then call ``finish`` in the same transaction.
 
     Of two concurrent requests with one key, the second waits here until the first is committed. Raise
     ``IdempotencyMismatch`` if the key was used with another request.
@@ -56,14 +56,14 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
     # Read again: this transaction may have read the table before the row was committed.
     known = session.get_one(Idempotency, (account_id, key), populate_existing=True)
     if known.body_hash != body_hash:
-        raise IdempotencyMismatch("this idempotency key was used with another request")
+        raise IdempotencyMismatch("This idempotency key was used with another request. Choose a new key.")
     if known.status is None or known.body is None:
-        raise Conflict("the first request with this idempotency key is still in progress")
+        raise Conflict("The first request with this idempotency key is still in progress. Repeat this one later.")
     return StoredResponse(known.status, known.body)
 
 
 def finish(session: Session, account_id: str, key: str, status: int, body: bytes) -> None:
-    """Store the response for repetitions of the request."""
+    """Store the response, which repetitions of the request will get."""
     is_this_request = (Idempotency.account_id == account_id, Idempotency.key == key)
     session.execute(update(Idempotency).where(*is_this_request).values(status=status, body=body))
 
@@ -75,13 +75,13 @@ def has_expired(session: Session) -> bool:
 
 
 def delete_expired(session: Session) -> int:
-    """Delete responses older than a day; return how many."""
+    """Delete responses older than a day. Return their number."""
     return count_changed_rows(
         session, delete(Idempotency).where(Idempotency.created_at < current_time(session) - RETENTION)
     )
 
 
 def insert_once(session: Session, table: type[Any], row: dict[str, Any]) -> Any:
-    """Return an INSERT that does nothing if the key exists."""
+    """Return an INSERT statement that does nothing if the key exists."""
     make = sqlite_insert if get_database(session).is_sqlite else postgres_insert
     return make(table).values(**row).on_conflict_do_nothing()

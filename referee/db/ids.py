@@ -1,4 +1,4 @@
-"""Identifiers: a prefix that names the kind, then 128 random bits. They reveal nothing and cannot be guessed."""
+"""Create ids: a prefix that names the kind, then 128 random bits, which reveal nothing and cannot be guessed."""
 
 import re
 import secrets

@@ -1,8 +1,8 @@
-"""Leases: at most one process works on a row, and a process that was superseded writes nothing.
+"""Lease rows, so that at most one process works on a row and a superseded process writes nothing.
 
 A claim raises the epoch of its row and sets a lease. Every later write names the epoch. A row whose lease has expired,
-or was set before the machine restarted, can be claimed again. Which rows are due, in what order they are claimed and
-what follows from lost claims is left to the modules that own the tables.
+or was set before the machine restarted, can be claimed again. The modules that own the tables decide which rows are
+due, in what order they are claimed and what follows from lost claims.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ Fence = tuple[str, int]  # the key of a claimed row and the epoch of the claim
 
 
 class Leased:
-    """The columns of a table whose rows are claimed."""
+    """Declare the columns of a table whose rows are claimed."""
 
     epoch: Mapped[int]  # rises with each claim, and whenever a claim is revoked
     lease_boot: Mapped[str | None] = mapped_column(String(64))
@@ -47,7 +47,7 @@ def revocation_values(table: type[Leased]) -> dict[str, Any]:
 def is_lease_expired(columns: Any, boot: Any, seconds: Any) -> ColumnElement[bool]:
     """Return the condition for rows without a valid lease.
 
-    ``columns`` belongs to a leased table; ``boot`` and ``seconds`` come from ``db.lease_now``, or are parameters.
+    ``columns`` belongs to a leased table; ``boot`` and ``seconds`` come from ``lease_now``, or are parameters.
     """
     return or_(columns.lease_until.is_(None), columns.lease_until <= seconds, columns.lease_boot != boot)
 
@@ -55,7 +55,7 @@ def is_lease_expired(columns: Any, boot: Any, seconds: Any) -> ColumnElement[boo
 class Leases(Generic[Row]):
     """Claim, renew and release the rows of one table.
 
-    The column ``state`` is ``due`` in a row that waits to be claimed, and ``claimed`` in one that was claimed. The
+    The column ``state`` is ``due`` in a row that waits to be claimed, and ``claimed`` in a claimed one. The
     column ``lost`` counts claims whose lease expired; a restart of the machine is not counted.
     """
 
@@ -94,13 +94,13 @@ class Leases(Generic[Row]):
         return and_(self._state == self._claimed, ~is_lease_expired(self._columns, boot, seconds))
 
     def fence(self, key: Any, epoch: Any) -> ColumnElement[bool]:
-        """Return the condition for the row of this claim as long as it is valid; both may be parameters."""
+        """Return the condition for a row whose claim has this epoch and is valid. Both may be SQL parameters."""
         return and_(self._key == key, self._epoch == epoch, self._state == self._claimed)
 
     # -- claiming --
 
     def claim(self, session: Session, candidates: Select[str]) -> list[Row]:
-        """Claim those of ``candidates``, a query of keys, that are claimable and that nobody else has locked.
+        """Claim the claimable rows of ``candidates``, a query for keys, that no other transaction has locked.
 
         Return the claimed rows, reread, in the order of the query.
         """
@@ -117,9 +117,9 @@ class Leases(Generic[Row]):
     def claim_keys(
         self, session: Session, keys: Sequence[str], boot: str, seconds: float, **values: Any
     ) -> dict[str, int]:
-        """Claim those of the rows that are claimable, set ``values`` in them, and return their epochs by key.
+        """Claim the claimable ones of these rows, set ``values`` in them, and return their epochs by key.
 
-        Where others may claim the same rows at the same moment, lock them first: this waits for rows that are locked.
+        This waits for locked rows. Lock the rows first if others may claim them at the same moment.
         """
         if not keys:
             return {}
@@ -141,7 +141,7 @@ class Leases(Generic[Row]):
     # -- while claimed --
 
     def renew(self, session: Session, claims: Iterable[Fence]) -> set[str]:
-        """Renew the leases of the claims that are still valid; return the keys of their rows."""
+        """Renew the leases of the claims that are still valid. Return the keys of their rows."""
         boot, seconds = lease_now(session)
         ours = self.lock_valid_claims(session, claims)
         if ours:
@@ -150,16 +150,16 @@ class Leases(Generic[Row]):
         return ours
 
     def lock_valid_claims(self, session: Session, claims: Iterable[Fence]) -> set[str]:
-        """Lock the rows of the claims that are still valid until the transaction ends; return their keys."""
+        """Lock the rows of the claims that are still valid until the transaction ends. Return their keys."""
         wanted = list(claims)
         if not wanted:
             return set()
-        # In order of keys, so that two transactions cannot wait for each other.
+        # Lock in order of keys, so that two transactions cannot wait for each other.
         query = select(self._key).where(self._matches_any(wanted)).order_by(self._key)
         return set(session.scalars(query.with_for_update()))
 
     def release(self, session: Session, claims: Iterable[Fence], **values: Any) -> int:
-        """Make the rows due immediately, set ``values`` in them, and return how many there were.
+        """Make the rows of these claims due immediately, set ``values`` in them, and return their number.
 
         Released claims do not count as lost. Claims that are no longer valid are ignored.
         """
@@ -176,7 +176,7 @@ class Leases(Generic[Row]):
     def lock(self, session: Session, key: str, epoch: int, *, key_share: bool = False) -> Row:
         """Return the claimed row, locked and reread. Raise ``StaleEpoch`` when the claim is no longer valid.
 
-        With ``key_share`` other transactions may insert references to the row meanwhile.
+        With ``key_share``, other transactions may insert references to the row meanwhile.
         """
         query = select(self._model).where(self.fence(key, epoch)).with_for_update(key_share=key_share)
         row = session.scalar(query.execution_options(populate_existing=True))

@@ -11,16 +11,16 @@ from referee.errors import BadOption
 MIN_LENGTH: Final = 3
 MAX_LENGTH: Final = 32
 MAX_KEY_LENGTH: Final = 128
-MAX_SPARE_LENGTH: Final = 80  # of the key in a spare key, which also holds an id
+MAX_SPARE_LENGTH: Final = 80  # of the key in a spare key, which also contains an id
 _PUNCTUATION: Final = " -_."
 
-# Of the code points with the property Default_Ignorable, those that count as letters: they draw nothing.
+# The code points with the property Default_Ignorable that count as letters although they draw nothing.
 _FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGUL FILLER}\N{HALFWIDTH HANGUL FILLER}"
 
-_NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # names from before they were refused may contain some
+_NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # old names may contain fillers, which were not always refused
 
-# Letters that are easily mistaken for others, with the letter each is mistaken for; after case-folding. They extend
-# Unicode's table of confusable characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
+# Case-folded letters that are easily mistaken for others, with these others. They extend Unicode's table of confusable
+# characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
 _LOOKALIKES: Final = str.maketrans(
     {
         **dict(zip("авекмнорстухѕіјԛԝһԁъьзбчгп", "abekmhopctyxsijqwhdbb36yrn", strict=True)),  # Cyrillic
@@ -43,7 +43,7 @@ _LOOKALIKES: Final = str.maketrans(
 
 
 def validate_name(text: str, field: str = "name") -> str:
-    """Return the name in its canonical form (NFKC); raise ``BadOption`` for ``field`` when it is not allowed.
+    """Return the name in its canonical form (NFKC). Raise ``BadOption`` for ``field`` when it is not allowed.
 
     A name has 3 to 32 letters, digits, single spaces and ``-_.``, and begins and ends with a letter or a digit.
     """
@@ -60,7 +60,7 @@ def validate_name(text: str, field: str = "name") -> str:
 def name_key(name: str) -> str:
     """Return a key that is the same for names that may be mistaken for each other.
 
-    Keys are stored: a change that alters them, such as another version of the table, needs a migration like 0005.
+    Keys are stored, so a change that alters them, such as another version of the table, needs a migration like 0005.
     """
     plain = _remove_accents(unicodedata.normalize("NFKC", name).translate(_NO_FILLERS))
     if _reads_as_latin(plain):
@@ -72,7 +72,7 @@ def name_key(name: str) -> str:
 
 
 def spare_key(key: str, id: str) -> str:
-    """Return a key for a row whose name is, or may be, given to another. No name has this key: it contains a space."""
+    """Return a key for a row that leaves its name to others. No name has such a key, since it contains a space."""
     return f"{key[:MAX_SPARE_LENGTH]} {id}"
 
 
@@ -82,12 +82,12 @@ def spare_key_prefix(key: str) -> str:
 
 
 def make_storable(text: str) -> str:
-    """Return the text with NUL and lone surrogates replaced, which databases cannot store."""
+    """Return the text with replacements for NUL and lone surrogates, which databases cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
 def _reads_as_latin(name: str) -> bool:
-    """Return whether readers of this name mistake capitals of other alphabets for the Latin letters they resemble.
+    """Return whether readers mistake capitals of other alphabets in this name for the Latin letters they resemble.
 
     They do if the name has Latin letters, or if all of its letters look Latin. Otherwise a capital is read as its own
     small letter.
@@ -115,17 +115,17 @@ def _latin_shapes() -> dict[int, str]:
 
 @cache
 def _confusables() -> dict[int, str]:
-    """Return what each letter outside ASCII looks like, by Unicode's table; our own table takes precedence."""
+    """Return the look-alike of each letter outside ASCII in Unicode's table; our own table takes precedence."""
     shapes = {ord(sign): _remove_accents(shape.casefold()) for sign, shape in _prototypes().items()}
     return shapes | _LOOKALIKES
 
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """Return letters and digits outside ASCII with the one character or few that Unicode says each looks like.
+    """Return the one or few characters that each letter or digit outside ASCII looks like, according to Unicode.
 
-    The library's own functions only report whether a text is suspicious, so only its table is used. It has each pair
-    in both directions. A character with one partner is the variant, unless its partner has no other either.
+    The library's own functions only report whether a text is suspicious, so only its table is used. The table has each
+    pair in both directions. A character with one partner is the variant, unless its partner has no other one either.
     """
     text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
     partners = {
@@ -136,7 +136,7 @@ def _prototypes() -> dict[str, str]:
         sign: shape
         for sign, (shape, *others) in partners.items()
         if len(sign) == 1 and _is_plain(sign) and not sign.isascii() and not others
-        if unicodedata.is_normalized("NFKD", sign)  # as names are once their accents are removed
+        if unicodedata.is_normalized("NFKD", sign)  # names are in this form once their accents are removed
         if shape < sign or len(partners[shape]) > 1
     }
 
@@ -148,12 +148,12 @@ def _remove_accents(text: str) -> str:
 
 
 def _remove_direction_marks(text: str) -> str:
-    """Return the text without the left-to-right marks that the table puts beside right-to-left letters."""
+    """Return the text without the left-to-right marks that the table puts next to right-to-left letters."""
     return text.replace("\N{LEFT-TO-RIGHT MARK}", "") or text
 
 
 def _expand_small_capital(sign: str) -> str:
-    """Return the Latin letter for a small capital of a phonetic alphabet, else the character itself."""
+    """Return the Latin letter for a small capital of a phonetic alphabet, or else the character itself."""
     shape = unicodedata.name(sign, "").removeprefix("LATIN LETTER SMALL CAPITAL ")
     return shape.lower() if len(shape) == 1 else sign
 

@@ -1,4 +1,4 @@
-"""Keyset pagination: each page begins after the last row of the previous one, and every page costs the same."""
+"""Paginate by key: each page begins after the last row of the previous one, and every page costs the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from referee.errors import BadOption
 
 Row = TypeVar("Row")
-Cursor = Sequence[Any]  # JSON values: where the next page begins
+Cursor = Sequence[Any]  # JSON values that say where the next page begins
 
 MAX_PAGE_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """Rows of a page and the cursor of the next; ``next`` is None on the last page."""
+    """Hold the rows of a page and the cursor of the next page, which is None on the last one."""
 
     items: list[Row]
     next: list[Any] | None

@@ -1,4 +1,4 @@
-"""Check which schema a database has and whether this program can use it. To change the schema, see ``upgrading``."""
+"""Check which schema a database has and whether this program can use it. ``upgrading`` changes the schema."""
 
 import logging
 import sqlite3
@@ -18,11 +18,11 @@ log = logging.getLogger(__name__)
 
 
 class WrongSchema(RefereeError):
-    """Raised if this program cannot use the schema of the database; the message says which it is and what to do."""
+    """Report a schema that this program cannot use. The message says which it is and what to do."""
 
 
 class MatchesInProgress(RefereeError):
-    """Raised by an upgrade that requires that no match is in progress; the message says what to do."""
+    """Report that an upgrade requires that no match is in progress. The message says what to do."""
 
     def __init__(self, count: int) -> None:
         matches = "1 match is" if count == 1 else f"{count} matches are"
@@ -53,7 +53,7 @@ def check(database: Database) -> None:
 def is_usable_at_start(database: Database) -> bool:
     """Return whether a process of the service may start with this database, and log why not.
 
-    A database that is not available now may come back later, so this only logs a warning then.
+    A database that is not available now may become available, so log only a warning and return True in that case.
     """
     try:
         check(database)

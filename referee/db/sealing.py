@@ -15,27 +15,27 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from referee.errors import RefereeError
 
-OVERHEAD_BYTES = 33  # what sealing adds
+OVERHEAD_BYTES = 33  # added by sealing
 
 _FORMAT = b"\1"
 _KEY_ID_BYTES = 4
-_NONCE_BYTES = 12  # random: one key seals far fewer than 2^32 messages
+_NONCE_BYTES = 12  # random nonces suffice: one key seals far fewer than 2^32 messages
 _HEAD_BYTES = len(_FORMAT) + _KEY_ID_BYTES
 
 
 class CannotUnseal(RefereeError):
-    """Raised if the bytes were changed, or sealed in another context or with a key that is not in the key ring."""
+    """Report that bytes were changed, or sealed in another context or with a key that is not in the key ring."""
 
 
 def seal(plain: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> bytes:
-    """Seal ``plain`` with the first master key of the ring. Only the same ``context`` opens it again."""
+    """Seal ``plain`` with the first master key of the ring. It can be unsealed only with the same ``context``."""
     key_id, cipher = _derive(key_ring[0])
     nonce = secrets.token_bytes(_NONCE_BYTES)
     return _FORMAT + key_id + nonce + cipher.encrypt(nonce, plain, _associated_data(context))
 
 
 def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> bytes:
-    """Return what was sealed in ``context`` with any master key of the ring; raise ``CannotUnseal``."""
+    """Return the bytes that were sealed in ``context`` with any master key of the ring. Raise ``CannotUnseal``."""
     ciphers = dict(_derive(master_key) for master_key in key_ring)
     cipher = ciphers.get(sealed[len(_FORMAT) : _HEAD_BYTES])
     if not sealed.startswith(_FORMAT) or cipher is None:
@@ -43,13 +43,13 @@ def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) 
     nonce, ciphertext = sealed[_HEAD_BYTES : _HEAD_BYTES + _NONCE_BYTES], sealed[_HEAD_BYTES + _NONCE_BYTES :]
     try:
         return cipher.decrypt(nonce, ciphertext, _associated_data(context))
-    except (InvalidTag, ValueError) as error:  # ValueError: too short
+    except (InvalidTag, ValueError) as error:  # ValueError if the text is too short
         raise CannotUnseal("changed since it was sealed, or sealed in another context") from error
 
 
 @lru_cache(maxsize=16)
 def _derive(master_key: bytes) -> tuple[bytes, AESGCM]:
-    """Return the id and the cipher of a master key. The id is a separate digest, which reveals nothing of the key."""
+    """Return the id and the cipher of a master key. The id is a separate digest and reveals nothing about the key."""
     key_id = hmac.digest(master_key, b"referee/sealing-key-id", "sha256")[:_KEY_ID_BYTES]
     return key_id, AESGCM(hmac.digest(master_key, b"referee/sealing-key", "sha256"))
 

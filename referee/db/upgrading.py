@@ -1,4 +1,4 @@
-"""Upgrade the schema with the migrations of the package: all of them or none."""
+"""Upgrade the schema with the migrations of the package, in one transaction."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ def upgrade(
     migrations: Path = revisions.MIGRATIONS,
     settle: Callable[[Session], object] | None = None,
 ) -> None:
-    """Upgrade the schema to a revision in one transaction; do nothing if it has that revision already.
+    """Upgrade the schema to a revision in one transaction. Do nothing if it has that revision already.
 
     ``settle`` ends, in the same transaction and with the new schema, the matches in progress that cannot continue under
     this version. Without it, raise ``MatchesInProgress`` if there are such matches. Raise ``WrongSchema`` if the schema

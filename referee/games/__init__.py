@@ -1,4 +1,4 @@
-"""The catalogue of games, found in the modules of this package."""
+"""Find the games in the modules of this package and list them in a catalogue."""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Two-letter cards and the full deck. Each game defines how cards rank."""
+"""Define the two-letter cards and the full deck. Each game defines how its cards rank."""
 
 from collections.abc import Iterable
 
@@ -12,5 +12,5 @@ ORDER: dict[str, int] = {card: index for index, card in enumerate(DECK)}
 
 
 def in_order(cards: Iterable[str]) -> list[str]:
-    """Return the cards by rank, then by suit ``c d h s``."""
+    """Return the cards in canonical order: by rank, low to high, then by suit ``c d h s``."""
     return sorted(cards, key=ORDER.__getitem__)

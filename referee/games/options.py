@@ -1,4 +1,4 @@
-"""Options of a game: types, bounds and defaults. The game's module gives them meaning."""
+"""Describe and check the options of games: types, bounds and defaults. The module of a game interprets them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ Kind = Literal["int", "bool", "choice", "list"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a match. ``low`` and ``high`` are inclusive bounds of an int.
+    """Describe one option of a game. ``low`` and ``high`` are inclusive bounds of an int.
 
-    A ``list`` contains some of the choices, each at most once, in any order.
+    A ``list`` contains any of the choices, each at most once, in any order.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Option:
 
 
 def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all options in the order of ``specs``, with the given values or the defaults.
+    """Return all options in the order of ``specs``, with given or default values. Sort lists as in ``choices``.
 
     Raise ``BadOption`` for an unknown name, a wrong type (a bool is not an int) or a value out of bounds.
     """

@@ -1,4 +1,4 @@
-"""Poker hands: the rank of the best five of up to seven cards, as a comparable list."""
+"""Rank poker hands: describe the best five of up to seven cards by a list that can be compared."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 
 
 def rank(cards: Iterable[str]) -> Rank:
-    """Return the rank of the best hand of five among five to seven different cards; equal lists tie."""
+    """Return the rank of the best five-card hand in five to seven different cards. Hands with equal ranks tie."""
     total = sum(map(_CODE.__getitem__, cards), _START)
     if total & _FIVE_OF_A_SUIT:
         return _flush(total, cards)
@@ -29,12 +29,12 @@ def rank(cards: Iterable[str]) -> Rank:
 
 
 def category(rank: Rank) -> str:
-    """Return the name of the hand, as announced at the table."""
+    """Return the name of the category of a rank, such as "full house"."""
     return CATEGORIES[rank[0]]
 
 
 # A card is a number, and a hand is the sum of its cards. Three bits for each of the 13 ranks count the cards of that
-# rank; above them, four bits for each suit count from 3, so that their top bit is set from five cards of the suit.
+# rank. Above them, four bits for each suit count its cards from 3, so that five cards of the suit set their top bit.
 _SUITS_FROM = 3 * len(RANKS)
 _RANKS_ONLY = (1 << _SUITS_FROM) - 1
 _START = 0x3333 << _SUITS_FROM
@@ -43,7 +43,7 @@ _CODE = {card: (1 << 3 * RANKS.index(card[0])) + (1 << _SUITS_FROM + 4 * SUITS.i
 
 
 class _RankCache(dict[int, Rank]):
-    """Hand ranks by the rank part of a sum, computed on first use (at most 49,205 for seven cards)."""
+    """Cache hand ranks by the rank part of a sum: at most 49,205 for seven cards."""
 
     def __missing__(self, counts: int) -> Rank:
         self[counts] = rank = _rank_without_flush(counts)
@@ -54,7 +54,7 @@ _BY_RANKS = _RankCache()
 
 
 def _rank_without_flush(counts: int) -> Rank:
-    """Return the best hand by ranks alone, ignoring flushes."""
+    """Return the rank of the best hand, ignoring flushes."""
     count = {value: counts >> 3 * (value - 2) & 7 for value in range(14, 1, -1)}
     held = [value for value in count if count[value]]
     fours, threes = [v for v in held if count[v] == 4], [v for v in held if count[v] == 3]
@@ -76,7 +76,7 @@ def _rank_without_flush(counts: int) -> Rank:
 
 
 def _flush(total: int, cards: Iterable[str]) -> Rank:
-    # With five of a suit among seven cards neither four of a kind nor a full house is possible.
+    # If five of seven cards have one suit, neither four of a kind nor a full house is possible.
     index = ((total & _FIVE_OF_A_SUIT) >> _SUITS_FROM).bit_length() // 4 - 1
     suit = SUITS[index]
     held = sorted((2 + RANKS.index(card[0]) for card in cards if card[1] == suit), reverse=True)
@@ -85,7 +85,7 @@ def _flush(total: int, cards: Iterable[str]) -> Rank:
 
 
 def _straight_top(held: list[int]) -> int:
-    """Return the top rank of the best straight among descending different ranks, or 0; the ace is also low."""
+    """Return the top rank of the best straight, or 0. ``held`` is descending without duplicates; aces are also low."""
     for i in range(len(held) - 4):
         if held[i] - held[i + 4] == 4:
             return held[i]

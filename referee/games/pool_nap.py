@@ -1,6 +1,6 @@
-"""Pool Nap: draw of the first dealer, then rounds of contribution -> deck -> bid -> five tricks -> payout.
+"""Play Pool Nap: draw the first dealer, then play rounds of contribution -> deck -> bid -> five tricks -> payout.
 
-The order is that of the rules page (``PN-nn`` are its rulings).
+The code follows the order of the rules page, whose rulings are ``PN-nn``.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ HAND = 5  # cards of a seat and tricks of a round
 NAP = 5  # a bid of every trick
 LEAST_ROUNDS = 20  # `rounds` 0 means the smallest multiple of the seats from this number on
 
-# All actions there are, created once; callers must not modify them.
+# All possible actions, created once. Callers must not modify them.
 PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "tricks": tricks} for tricks in range(NAP + 1)]
 PLAYS: dict[str, Json] = {card: {"type": "play", "card": card} for card in DECK}
@@ -24,7 +24,7 @@ PLAYS: dict[str, Json] = {card: {"type": "play", "card": card} for card in DECK}
 
 @dataclass
 class PoolNap(State):
-    """A match of Pool Nap for two to ten seats."""
+    """Represent a match of Pool Nap for two to ten seats."""
 
     name = "pool-nap"
     rules_version = 1
@@ -57,9 +57,9 @@ class PoolNap(State):
     dealer: Seat | None = None
     order: list[Seat] = field(default_factory=list)  # of this round: left of the dealer first, the dealer last
     hands: list[list[str]] = field(default_factory=list)  # canonical order
-    aside: list[str] = field(default_factory=list)  # not dealt in this round
+    aside: list[str] = field(default_factory=list)  # cards not dealt in this round
     bids: list[Json] = field(default_factory=list)  # {"seat", "tricks"}, a pass is 0
-    bid: int = 0  # the highest so far
+    bid: int = 0  # the highest bid so far
     bidder: Seat | None = None
     trump: str | None = None
     trick: list[Json] = field(default_factory=list)  # {"seat", "card"} in order of play
@@ -162,7 +162,7 @@ class PoolNap(State):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """Return the only legal action that ``action`` can mean; the caller compares the rest."""
+        """Return the only legal action that ``action`` can mean, or None. The caller compares all members."""
         if self.phase == "play":
             card = action.get("card")
             return PLAYS[card] if type(card) is str and self._may_play(seat, card) else None
@@ -173,7 +173,7 @@ class PoolNap(State):
         return BIDS[tricks] if fits else None
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Chips, bids and hand sizes are public. That only one of several cards may be played is not.
+        # Chips, bids and hand sizes are public. The other seats do not know when only one of several cards is legal.
         if self.phase == "bid" or len(self.hands[seat]) == 1:
             legal = self.legal(seat)
             return legal[0] if len(legal) == 1 else None
@@ -300,7 +300,7 @@ class PoolNap(State):
         return [[other, bidder, min(self.bid, self.chips[other])] for other in others]
 
     def _payments_by(self, bidder: Seat, others: list[Seat]) -> list[list[int]]:
-        """Return payments of the bidder: all it owes or has, one chip at a time clockwise from its left (PN-14)."""
+        """Return [payer, payee, chips] lists. The bidder pays what it owes or has, chip by chip clockwise (PN-14)."""
         each, first = divmod(min(self.bid * len(others), self.chips[bidder]), len(others))
         return [[bidder, other, each + (i < first)] for i, other in enumerate(others)]
 
@@ -346,7 +346,7 @@ class PoolNap(State):
         return [chips - self.options["start_chips"] for chips in self.chips]
 
     def placements(self) -> list[int]:
-        """Rank seats still in by chips, then those that are out, the latest first (PN-16)."""
+        """Rank seats still in by chips, then those that are out, latest first (PN-16)."""
         return rank_seats(
             [(1, self.chips[seat]) if out is None else (0, out) for seat, out in enumerate(self.out_round)]
         )

@@ -1,7 +1,7 @@
-"""Prince Albert: opener -> votes -> rounds of deal -> bet -> bid -> bet -> draw -> all in -> bet -> show -> score.
+"""Play Prince Albert: opener, votes, rounds of deal -> bet -> bid -> bet -> draw -> all in -> bet -> show -> score.
 
-The order is that of the rules page (``PA-nn`` are its rulings). The cards, and what is optional (betting, votes),
-have modules of their own; ``poker.py`` ranks hands.
+The code follows the order of the rules page, whose rulings are ``PA-nn``. Separate modules handle the cards, betting
+and votes; ``poker.py`` ranks hands.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from referee.games.prince_albert_drawing import PASS, Drawing
 from referee.games.prince_albert_votes import MOTIONS, THROW, THROWS, VOTE, Votes
 from referee.games.state import Event, Json, Seat, rank_seats
 
-EIGHT = 8  # the stake is this less the bid
+EIGHT = 8  # the stake is EIGHT - bid
 
-# All actions there are, created once; callers must not modify them.
+# All possible actions, created once. Callers must not modify them.
 BIDS: list[Json] = [{"type": "bid", "cards": cards} for cards in range(EIGHT + 1)]
 OFFERS: list[list[Json]] = [[*BIDS[highest::-1], PASS] for highest in range(EIGHT + 1)]  # by the highest bid left
 ALL_IN: dict[str, Json] = {kind: {"type": kind} for kind in ("all_in", "stay")}
@@ -29,7 +29,7 @@ TOLD_NEXT_ROUND = {"show", "hide", "pot", "round_end"}
 
 @dataclass
 class PrinceAlbert(Votes, Betting, Drawing):
-    """A match of Prince Albert for two to five seats."""
+    """Represent a match of Prince Albert for two to five seats."""
 
     name = "prince-albert"
     rules_version = 1
@@ -55,13 +55,13 @@ class PrinceAlbert(Votes, Betting, Drawing):
 
     round: int = 0
     points: list[int] = field(default_factory=list)
-    bids: list[int | None] = field(default_factory=list)  # the last of each seat
-    bid: int | None = None  # the lowest
+    bids: list[int | None] = field(default_factory=list)  # the last bid of each seat
+    bid: int | None = None  # the lowest bid of the round
     bid_out: list[bool] = field(default_factory=list)
     stake: int = 0
     all_in: list[bool] = field(default_factory=list)
-    history: list[Event] = field(default_factory=list)  # of this round, unmasked
-    previous: list[Event] = field(default_factory=list)  # how the round before ended
+    history: list[Event] = field(default_factory=list)  # events of this round, unmasked
+    previous: list[Event] = field(default_factory=list)  # events of the round before that are still shown
 
     # -- options --
 
@@ -190,7 +190,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
     # -- drawing --
 
     def _draw(self) -> None:
-        low = self.low_bidders if self.bid == 0 else []  # PA-08: who bid zero draws nothing
+        low = self.low_bidders if self.bid == 0 else []  # PA-08: seats that bid zero draw nothing
         draw_out = [folded or seat in low for seat, folded in enumerate(self.folded)]
         self.open_drawing(self._clockwise(), draw_out)
 
@@ -263,7 +263,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return BIDS[self._least_bid() : self.highest_bid + 1][::-1]
 
     def _must_bid(self) -> bool:
-        """Return whether only the asked seat is left, with no bid on the table (PA-05)."""
+        """Return whether only the asked seat is left and nobody has bid (PA-05)."""
         return self.bid is None and len(self.queue) == 1
 
     def _least_bid(self) -> int:
@@ -279,7 +279,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """Return the only legal action that ``action`` can mean; the caller compares the rest."""
+        """Return the only legal action that ``action`` can mean, or None. The caller compares all members."""
         match self.phase:
             case "drawing":
                 return self.meant_exchange(seat, action) if "discard" in action else PASS
@@ -303,7 +303,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return BIDS[cards] if fits else None
 
     def default(self, seat: Seat) -> Json:
-        """Return the default action: never a lower bid, a card, a bet or a claim (PA-43)."""
+        """Return the default action, which never lowers a bid, exchanges a card, bets or claims (PA-43)."""
         match self.phase:
             case "drawing":
                 return PASS
@@ -319,7 +319,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
                 return self.legal(seat)[0]
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Passes and the remaining bids are public; all other phases offer a choice.
+        # Only bidding can leave a single action, and all seats know the passes and the remaining bids.
         if self.phase == "bidding" and self._must_bid() and self._least_bid() == self.highest_bid:
             return BIDS[self.highest_bid]
         return None
@@ -372,7 +372,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         self._close_round(winners[0])  # PA-21
 
     def _gain(self, seat: Seat, winners: list[Seat]) -> int:
-        """Return the gain of a claim: won alone, pushed if shared, else lost, as by folding (PA-18, PA-20, PA-32)."""
+        """Return the gain of a claim. A tie for the win is a push or a loss; a fold loses (PA-18, PA-20, PA-32)."""
         claimed = seat in self.low_bidders or self.all_in[seat]
         if not claimed:
             return self.bonus if seat in winners else 0  # PA-11
@@ -409,7 +409,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return self.points[:]
 
     def returns(self) -> list[int]:
-        """Return the tallies (PA-41)."""
+        """Return the points or, if chips decide the ranks, the gain in chips plus the value of the points (PA-41)."""
         if self.options["rank_by"] == "points":
             return self.points[:]
         start, worth = self.options["stack"], self.options["point_value"]

@@ -1,6 +1,6 @@
-"""The cash of Prince Albert: antes, fixed-limit betting and pots in layers (PA-28 to PA-35).
+"""Play the betting of Prince Albert: antes, fixed-limit wagers, and main and side pots (PA-28 to PA-35).
 
-``prince_albert.py`` decides when there is a betting round and whose hand is best.
+``prince_albert.py`` decides when seats bet and ranks the hands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,26 +9,26 @@ from dataclasses import dataclass, field
 from referee.games.poker import Rank
 from referee.games.state import Json, Seat, State
 
-# All wagers there are, created once; callers must not modify them.
+# All possible wagers, created once. Callers must not modify them.
 WAGER: dict[str, Json] = {kind: {"type": kind} for kind in ("check", "call", "bet", "raise", "fold")}
 
 
 @dataclass
 class Betting(State):
-    """The part of a position that cash adds; empty without the option."""
+    """Represent the part of a position that concerns cash. It is empty without the option."""
 
     chips: list[int] = field(default_factory=list)
     folded: list[bool] = field(default_factory=list)
-    paid: list[int] = field(default_factory=list)  # this round, ante included
-    put: list[int] = field(default_factory=list)  # this betting
-    level: int = 0  # what staying in costs, this betting
+    paid: list[int] = field(default_factory=list)  # chips paid in this round, including the ante
+    put: list[int] = field(default_factory=list)  # chips paid in this betting
+    level: int = 0  # chips that a seat must have put in this betting to stay in
     raises: int = 0
-    acted: list[bool] = field(default_factory=list)  # this betting
+    acted: list[bool] = field(default_factory=list)  # in this betting
 
     # -- what the game provides --
 
     def close_betting(self) -> None:
-        """Continue after the betting of this phase, or after a fold that leaves one seat."""
+        """Continue the game after the betting of this phase, or after a fold that leaves one seat."""
         raise NotImplementedError
 
     # -- a round --
@@ -75,7 +75,7 @@ class Betting(State):
         return ["call" if owed else "check", *more, "fold"]  # PA-33: also where checking costs nothing
 
     def _may_go_up(self, seat: Seat, owed: int) -> bool:
-        """PA-30: no bet or raise falls short."""
+        """Return whether the seat may bet or raise. It must be able to pay the full amount (PA-30)."""
         if not self._covers(seat, owed + self._unit()):
             return False
         return not owed or (self.raises < self.options["max_raises"] and self._others_have_chips(seat))
@@ -115,21 +115,21 @@ class Betting(State):
     # -- chips --
 
     def _covers(self, seat: Seat, chips: int) -> bool:
-        """Return whether the purse has this many chips; an open account always does (PA-30)."""
+        """Return whether the seat has this many chips. An open account is unlimited (PA-30)."""
         return self.options["stack"] == 0 or self.chips[seat] >= chips
 
     def _others_have_chips(self, seat: Seat) -> bool:
         return any(other != seat and self._covers(other, 1) for other in self.seats_in())
 
     def _pay(self, seat: Seat, chips: int) -> int:
-        """Pay what is due, or all the seat has. Return the amount."""
+        """Pay ``chips``, or all that the seat has if it has fewer. Return the amount."""
         paid = chips if self._covers(seat, chips) else self.chips[seat]
         self.chips[seat] -= paid
         self.paid[seat] += paid
         return paid
 
     def pay_pots(self, order: Sequence[Seat], ranks: Mapping[Seat, Rank]) -> None:
-        """Pay each layer to the best shown hands that contributed to it (PA-34); odd chips follow ``order``."""
+        """Pay each layer of the pot to the best shown hands of its contributors (PA-34). Odd chips follow ``order``."""
         for chips, rivals in layers(self.paid, self.seats_in()):
             shown = [seat for seat in rivals if seat in ranks]
             best = max((ranks[seat] for seat in shown), default=None)
@@ -142,7 +142,7 @@ class Betting(State):
 
 
 def layers(paid: Sequence[int], seats_in: Sequence[Seat]) -> list[tuple[int, list[Seat]]]:
-    """Return the layers of the pot from the bottom: chips, and the seats still in that paid for the whole layer."""
+    """Return the layers of the pot, lowest first: the chips, and the seats still in that paid for the whole layer."""
     tops = sorted({paid[seat] for seat in seats_in} - {0})
     return [
         (

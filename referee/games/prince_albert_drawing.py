@@ -1,4 +1,4 @@
-"""The cards of a round of Prince Albert: the deal, discarding and drawing, and who may see which card.
+"""Handle the cards of Prince Albert: deal them, exchange them, and hide them from seats that may not see them.
 
 ``prince_albert.py`` handles bids, which determine the number of draws, and decides which hands win.
 """
@@ -12,11 +12,11 @@ from referee.games.cards import DECK, ORDER, UNKNOWN, in_order
 from referee.games.state import Event, Json, Seat, State, hide_cards
 
 HAND = 5
-DOWN = 2  # face down of a hand in Hold'em
+DOWN = 2  # cards of a hand dealt face down with the option holdem
 VEILED = {"deck", "deal", "exchange"}  # events that are masked for some viewers
 Source = str | Seat  # "deck", or the seat whose pile it is
 
-# All actions there are, created once; callers must not modify them.
+# All possible actions, created once. Callers must not modify them.
 PASS: Json = {"type": "pass"}
 EXCHANGES: dict[str, dict[Source, Json]] = {
     card: {source: {"type": "exchange", "discard": card, "from": source} for source in ("deck", *range(5))}
@@ -26,7 +26,7 @@ EXCHANGES: dict[str, dict[Source, Json]] = {
 
 @dataclass
 class Drawing(State):
-    """The part of a position that describes the cards."""
+    """Represent the part of a position that concerns cards."""
 
     deck: list[str] = field(default_factory=list)  # top first
     down: list[list[str]] = field(default_factory=list)  # of each hand, canonical order
@@ -41,7 +41,7 @@ class Drawing(State):
     # -- what the game provides --
 
     def close_drawing(self) -> None:
-        """Continue when no seat draws any more."""
+        """Continue the game when no seat draws any more."""
         raise NotImplementedError
 
     # -- the deal --
@@ -53,7 +53,7 @@ class Drawing(State):
         self.draw_out, self.turned_up = [False] * self.players, [False] * self.players
 
     def deal(self, deck: list[str], order: Sequence[Seat]) -> None:
-        """Deal one card at a time along ``order``, five times round (PA-02)."""
+        """Deal one card at a time in the order of seats ``order``, five times round (PA-02)."""
         seats = self.players
         self.emit("deck", cards=deck)
         self.deck = deck[HAND * seats :]
@@ -64,7 +64,7 @@ class Drawing(State):
             self.emit("deal", seat=seat, down=self.down[seat][:], up=self.up[seat][:])
 
     def hand(self, seat: Seat) -> list[str]:
-        """Return the hand in the order in which it is always listed."""
+        """Return the hand: the cards face down, then those face up, each in canonical order."""
         return self.down[seat] + self.up[seat]
 
     def _nothing(self) -> list[list[str]]:
@@ -84,7 +84,7 @@ class Drawing(State):
         return [EXCHANGES[card][source] for card in self.hand(seat) for source in sources]
 
     def meant_exchange(self, seat: Seat, action: Json) -> Json | None:
-        """Return the only exchange that ``action`` can mean, if the seat may make it."""
+        """Return the exchange that ``action`` describes, or None if the seat may not make it."""
         card: Any = action["discard"]
         source: Any = action.get("from")
         if card not in self.down[seat] and card not in self.up[seat]:
@@ -142,7 +142,7 @@ class Drawing(State):
 
     @classmethod
     def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
-        # Every view contains the history, most of which is public.
+        # Mask only events that need it, because every observation contains the history and most of it is public.
         masked = cls.mask_event
         readings = [masked(event, viewer) if event["event"] in VEILED else event for event in events]
         return [event for event in readings if event is not None]
@@ -160,7 +160,7 @@ class Drawing(State):
 
 
 def _exchange_seen(event: Event) -> Event:
-    """Return what others see: all except a card discarded or drawn face down."""
+    """Return the exchange as other seats see it, without a card that is discarded or drawn face down."""
     if event["was"] == "up":
         return event
     discard = UNKNOWN if event["pile"] == "down" else event["discard"]

@@ -1,4 +1,4 @@
-"""The votes of Prince Albert on its open rules: motion by motion, ties by rock, paper, scissors (PA-40).
+"""Hold the votes of Prince Albert on options, one motion at a time; rock, paper, scissors breaks ties (PA-40).
 
 ``prince_albert.py`` selects the options and continues after the last vote.
 """
@@ -20,11 +20,11 @@ THROW: dict[str, Json] = {sign: {"type": "throw", "sign": sign} for sign in ("ro
 
 @dataclass
 class Votes(State):
-    """The part of a position that describes the votes."""
+    """Represent the part of a position that concerns votes."""
 
     opener: Seat | None = None
     motion: str | None = None  # the option being voted on
-    motions: list[str] = field(default_factory=list)  # to be voted on after it
+    motions: list[str] = field(default_factory=list)  # options to vote on afterwards
     votes: list[str] = field(default_factory=list)  # on this motion, by seat
     rival: Seat | None = None  # the seat that throws against the opener
     throws: int = 0  # tied throws of this motion so far
@@ -32,7 +32,7 @@ class Votes(State):
     # -- what the game provides --
 
     def close_votes(self) -> None:
-        """Continue after the last vote."""
+        """Continue the game after the last vote."""
         raise NotImplementedError
 
     # -- voting --
@@ -46,7 +46,7 @@ class Votes(State):
         self.ask("vote", range(self.players), together=True)
 
     def values(self) -> list[str]:
-        """Return the values to vote for: the configured one, then the other."""
+        """Return both values of the option: the configured value, then the other."""
         assert self.motion is not None
         configured = self.options[self.motion]
         return sorted(MOTIONS[self.motion], key=lambda value: value != configured)

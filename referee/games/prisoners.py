@@ -1,6 +1,6 @@
-"""Prisoners: draw of the first dealer, then deals of pile -> deck -> prisoners, each (name_suit) -> bids -> settled.
+"""Play Prisoners: draw the first dealer, then play deals of pile -> deck -> prisoners: (name_suit) -> bids -> settled.
 
-The order is that of the rules page (``PR-nn`` are its rulings). ``prisoners_bids.py`` has the possible bids.
+The code follows the order of the rules page, whose rulings are ``PR-nn``. ``prisoners_bids.py`` lists possible bids.
 """
 
 from bisect import insort
@@ -19,14 +19,14 @@ POINTS = {"J": 50, "Q": 100, "K": 150, JOKER: 200}
 COURT_CARDS = tuple(card for card in DECK if card[0] in POINTS)  # prisoners of one deck, without its jokers
 JOKERS = 2  # of one deck
 
-# All actions but the bids, created once; callers must not modify them.
+# All possible actions except bids, created once. Callers must not modify them.
 PASS: Json = {"type": "pass"}
 NAMINGS: dict[str, Json] = {suit: {"type": "name_suit", "suit": suit} for suit in SUITS}
 
 
 @dataclass
 class Prisoners(State):
-    """A match of Prisoners for two to ten seats."""
+    """Represent a match of Prisoners for two to ten seats."""
 
     name = "prisoners"
     rules_version = 1
@@ -60,18 +60,20 @@ class Prisoners(State):
     points: list[int] = field(default_factory=list)
     deal: int = 0
     dealer: Seat | None = None
-    leader: Seat | None = None  # bids first
+    leader: Seat | None = None  # the seat that bids first
     hands: list[list[str]] = field(default_factory=list)  # canonical order
-    left_over: list[str] = field(default_factory=list)  # not dealt
+    left_over: list[str] = field(default_factory=list)  # cards not dealt
     pile: list[str] = field(default_factory=list)  # prisoners face down, top first
     refuse: list[str] = field(default_factory=list)  # bid cards spent in this deal, canonical order
     joker_seen: bool = False  # in this deal
-    claims: list[Seat] = field(default_factory=list)  # first in line first
-    turned: list[Json] = field(default_factory=list)  # {"prisoner", "suit", "to"}, settled
+    claims: list[Seat] = field(default_factory=list)  # seats that earned a joker, in the order of their claims
+    turned: list[Json] = field(default_factory=list)  # settled prisoners: {"prisoner", "suit", "to"}
     prisoner: str | None = None  # up for bids
-    suit: str | None = None  # its own, or the one a joker takes
+    suit: str | None = None  # that of the prisoner, or the suit that a joker takes
     high: Json | None = None  # {"seat", "cards", "total"}, the bid to beat
-    bids: list[Json] = field(default_factory=list)  # the same for all bids and passes; a pass has no cards and total 0
+    bids: list[Json] = field(
+        default_factory=list
+    )  # all bids and passes in the same form; a pass has no cards and the total 0
 
     # -- options --
 
@@ -138,7 +140,7 @@ class Prisoners(State):
     # -- a prisoner, from turning to settling --
 
     def _go_on(self) -> None:
-        """Turn prisoners until a seat is asked about one or the deal is over."""
+        """Turn prisoners up until a seat must decide about a prisoner, or the deal is over."""
         while self.pile:
             self._turn()
             if self.queue:
@@ -165,7 +167,7 @@ class Prisoners(State):
     def _name_suit(self, seat: Seat, suit: str) -> None:
         self.suit = suit
         self.emit("name_suit", deal=self.deal, seat=seat, suit=suit)
-        self._force_aces(suit)  # a joker whose suit is named is the first of its deal
+        self._force_aces(suit)  # only the first joker of a deal has its suit named
         self._offer()
 
     def _force_aces(self, suit: str) -> None:
@@ -181,7 +183,7 @@ class Prisoners(State):
         self.emit("claim", deal=self.deal, seat=seat, jokers=jokers)
 
     def _offer(self) -> None:
-        """Give the prisoner to the seat that earned it, or open the auction."""
+        """Give the prisoner to a seat that earned a joker, or open the auction."""
         if self._is_joker() and self.claims:
             self._settle_prisoner(self.claims.pop(0), "claim")
         elif any(self.hands):
@@ -230,7 +232,7 @@ class Prisoners(State):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """Return the legal action that ``action`` means; the cards of a bid may be in any order."""
+        """Return the legal action equal to ``action``, or None. The cards of a bid may be in any order."""
         if self.phase == "name_suit":
             suit = action.get("suit")
             return NAMINGS[suit] if type(suit) is str and NAMINGS.get(suit) == action else None
@@ -277,19 +279,19 @@ class Prisoners(State):
         if jokers:
             self._claim(seat, jokers)
         if self.options["bidding"] == "open":
-            self.queue.append(seat)  # PR-05: its next turn, should it be overtaken
+            self.queue.append(seat)  # PR-05: it has another turn if it is overtaken
 
     def _pass(self, seat: Seat) -> None:
         self.bids.append({"seat": seat, "cards": [], "total": 0})
         self.emit("pass", deal=self.deal, seat=seat)
 
     def _spend(self, seat: Seat, cards: list[str]) -> None:
-        for card in cards:  # PR-09: for good, overtaken or not
+        for card in cards:  # PR-09: the cards are spent even if the bid is overtaken
             self.hands[seat].remove(card)
             insort(self.refuse, card, key=ORDER.__getitem__)
 
     def _hear(self) -> None:
-        """Pass for seats that cannot bid (PR-16); settle the prisoner when no seat is left to bid."""
+        """Pass for seats that cannot bid (PR-16). Settle the prisoner when no seat is left that can bid."""
         assert self.suit is not None
         winner, to_beat = self.high["seat"] if self.high else None, self._to_beat()
         while self.queue and self.queue[0] != winner:
@@ -330,7 +332,7 @@ class Prisoners(State):
         return rank_seats(self.points)  # PR-17: equal points share a place
 
     def _lap(self, seat: Seat) -> list[Seat]:
-        """Return all seats in the direction of this match, beginning with this one (PR-03)."""
+        """Return all seats in the direction of play, beginning with this one (PR-03)."""
         step = 1 if self.options["direction"] == "clockwise" else -1
         return [(seat + step * i) % self.players for i in range(self.players)]
 
@@ -375,17 +377,17 @@ class Prisoners(State):
 
 
 def bid_cards(decks: int) -> list[str]:
-    """Return all bid cards in canonical order, twins side by side."""
+    """Return all bid cards in canonical order; with two decks, each card twice in a row."""
     return [card for card in BID_CARDS for _ in range(decks)]
 
 
 def prisoners(decks: int) -> list[str]:
-    """Return all prisoners in canonical order, twins side by side; jokers are numbered consecutively."""
+    """Return all prisoners in canonical order; with two decks, each twice in a row. Number the jokers consecutively."""
     jokers = [f"{JOKER}{number}" for number in range(1, JOKERS * decks + 1)]
     return [card for card in COURT_CARDS for _ in range(decks)] + jokers
 
 
 def aces_to_play(hand: list[str], suit: str) -> list[str]:
-    """Return the aces, one per suit, to be played at the first joker, which has this suit; [] for none."""
+    """Return the aces, one per suit, that the hand must play at the first joker, which has this suit; [] if none."""
     aces = in_order({card for card in hand if card[0] == ACE})
     return aces if claims_earned(aces, suit) else []  # PR-13, PR-14

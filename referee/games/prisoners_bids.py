@@ -1,6 +1,6 @@
-"""Bids on a prisoner: all possible bids with their total and index in a list, and those possible with a hand.
+"""List the bids on a prisoner: all possible bids with their totals, and the bids that a hand allows.
 
-``prisoners.py`` handles turns and consequences of bids; ``PR-nn`` are the rulings of its rules page.
+``prisoners.py`` handles the turns and the consequences of bids. ``PR-nn`` are the rulings of its rules page.
 """
 
 from bisect import bisect_left, bisect_right
@@ -40,11 +40,11 @@ def claims_earned(cards: Sequence[str], suit: str) -> int:
     return int(len(cards) == 3 and suit in {card[1] for card in cards})  # PR-13
 
 
-# -- all bids, created once; callers must not modify them --
+# -- all possible bids, created once; callers must not modify them --
 
 
 def _combinations_from(cards: Sequence[str], least: int = 1) -> list[tuple[str, ...]]:
-    """Yield every combination of at least the given number of these cards."""
+    """Return every combination of ``least`` or more of these cards."""
     return [chosen for size in range(least, len(cards) + 1) for chosen in combinations(cards, size)]
 
 
@@ -59,7 +59,7 @@ ACTIONS: dict[tuple[str, ...], Json] = {
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The bids on prisoners of one suit, in the order of legal actions. A bid is identified by its index here."""
+    """List the bids on prisoners of one suit, in the order of legal actions. The index of a bid identifies it."""
 
     actions: list[Json]
     totals: list[int]  # non-decreasing
@@ -83,7 +83,7 @@ BOOKS = {suit: _book(suit) for suit in SUITS}
 
 
 def bids_within(hand: tuple[str, ...], suit: str, to_beat: int) -> list[Json]:
-    """Return all bids with cards of this hand and a greater total than ``to_beat``, in the order of the book."""
+    """Return all bids with cards of this hand and a total above ``to_beat``, in the order of the book."""
     book, places = BOOKS[suit], places_within(hand, suit)
     first = bisect_right(book.totals, to_beat)
     return [*map(book.actions.__getitem__, places[bisect_left(places, first) :])]
@@ -95,30 +95,30 @@ def best_total(hand: tuple[str, ...], suit: str) -> int:
     return BOOKS[suit].totals[places[-1]] if places else 0
 
 
-# A set of cards is a number with one bit per card in canonical order, so a byte holds two ranks.
+# A set of cards is a number with one bit per card in canonical order. Each byte represents two ranks.
 BIT = {card: 1 << place for place, card in enumerate(BID_CARDS)}
 SUIT_BITS = {suit: sum(BIT[card] for card in own) for suit, own in OF_SUIT.items()}
 BYTES = len(BID_CARDS) // 8
 
 
-# The same hand is looked up many times while a prisoner is up for bids.
+# Cache results, because the same hand is looked up many times while a prisoner is up for bids.
 @lru_cache(maxsize=2048)
 def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
-    """Return the indexes in the book of this suit of all bids with cards of this hand, ascending."""
-    names = sum(map(BIT.__getitem__, {*hand}))  # twins count once
+    """Return the indexes of all bids with cards of this hand in the book of this suit, ascending."""
+    names = sum(map(BIT.__getitem__, {*hand}))  # equal cards of two decks count once
     sets = chain.from_iterable(map(getitem, _SET_PLACES[suit], names.to_bytes(BYTES, "little")))
     return tuple(sorted([*_suit_places(names & SUIT_BITS[suit], suit), *sets]))
 
 
 @cache
 def _suit_places(names: int, suit: str) -> tuple[int, ...]:
-    """Return the indexes of bids with cards of the suit alone; there are 1,024 sets of cards per suit."""
+    """Return the indexes of bids with cards of only this suit. There are 1,024 sets of cards per suit to cache."""
     own = [card for card in OF_SUIT[suit] if names & BIT[card]]
     return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own))))
 
 
 def _set_places(suit: str, byte: int) -> list[list[int]]:
-    """Return the indexes of pairs, threes and fours by the cards held of the two ranks of this byte."""
+    """Return the indexes of pairs, threes and fours of the two ranks of this byte, by the value of the byte."""
     bits = {cards: sum(BIT[card] for card in cards) >> 8 * byte & 255 for cards in SETS}
     held = [(BOOKS[suit].places[cards], own) for cards, own in bits.items() if own]
     return [[place for place, own in held if own & names == own] for names in range(256)]

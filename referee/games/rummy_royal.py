@@ -1,7 +1,7 @@
-"""Rummy Royal: draw of the first dealer, then deals of ante -> deck -> dealer -> (auction) -> lead … -> paying up.
+"""Play Rummy Royal: draw the first dealer, then play deals: ante -> deck -> dealer -> (auction) -> lead … -> pay up.
 
-After the last deal, chance deals out the chips left on the board. The order is that of the rules page (``RR-nn`` are
-its rulings).
+After the last deal, chance deals out the chips left on the board. The code follows the order of the rules page, whose
+rulings are ``RR-nn``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,23 +19,25 @@ BOARD = (*PAY_CARDS, "QK", "seq", "kitty", "pot")  # RR-02
 MOST_SEATS = 9  # RR-01
 MOST_BID = 200  # the largest `max_bid`
 
-NEXT = {low + suit: high + suit for low, high in pairwise(RANKS + "-") for suit in SUITS}  # of an ace: no card
+NEXT = {
+    low + suit: high + suit for low, high in pairwise(RANKS + "-") for suit in SUITS
+}  # the next card of the suit; after an ace, no card
 OPPOSITE = {"c": "red", "d": "black", "h": "black", "s": "red"}
 PAYING = {ranks: {*PAY_CARDS, *(ranks[-1] + suit for suit in SUITS)} for ranks in ("678", "89T")}  # by `sequence`
 SUITS_DUE = {"any": SUITS, "black": "cs", "red": "dh"}
 
-# All actions there are, created once; callers must not modify them.
+# All possible actions, created once. Callers must not modify them.
 CHOICES: list[Json] = [{"type": "keep"}, {"type": "sell"}, {"type": "swap"}]
 PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "amount": amount} for amount in range(MOST_BID + 1)]
 LEADS: dict[str, Json] = {card: {"type": "lead", "card": card} for card in DECK}
-# Likewise the cards on the table, by seat and card.
+# Entries for played cards, by seat and card; also created once.
 LAID: list[dict[str, Json]] = [{card: {"seat": seat, "card": card} for card in DECK} for seat in range(MOST_SEATS)]
 
 
 @dataclass
 class RummyRoyal(State):
-    """A match of Rummy Royal for two to nine seats."""
+    """Represent a match of Rummy Royal for two to nine seats."""
 
     name = "rummy-royal"
     rules_version = 1
@@ -55,14 +57,14 @@ class RummyRoyal(State):
     deal: int = 0
     dealer: Seat | None = None
     hands: list[list[str]] = field(default_factory=list)  # canonical order
-    dead: list[str] = field(default_factory=list)  # the extra hand, after a swap or sale the hand given up (RR-07)
+    dead: list[str] = field(default_factory=list)  # the extra hand or, after a swap or sale, the hand given up (RR-07)
     fate: str = "undecided"  # of the extra hand
     taker: Seat | None = None  # of the extra hand
     amount: int = 0  # the highest bid so far
     bidder: Seat | None = None
     passed: list[Seat] = field(default_factory=list)
-    holder: dict[str, Seat] = field(default_factory=dict)  # of every card in a hand, while cards are played
-    colour: str = "any"  # due
+    holder: dict[str, Seat] = field(default_factory=dict)  # by card: the seat whose hand contains it, during play
+    colour: str = "any"  # the colour to lead
     played: list[Json] = field(default_factory=list)  # {"seat", "card"}
     no_colour: list[Json] = field(default_factory=list)  # {"seat", "colour", "after"}
     final_dealer: Seat | None = None
@@ -157,7 +159,7 @@ class RummyRoyal(State):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """Return the only legal action that ``action`` can mean; the caller compares the rest."""
+        """Return the only legal action that ``action`` can mean, or None. The caller compares all members."""
         if self.phase == "lead":
             card = action.get("card")
             return LEADS[card] if type(card) is str and self._may_lead(seat, card) else None
@@ -175,7 +177,7 @@ class RummyRoyal(State):
         hand = self.hands[seat]
         if card not in hand or card[1] not in SUITS_DUE[self.colour]:
             return False
-        return card == next(own for own in hand if own[1] == card[1])  # the lowest of its suit
+        return card == next(own for own in hand if own[1] == card[1])  # only the lowest card of a suit may be led
 
     def _leads(self, seat: Seat) -> list[str]:
         """Return the lowest card of each suit that may be led, in the order of the suits."""
@@ -211,14 +213,14 @@ class RummyRoyal(State):
             self._auction(seat + 1)
 
     def _take_extra(self, seat: Seat) -> None:
-        """Exchange the whole hand for the whole extra hand, permanently."""
+        """Give the seat the extra hand in exchange for its own hand, for the rest of the deal."""
         self.taker = seat
         self.hands[seat], self.dead = self.dead, self.hands[seat]
 
     # -- the auction --
 
     def _auction(self, first: Seat) -> None:
-        """Ask the next seat from ``first`` on that can bid; the others pass for good (RR-10, RR-13)."""
+        """Ask the next seat that can bid, from ``first`` clockwise. Others pass for good (RR-10, RR-13)."""
         for seat in self.seats_from(first):
             if seat in (self.dealer, self.bidder) or seat in self.passed:
                 continue
@@ -281,14 +283,14 @@ class RummyRoyal(State):
             seat, lead = self._next_lead(seat)
 
     def _play_sequence(self, seat: Seat, lead: str) -> Seat:
-        """Play the lead and the cards it forces. Return the seat that played the last of them."""
+        """Play the lead and the cards that it forces. Return the seat that played the last of these cards."""
         card, deal, holder, paying = lead, self.deal, self.holder, PAYING[self.options["sequence"]]
         while True:
             hand = self.hands[seat]
             hand.remove(card)
             del holder[card]
             self.played.append(LAID[seat][card])
-            # Inlined emit(): no other event is as frequent.
+            # emit() is inlined for speed, because this is the most frequent event.
             self.unsent.append({"event": "play", "deal": deal, "seat": seat, "card": card, "lead": card == lead})
             if card in paying:
                 self._pay(seat, card)
@@ -305,9 +307,9 @@ class RummyRoyal(State):
         self.emit("stop", deal=self.deal, seat=seat, card=card, colour=self.colour)
 
     def _next_lead(self, first: Seat) -> tuple[Seat, str | None]:
-        """Pass the lead on from ``first`` to a seat that has the colour. Return that seat and the card to lead.
+        """Pass the lead from ``first`` to a seat that has the colour. Return that seat and the card that it must lead.
 
-        The card is None when that seat is asked, and when no seat has the colour and the deal is over.
+        The card is None if the seat has a choice and was asked, and if no seat has the colour, which ends the deal.
         """
         for seat in self.seats_from(first):
             leads = self._leads(seat)
@@ -327,14 +329,14 @@ class RummyRoyal(State):
         ranks = self.options["sequence"]
         if card in self.board:
             self._win(seat, card)
-        # RR-14: a seat that holds all cards of a combination always plays them consecutively.
+        # RR-14: a seat that has all cards of a combination always plays them consecutively.
         if card == "Kh" and self._played_last(seat, "Qh", "Kh"):
             self._win(seat, "QK")
         if card[0] == ranks[-1] and self._played_last(seat, *(rank + card[1] for rank in ranks)):
             self._win(seat, "seq")
 
     def _played_last(self, seat: Seat, *cards: str) -> bool:
-        """Return whether the last cards played are these, in this order, by this seat."""
+        """Return whether this seat played these cards last, in this order."""
         return self.played[-len(cards) :] == [LAID[seat][card] for card in cards]
 
     def _win(self, seat: Seat, space: str) -> None:
@@ -372,7 +374,7 @@ class RummyRoyal(State):
     # -- end of the match --
 
     def _close_board(self) -> None:
-        """Put all chips not won on the pay cards, the remainder chip by chip from the ten on (RR-15)."""
+        """Distribute all chips not won over the pay cards; the remainder goes chip by chip from the ten on (RR-15)."""
         each, first = divmod(sum(self.board.values()), len(PAY_CARDS))
         if not each and not first:
             self._end()
@@ -383,7 +385,7 @@ class RummyRoyal(State):
         self.ask_draw("final_dealer", range(self.players))
 
     def _deal_out(self, dealer: Seat, deck: list[str]) -> None:
-        """Deal face up until all pay cards are out. Each brings its chips to the seat that gets it."""
+        """Deal face up until all pay cards are out. The seat that gets a pay card gets its chips."""
         spaces = {card: self.board[card] for card in PAY_CARDS}
         won: list[Json] = [
             {"seat": (dealer + 1 + place) % self.players, "card": card, "chips": spaces[card]}
@@ -456,7 +458,7 @@ class RummyRoyal(State):
 
     @classmethod
     def mask_event(cls, event: Event, viewer: Seat | None) -> Event:
-        """Mask the event as if no dealer ever saw its hand (RR-08)."""
+        """Mask the event as if the dealer never looked at the hand (RR-08), because options are not known here."""
         return _mask_event(event, viewer, looked=False)
 
     @classmethod
@@ -476,7 +478,7 @@ class RummyRoyal(State):
 
 
 def _mask_event(event: Event, viewer: Seat | None, *, looked: bool) -> Event:
-    """Return the event as ``viewer`` may read it; ``looked``: the dealer knows the hand it was dealt."""
+    """Return the event as ``viewer`` may see it. With ``looked``, the dealer may see the hand dealt to it."""
     match event:
         case {"event": "deal", "dealer": dealer, "deck": deck, "hands": hands, "extra": extra}:
             own = viewer if looked or viewer != dealer else None

@@ -1,6 +1,6 @@
-"""Saint Poker: deal, then rounds of river -> select -> (draw) -> pickup, until the last round is over.
+"""Play Saint Poker: deal, then rounds of river -> select -> (draw) -> pickup, until the last round is over.
 
-The order is that of the rules page (``SP-nn`` are its rulings). ``poker.py`` ranks hands.
+The code follows the order of the rules page, whose rulings are ``SP-nn``. ``poker.py`` ranks hands.
 """
 
 from bisect import insort
@@ -15,9 +15,9 @@ from referee.games.poker import Rank, category, rank
 from referee.games.state import Json, Seat, Secret, State, rank_seats
 
 HAND = 10  # cards dealt to each seat
-RIVER = 5  # future-river cards and one card of each seat; with five seats the seats fill it alone
+RIVER = 5  # cards: one of each seat, the others from the future river
 
-# All actions there are, created once; callers must not modify them.
+# All possible actions, created once. Callers must not modify them.
 RIVER_ACTIONS = {card: {"type": "river", "card": card} for card in DECK}
 SELECT_ACTIONS = {pair: {"type": "select", "cards": [*pair]} for pair in combinations(DECK, 2)}
 TAKE_ACTIONS = {card: {"type": "take", "card": card} for card in DECK}
@@ -25,7 +25,7 @@ TAKE_ACTIONS = {card: {"type": "take", "card": card} for card in DECK}
 
 @dataclass
 class SaintPoker(State):
-    """A match of Saint Poker for two to five seats."""
+    """Represent a match of Saint Poker for two to five seats."""
 
     name = "saint-poker"
     rules_version = 1
@@ -45,9 +45,13 @@ class SaintPoker(State):
     future_river: list[str] = field(default_factory=list)
     river: list[Json] = field(default_factory=list)  # {"card", "from"}, still on the table
     revealed: list[list[str]] = field(default_factory=list)  # still on the table
-    takeable: list[str] = field(default_factory=list)  # all that lies face up, canonical order, from the scoring on
+    takeable: list[str] = field(
+        default_factory=list
+    )  # all cards face up on the table after the scoring, canonical order
     ranks: list[Rank | None] = field(default_factory=list)
-    unordered: list[list[Seat]] = field(default_factory=list)  # tied groups without a place yet, worst first
+    unordered: list[list[Seat]] = field(
+        default_factory=list
+    )  # groups of tied seats not yet in the pickup order, worst first
     pickup_order: list[Seat] = field(default_factory=list)
     lap: int = 0
     discards: list[str] = field(default_factory=list)
@@ -121,7 +125,7 @@ class SaintPoker(State):
         return meant
 
     def _find_legal_action(self, hand: list[str], action: Json) -> Json | None:
-        """Return the legal action that ``action`` means; a pair may be in either order."""
+        """Return the legal action equal to ``action``, or None. The cards of a pair may be in either order."""
         if self.phase == "select":
             cards = action.get("cards")
             if type(cards) is not list or len(cards) != 2 or cards[0] not in hand or cards[1] not in hand:
@@ -134,7 +138,7 @@ class SaintPoker(State):
         return actions[card] if card in among and action == actions[card] else None
 
     def forced_action(self, seat: Seat) -> Json | None:
-        # Hand sizes are public, cards are not: only with two cards left is the action publicly forced.
+        # Hand sizes are public and cards are not, so an action is publicly forced only when two cards are left.
         if self.phase == "select" and len(self.hands[seat]) == 2:
             return self.legal(seat)[0]
         return None
@@ -191,13 +195,13 @@ class SaintPoker(State):
             self._end()
         else:
             self.phase, self.lap = "pickup", 1
-            # All cards there, including the taker's own and those that others put in the river (SP-09).
+            # A seat may take any card there, also its own and those that others put in the river (SP-09).
             self.takeable = in_order(river + [card for own in self.revealed for card in own])
             self.unordered = groups[::-1]
             self._order_pickup()
 
     def _order_pickup(self) -> None:
-        """Order seats from the worst rank; request a draw for every tied group, including the winners' (SP-10)."""
+        """Order seats from the worst rank. Request a draw for every tied group, also of the winners (SP-10)."""
         while self.unordered:
             if len(self.unordered[0]) > 1:
                 self.ask_draw("pickup_order", self.unordered[0], ordered=True)
@@ -226,7 +230,7 @@ class SaintPoker(State):
             self._discard()
 
     def _lift(self, card: str) -> str | Seat:
-        """Take the card off the table. Return where it was: the river or a seat."""
+        """Take the card off the table. Return its source: "river", or the seat that revealed it."""
         self.takeable.remove(card)
         for place, entry in enumerate(self.river):
             if entry["card"] == card:

@@ -1,6 +1,6 @@
-"""The base class of games: a position as plain data, with the flow that all games share.
+"""Define the base class of games: a position as plain data, and the flow of decisions that all games share.
 
-Each game defines legal actions and their consequences. Seeds, clocks and logs are the match's.
+Each game defines its legal actions and their consequences. Matches handle seeds, clocks and logs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ Event = Json
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Cards in an event that are hidden until the match is over. ``by_seat``: each seat sees its own."""
+    """Describe cards in an event that are hidden until the match is over. With ``by_seat``, each seat sees its own."""
 
     event: str
     member: str
@@ -32,25 +32,24 @@ class Secret:
 
 @dataclass
 class State:
-    """Base of all games. Events, actions and observations are JSON objects as specified on the rules page.
+    """Represent a position of a match. Events, actions and observations are JSON objects as on the rules page.
 
-    One of three holds: a chance outcome is due (``chance()`` is not None), decisions are due (``pending()`` is not
-    empty), or the match is over. Returned actions and events are never modified afterwards, so they may be shared;
-    callers must not modify them.
+    At any time, either a chance outcome is due (``chance()`` is not None), or decisions are due (``pending()`` is not
+    empty), or the match is over. Returned actions and events may be shared between positions: nobody may modify them.
     """
 
     name: ClassVar[str]
     rules_version: ClassVar[int]
     seats: ClassVar[range]
     option_specs: ClassVar[tuple[Option, ...]]
-    opening: ClassVar[str]  # the event that begins a round, or a deal in games that consist of deals
+    opening: ClassVar[str]  # the event that begins a round, or a deal if the game consists of deals
     secrets: ClassVar[tuple[Secret, ...]]  # what ``mask_event`` hides
 
     players: int
     options: Json
     phase: str = ""
-    queue: list[Seat] = field(default_factory=list)  # seats whose decision of this phase is due, the next first
-    together: bool = False  # the whole queue is asked concurrently; answers stay sealed until the last
+    queue: list[Seat] = field(default_factory=list)  # seats that must decide in this phase, the next one first
+    together: bool = False  # the seats decide concurrently; their answers are sealed until the last one
     sealed: dict[Seat, Json] = field(default_factory=dict)
     awaiting: Json | None = None  # the chance outcome that is due
     unsent: list[Event] = field(default_factory=list)  # emitted, but not returned yet
@@ -58,7 +57,7 @@ class State:
     # -- implemented by each game --
 
     def set_up(self) -> None:
-        """Advance the new position to its first chance outcome or decision."""
+        """Advance the new position until a chance outcome or a decision is due."""
         raise NotImplementedError
 
     def settle(self, asked: Json, outcome: Any) -> None:
@@ -66,7 +65,7 @@ class State:
         raise NotImplementedError
 
     def validate_action(self, seat: Seat, action: Any) -> Json:
-        """Return the action in canonical spelling. Raise ``IllegalAction`` and change nothing if it is not legal."""
+        """Return the action in canonical form. Raise ``IllegalAction`` and change nothing if it is not legal."""
         raise NotImplementedError
 
     def act(self, seat: Seat, action: Json) -> None:
@@ -82,15 +81,15 @@ class State:
         raise NotImplementedError
 
     def observation(self, seat: Seat) -> Json:
-        """Return what this seat may see, built field by field."""
+        """Return everything that this seat may see of the position."""
         raise NotImplementedError
 
     def scores(self) -> list[int]:
-        """Return points, chips … by seat, as counted on the rules page."""
+        """Return the score of each seat, in the unit of the rules page, such as points or chips."""
         raise NotImplementedError
 
     def returns(self) -> list[int]:
-        """Return the gain of each seat."""
+        """Return the gain of each seat, negative for a loss, as defined on the rules page."""
         raise NotImplementedError
 
     def placements(self) -> list[int]:
@@ -99,10 +98,10 @@ class State:
 
     @classmethod
     def mask_event(cls, event: Event, viewer: Seat | None) -> Event | None:
-        """Return the event as ``viewer`` (a seat, or None for the public) may read it before the match is over.
+        """Return the event as ``viewer`` (a seat, or None for the public) may see it before the match is over.
 
-        None omits it. Hide everything that is secret under some options or until a later event. Override this in games
-        that ``secrets`` cannot describe.
+        Return None to omit it. Hide everything that is secret under any options, or until a later event. Override this
+        in games whose secrets ``secrets`` cannot describe.
         """
         secrets = [secret for secret in cls.secrets if secret.event == event["event"]]
         return (
@@ -113,7 +112,7 @@ class State:
 
     @classmethod
     def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
-        """Return the events, given in order, as ``viewer`` may read them in a match with these options.
+        """Return the events, which are in order, as ``viewer`` may see them in a match with these options.
 
         Override this in games in which options or later events reveal what ``mask_event`` hides.
         """
@@ -144,11 +143,11 @@ class State:
 
     @classmethod
     def complete_options(cls, players: int, given: Mapping[str, Any]) -> Json:
-        """Return all options with values. Games whose bounds depend on each other extend this."""
+        """Return all options with values; raise ``BadOption``. Override this to check options against each other."""
         return complete(cls.option_specs, given)
 
     def chance(self) -> Json | None:
-        """Return the chance outcome that is due, a ``deck`` or a ``draw``; None if there is none."""
+        """Return the request for the chance outcome that is due, a ``deck`` or a ``draw``, or None if none is due."""
         return self.awaiting
 
     def pending(self) -> tuple[Seat, ...]:
@@ -170,15 +169,18 @@ class State:
         return self.awaiting is None and not self.queue
 
     def default(self, seat: Seat) -> Json:
-        """Return the action played for a seat that gives no legal one."""
+        """Return the action that is played if the seat does not return a legal one."""
         return self.legal(seat)[0]
 
     def forced_action(self, seat: Seat) -> Json | None:
-        """Return the only legal action of a pending seat if that is public knowledge, else None."""
+        """Return the only legal action of a pending seat if everyone can know that it is the only one, else None."""
         return None
 
     def resolve(self, outcome: Any) -> list[Event]:
-        """Apply a chance outcome; return its events. Raise ``IllegalOutcome`` without effect if it is impossible."""
+        """Apply a chance outcome and return its events.
+
+        Raise ``IllegalOutcome`` and change nothing if the outcome is impossible.
+        """
         asked = self.awaiting
         if asked is None:
             raise IllegalOutcome(f"no chance outcome is due in {self.phase!r}")
@@ -188,7 +190,7 @@ class State:
         return self._take_events()
 
     def apply(self, seat: Seat, action: Any) -> list[Event]:
-        """Play an action and return its events; [] while others still choose.
+        """Play an action and return its events, or [] while other seats still have to decide.
 
         Raise ``IllegalAction`` and change nothing if the action is not legal for the seat.
         """
@@ -202,7 +204,7 @@ class State:
         self.sealed[seat] = action
         if len(self.sealed) < len(self.queue):
             return []
-        # By seat, so that the order of arrival cannot matter.
+        # Sort by seat, because the order of arrival must not matter.
         actions = {chooser: self.sealed[chooser] for chooser in sorted(self.sealed)}
         self.queue, self.sealed, self.together = [], {}, False
         self.act_together(actions)
@@ -211,8 +213,8 @@ class State:
     def clone(self) -> Self:
         """Return a copy that shares nothing mutable with this position.
 
-        Copy lists, the lists in them (all items of a list are of one type), objects and sets. Deeper values, such as
-        objects in a list, are never modified and therefore shared.
+        Copy lists, the lists in them, objects and sets; all items of a list must have one type. Share deeper values,
+        such as objects in a list, which are never modified.
         """
         clone = object.__new__(type(self))
         copied = clone.__dict__ = self.__dict__.copy()
@@ -232,7 +234,7 @@ class State:
     # -- helpers for games --
 
     def ask(self, phase: str, seats: Iterable[Seat], *, together: bool = False) -> None:
-        """Ask these seats for a decision, one after the other or, with ``together``, concurrently."""
+        """Begin a phase in which these seats decide, one after the other or, with ``together``, concurrently."""
         self.phase, self.queue, self.together, self.sealed = phase, list(seats), together, {}
 
     def ask_deck(self, cards: Sequence[str]) -> None:
@@ -288,10 +290,10 @@ def rank_seats(strengths: Sequence[Any]) -> list[int]:
 
 
 def _same_members(left: list[Any], right: list[Any]) -> bool:
-    # Compare types first: True is not 1, and members of different types may not be comparable.
+    # Compare types first, because True equals 1, and members of different types cannot be sorted.
     if {*map(type, left)} != {*map(type, right)}:
         return False
     members = {*right}
-    if len(members) == len(right):  # the usual case: no member twice
+    if len(members) == len(right):  # in most cases, no member occurs twice
         return len(left) == len(right) and {*left} == members
     return sorted(left) == sorted(right)

@@ -1,5 +1,5 @@
-"""The games as environments for reinforcement learning. See `docs/learning.md`; needs ``pip install 'referee[rl]'``.
+"""Provide the games as environments for reinforcement learning (see `docs/learning.md`).
 
-``aec`` is the environment for PettingZoo, ``openspiel`` registers the games with OpenSpiel. Both use ``table`` (a
-match without a referee) and ``encoding`` (observations as arrays).
+This package needs ``pip install 'referee[rl]'``. ``aec`` has the environment for PettingZoo, and ``openspiel``
+registers the games with OpenSpiel. Both use ``table`` (a match without HTTP) and ``encoding`` (arrays).
 """

@@ -1,4 +1,4 @@
-"""The games as PettingZoo environments (AEC, agent environment cycle: agents act one after the other)."""
+"""Provide the games as PettingZoo environments of type AEC (agent environment cycle: agents act in turn)."""
 
 from collections.abc import Mapping
 from random import Random
@@ -23,18 +23,18 @@ HUGE: Final = np.float32(1e9)
 
 
 def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, **settings: Any) -> "CardGame":
-    """Return the environment of a game; ``settings`` as for ``CardGame``. Raise ``NoSuchGame`` or ``BadOption``."""
+    """Return the environment of a game, with ``settings`` for ``CardGame``. Raise ``NoSuchGame`` or ``BadOption``."""
     return CardGame(game_name, players, options, **settings)
 
 
 class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is untyped
-    """A match. Agents are ``seat_0`` …; an action is an index into the legal actions, marked by ``action_mask``.
+    """Represent a match. Agents are ``seat_0`` …; an action is an index into the legal actions.
 
-    With ``observe`` "vector" an observation is {"observation", "action_mask"}, with "dictionary" the parts by name and
-    the mask. ``infos[agent]`` of the acting agent has the observation and the legal actions as on the rules page. With
-    ``reward`` "returns" all reward comes at the end and is the match's returns; with "scores" each change of the
-    agent's score is a reward, and they sum to the change since the first decision. Seats that decide concurrently act
-    one after the other and see nothing of each other. An invalid index raises ``IllegalAction``.
+    An observation is a dictionary with the ``action_mask``, which marks legal indices, and with ``observe`` "vector"
+    the array "observation", with "dictionary" the parts of ``Encoder`` by name. ``infos`` of the acting agent has its
+    observation and legal actions as on the rules page. With ``reward`` "returns", the rewards are the returns of the
+    match, at its end. With "scores", each change of the agent's score is a reward. Seats that decide concurrently act
+    in turn and do not see each other's choices. ``step`` raises ``IllegalAction`` for an invalid index.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -56,17 +56,17 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
     ) -> None:
         super().__init__()
         if observe not in ("vector", "dictionary") or reward not in ("returns", "scores"):
-            raise ValueError("observe is vector or dictionary, reward is returns or scores")
+            raise ValueError("observe must be 'vector' or 'dictionary', and reward must be 'returns' or 'scores'")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode is one of {', '.join(self.metadata['render_modes'])}, or None")
-        game(game_name).start(players, options)  # raises for invalid options
+            raise ValueError(f"render_mode must be None or one of {', '.join(self.metadata['render_modes'])}")
+        game(game_name).start(players, options)  # raises BadOption for invalid options
         self.game, self.options, self.render_mode = game_name, dict(options or {}), render_mode
         self.metadata = {**self.metadata, "name": f"referee-{game_name}"}  # type: ignore[misc]  # of this game
         self.encoder = Encoder(game_name, players)
         self.possible_agents = [f"seat_{seat}" for seat in range(players)]
         self._observe, self._reward = observe, reward
         self._most = game(game_name).legal_bound(players)
-        self._dice = Random()  # noqa: S311  # deals for learning need no cryptography
+        self._dice = Random()  # noqa: S311  # not used for security
         self._observation_spaces = {agent: self._space() for agent in self.possible_agents}
         self._action_spaces: dict[str, spaces.Discrete] = {
             agent: spaces.Discrete(self._most) for agent in self.possible_agents
@@ -79,9 +79,9 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Deal again; equal seeds deal equal cards. Ignore ``options``: those of the game are fixed."""
+        """Start a new match. Equal seeds deal equal cards. Ignore ``options``, since those of the game are fixed."""
         if seed is not None:
-            np_random(seed)  # raises for an invalid seed, as all environments do
+            np_random(seed)  # raises for an invalid seed, like all environments
             self._dice = Random(seed)  # noqa: S311  # as above
         self.table = LearningTable(self.game, len(self.possible_agents), self.options, self._dice)
         self.agents = self.possible_agents[:]
@@ -102,7 +102,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             self._was_dead_step(action)
             return
         if action is None:
-            raise ValueError(f"{agent} is to act: expected the index of an action, got None")
+            raise ValueError(f"{agent} is to act; expected the index of an action, got None")
         self.table.act(int(action))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
@@ -123,11 +123,11 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         return {"observation": self.encoder.vector(seen_now), "action_mask": mask}
 
     def legal_features(self) -> Array:
-        """Return the legal actions of the acting agent, a row of numbers each (see ``Encoder.actions``)."""
+        """Return the encoded legal actions of the acting agent, one row for each (see ``Encoder.actions``)."""
         return self.encoder.actions(self.table.legal())
 
     def render(self) -> str | None:
-        """Return the public events since the last call as text; in mode "human", print them instead."""
+        """Return the public events since the last call as text. In mode "human", print them and return None."""
         if self.render_mode is None:
             return None
         table = self.table
@@ -141,10 +141,10 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         return None
 
     def close(self) -> None:
-        """Do nothing: there are no resources to release."""
+        """Do nothing, because there are no resources to release."""
 
     def _pass_on(self) -> None:
-        """Select the next agent. At the end, terminate all agents in the order of seats."""
+        """Select the next agent and set its ``infos``. At the end of the match, terminate all agents."""
         seat = self.table.to_act
         if seat is None:
             self.terminations = dict.fromkeys(self.agents, True)

@@ -1,4 +1,4 @@
-"""Encode observations and actions as arrays of fixed shapes. ``layouts`` selects the members."""
+"""Encode observations and actions as arrays of fixed shapes. ``layouts`` selects the members to encode."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -19,8 +19,9 @@ PLACES: Final = {card: place for place, card in enumerate(CARDS)}
 class Encoder:
     """Encode observations and actions of a game as arrays.
 
-    ``parts`` gives the shape of each part of an observation; ``vector`` concatenates them in this order. Values by seat
-    begin with the own seat and are padded with zeros; hidden cards are not counted. Numbers are not scaled.
+    ``parts`` has the shape of each part of an observation, and ``vector`` concatenates the parts in this order. Values
+    by seat begin with the observing seat and are padded with zeros. Hidden cards are not counted. Numbers are not
+    scaled.
     """
 
     def __init__(self, game_name: str, players: int) -> None:
@@ -41,16 +42,16 @@ class Encoder:
 
     @cached_property
     def length(self) -> int:
-        """The length of ``vector``."""
+        """Return the length of the result of ``vector``."""
         return sum(int(np.prod(shape)) for shape in self.parts.values())
 
     @cached_property
     def action_length(self) -> int:
-        """The length of an encoded action."""
+        """Return the length of an encoded action."""
         return len(self.layout.action_words) + len(self.layout.action_numbers) + len(CARDS)
 
     def dictionary(self, observation: Json) -> dict[str, Array]:
-        """Return the parts of an observation by name."""
+        """Return the parts of an observation as arrays by name, with the shapes in ``parts``."""
         layout, own = self.layout, observation["seat"]
         found = {name: _one_of(_get_member(observation, name), words) for name, words in layout.words.items()}
         found["numbers"] = np.array([_number(_get_member(observation, name)) for name in layout.numbers], np.float32)
@@ -66,11 +67,11 @@ class Encoder:
         return found
 
     def vector(self, observation: Json) -> Array:
-        """Return all parts of an observation in one row."""
+        """Return all parts of an observation concatenated to an array of shape (``length``,)."""
         return np.concatenate([part.ravel() for part in self.dictionary(observation).values()])
 
     def actions(self, legal: Sequence[Json]) -> Array:
-        """Return a row for each legal action: its words, its numbers, its cards."""
+        """Return an array with a row of ``action_length`` for each legal action."""
         rows = np.zeros((len(legal), self.action_length), np.float32)
         for row, action in zip(rows, legal, strict=True):
             row[:] = self._action(action)
@@ -85,7 +86,7 @@ class Encoder:
         return np.concatenate([words, numbers, _count_cards(values)])
 
     def _from_own(self, values: Sequence[Any], own: int) -> Array:
-        """Rotate values by seat so that the own seat is first, and pad them with zeros."""
+        """Rotate values by seat so that seat ``own`` is first, and pad them with zeros to ``most_seats``."""
         turned = np.roll(np.array(values, np.float32), -own, axis=0)
         missing = [(0, self.layout.most_seats - len(turned)), *[(0, 0)] * (turned.ndim - 1)]
         return np.pad(turned, missing)
@@ -98,7 +99,7 @@ class Encoder:
 
 
 def _get_member(observation: Json, name: str) -> Any:
-    """Return the member of this dotted name, or None if an object on the path is missing."""
+    """Return the member with this dotted name, or None if an object on its path is None."""
     found: Any = observation
     for step in name.split("."):
         found = None if found is None else found[step]
@@ -106,7 +107,7 @@ def _get_member(observation: Json, name: str) -> Any:
 
 
 def _all(observation: Json, name: str) -> list[Any]:
-    """Return the values that a name with ``[]`` selects, flattening nested lists."""
+    """Return the values selected by a dotted name, where ``[]`` iterates over the entries of a list."""
     found: list[Any] = [observation]
     for step in name.split("."):
         found = [value[step.removesuffix("[]")] for value in found if value is not None]

@@ -1,7 +1,7 @@
-"""Layouts: which members of each game's observation are encoded, and how. The rules pages explain the members.
+"""Define how the members of each game's observation are encoded. The rules pages explain the members.
 
-Not encoded are members that follow from others (``game``, ``players``, ``to_act``) and histories of variable length
-(Prince Albert's ``history``). The complete observation is always available beside the arrays.
+Members that follow from others (``game``, ``players``, ``to_act``) and histories of variable length (Prince Albert's
+``history``) are not encoded. The complete observation is always available in addition to the arrays.
 """
 
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from referee.gym.table import LearningTable
 SUITS: Final = ("c", "d", "h", "s")
 FACES: Final = {*DECK, UNKNOWN, "X1", "X2", "X3", "X4"}
 TOLD_ELSEWHERE: Final = {"seat", "players", "options"}
-MOST_PROBED: Final = 300  # decisions at each table size
+MOST_PROBED: Final = 300  # maximum number of decisions played at each table size
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to encode an observation. Dotted names lead into objects, ``[]`` over the entries of a list."""
+    """Describe how to encode an observation. Dotted names lead into objects, and ``[]`` into all entries of a list."""
 
     most_seats: int
-    words: dict[str, tuple[str, ...]]  # one-hot by word
-    numbers: tuple[str, ...]  # unchanged; None is 0
-    by_seat: tuple[str, ...]  # a number for each seat, the own seat first
-    seats: tuple[str, ...]  # a seat, one-hot, the own seat first
-    cards: tuple[str, ...]  # counts by card
-    cards_by_seat: tuple[str, ...]  # counts by card for each seat, the own seat first
+    words: dict[str, tuple[str, ...]]  # values of each member, which is encoded one-hot
+    numbers: tuple[str, ...]  # encoded unchanged, with 0 for None
+    by_seat: tuple[str, ...]  # a number for each seat, beginning with the observing seat
+    seats: tuple[str, ...]  # a seat, encoded one-hot relative to the observing seat
+    cards: tuple[str, ...]  # number of each card
+    cards_by_seat: tuple[str, ...]  # number of each card for each seat, beginning with the observing seat
     action_words: tuple[str, ...]
     action_numbers: tuple[str, ...]
 
@@ -108,7 +108,7 @@ LAYOUTS: Final = {
 
 @cache
 def layout(game_name: str) -> Layout:
-    """Return the layout of a game. Without an entry in ``LAYOUTS``, derive it from random matches."""
+    """Return the layout of a game from ``LAYOUTS``, or derive it from random matches if there is no entry."""
     return LAYOUTS.get(game_name) or _layout_from_play(game_name)
 
 

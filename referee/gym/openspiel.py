@@ -1,7 +1,7 @@
-"""The games as OpenSpiel games: importing this module registers ``referee_pool_nap`` and the others.
+"""Register the games with OpenSpiel, as ``referee_pool_nap`` and so on, when this module is imported.
 
-Cards are drawn one at a time, so that chance nodes can be enumerated. Concurrent choices are made one after the other
-and are not visible to each other.
+Cards are drawn one at a time, so that chance nodes can be enumerated. Concurrent choices are made in turn and are not
+visible to each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from referee.gym.encoding import Array, Encoder
 from referee.match.canonical import Json, dumps
 from referee.match.log import visible_events
 
-MOST_CARDS: Final = 112  # two decks with four jokers each: no chance node has more outcomes
+MOST_CARDS: Final = 112  # in two decks with four jokers each; no chance node has more outcomes
 HUGE: Final = 1e9  # more than any match can gain or lose
 
 
@@ -33,7 +33,7 @@ def load(game_name: str, players: int, options: Mapping[str, Any] | None = None)
 
 
 class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
-    """A game with the parameters ``players`` and ``options`` (see ``format_options``)."""
+    """Represent a game with the parameters ``players`` and ``options`` (see ``format_options``)."""
 
     def __init__(self, game_name: str, kind: pyspiel.GameType, parameters: Mapping[str, Any]) -> None:
         self.rules = game(game_name)
@@ -61,7 +61,7 @@ class Game(pyspiel.Game):  # type: ignore[misc]  # pyspiel ships no types
 
 
 class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
-    """A position, or the middle of a deal: drawn cards wait until the deck is complete."""
+    """Represent a position, or an incomplete deal, whose ``drawn`` cards are applied when the deck is complete."""
 
     def __init__(self, of: Game) -> None:
         super().__init__(of)
@@ -78,7 +78,7 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
         return min(self.position.pending())
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the possible outcomes, all equally likely."""
+        """Return the indices of the possible outcomes with their probabilities, which are equal."""
         left = [number for number in range(len(_draw_choices(self._current_question()))) if number not in self.drawn]
         return [(number, 1.0 / len(left)) for number in left]
 
@@ -113,7 +113,7 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
         return dumps({"position": self.position.as_json(), "drawn": self.drawn}).decode()
 
     def information(self, player: int) -> str:
-        """Return as text all that a seat has seen and decided since the beginning."""
+        """Return the JSON text of all events that a seat has seen and all its decisions in the match."""
         options = self.position.options
         told = visible_events(type(self.position), self.events, player, options)
         return dumps({"seat": player, "events": told, "own": self.own[player]}).decode()
@@ -136,8 +136,8 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
 
 
 class Observer:
-    """The view of a seat as an array (see ``Encoder``) and as text: its observation, or with perfect recall, all it
-    saw."""
+    """Provide the view of a seat as an array (see ``Encoder``) and as text, which is its observation, or with perfect
+    recall all that it has seen."""
 
     def __init__(self, of: Game, kind: Any) -> None:
         self._recalls = bool(kind.perfect_recall)
@@ -157,7 +157,7 @@ class Observer:
 
 
 def format_options(options: Mapping[str, Any]) -> str:
-    """Return options as one OpenSpiel parameter without commas: ``cash:true;stack:100``, lists as ``a+b``."""
+    """Return options as one OpenSpiel parameter without commas, like ``cash:true;stack:100``, with lists as ``a+b``."""
     return ";".join(f"{name}:{_format_value(value)}" for name, value in options.items())
 
 
@@ -171,7 +171,7 @@ def _options(rules: type[State], text: str) -> Json:
     for pair in filter(None, text.split(";")):
         name, colon, value = pair.partition(":")
         if not colon:
-            raise BadOption(pair, "write options as name:value;name:value")
+            raise BadOption(pair, "expected options in the form name:value;name:value")
         options[name] = _value(kinds.get(name, ""), value)
     return options
 
@@ -209,7 +209,7 @@ def _register(game_name: str) -> None:
     )
 
     class OfThisGame(Game):
-        """A class, as OpenSpiel's own games are: it is called to make one, and outlives the interpreter's end."""
+        """Create this game. A class is registered, as for OpenSpiel's own games, so that it remains valid at exit."""
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
             super().__init__(game_name, kind, parameters or {})

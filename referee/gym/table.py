@@ -1,4 +1,4 @@
-"""A match for learners: an action is an index into the legal actions, and the given dice deal the cards."""
+"""Run a match for learning, where an action is an index into the legal actions and ``dice`` deal the cards."""
 
 from collections.abc import Mapping
 from random import Random
@@ -11,7 +11,7 @@ from referee.match.canonical import Json
 
 
 class LearningTable:
-    """A running match. Seats that decide concurrently are asked in ascending order and see nothing of each other."""
+    """Represent a running match. Seats that decide concurrently act in order, without seeing each other's choices."""
 
     def __init__(self, game_name: str, players: int, options: Mapping[str, Any] | None, dice: Random) -> None:
         self.game = game_name
@@ -22,17 +22,17 @@ class LearningTable:
 
     @property
     def to_act(self) -> Seat | None:
-        """The seat to act; None when the match is over."""
+        """Return the seat to act, counted from 0, or None when the match is over."""
         pending = self.state.pending()
         return min(pending) if pending else None
 
     def legal(self) -> list[Json]:
-        """Return the legal actions of the seat to act, in the order of the rules page; empty when the match is over."""
+        """Return the legal actions of the seat to act in the order of the rules page, or [] when the match is over."""
         seat = self.to_act
         return [] if seat is None else self.state.legal(seat)
 
     def act(self, number: int) -> list[Event]:
-        """Play the action with this index in ``legal`` and return the events, including those of chance.
+        """Play the action with this index in ``legal()``, and return the events, including those of chance.
 
         Raise ``IllegalAction`` and change nothing if the index is out of range.
         """

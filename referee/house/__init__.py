@@ -1,1 +1,1 @@
-"""House players: their strategies, their seat in this process, and the server that plays them over HTTP."""
+"""Provide house players: their strategies, their seats in this process, and a server that plays them over HTTP."""

@@ -1,4 +1,4 @@
-"""Seat a house player at a table of this process. Serving it over HTTP is left to ``referee.house.server``."""
+"""Let a house player play a match in this process. ``referee.house.server`` serves house players over HTTP."""
 
 from collections.abc import Callable
 from random import Random
@@ -8,18 +8,18 @@ from referee.match.match import Answer, Request
 
 
 def answer_of(player: HousePlayer, game: str, request: Request) -> Answer:
-    """Return the answer of a house player. Its time is not measured, so that equal dice give equal logs."""
+    """Return the answer of a house player. Do not measure its time, so that equal dice give equal logs."""
     return Answer(request.seat, player.decide(game, request.for_player()))
 
 
 class HouseSeat:
-    """A seat of the house player ``name``, with the interface of ``client.BotSeat``.
+    """Represent a seat of the house player ``name``, with the interface of ``client.BotSeat``.
 
-    ``dice`` returns the dice for a question. A decision takes at most 11 ms and on average less than 1 ms, too short
-    to be worth a thread.
+    ``dice`` returns the random generator for a question. A decision takes at most 11 ms, and on average less than 1 ms,
+    so it does not need a thread.
     """
 
-    last: None = None  # the last call: there is never one
+    last: None = None  # the last call; always None, because there are no calls
 
     def __init__(self, name: str, game: str, dice: Callable[[Request], Random]) -> None:
         self._player = players()[name]
@@ -27,8 +27,8 @@ class HouseSeat:
         self._dice = dice
 
     async def ask(self, request: Request) -> Answer:
-        """Return an action; this never fails and is never charged to the seat's clock."""
+        """Return the answer to a question. This never fails and does not use any of the seat's time."""
         return answer_of(self._player(self._dice(request)), self._game, request)
 
     def close(self) -> None:
-        """Do nothing: no connection is open."""
+        """Do nothing, because there are no connections."""

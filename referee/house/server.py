@@ -1,4 +1,4 @@
-"""House bots: an HTTP server for the bot protocol whose decisions a house player makes."""
+"""Serve house players over HTTP, as bots that follow the bot protocol."""
 
 import asyncio
 import hashlib
@@ -27,7 +27,7 @@ CLOCK_TOLERANCE_S = 300
 
 @dataclass(slots=True)
 class House:
-    """A house player served over HTTP. ``secret`` may be set, or ``secret_file`` written, after the bot was registered.
+    """Serve a house player over HTTP. ``secret`` can be set, or ``secret_file`` written, after the bot is registered.
     Without a secret, signatures are not checked and challenges are refused."""
 
     name: str
@@ -35,7 +35,7 @@ class House:
     secret: str | None = None
     secret_file: Path | None = None  # read at each call if no secret is set
     latency_ms: int = 0  # simulated thinking time
-    games: Sequence[str] = ()  # named in the manifest; empty: all games
+    games: Sequence[str] = ()  # listed in the manifest; all games if empty
     url: str = ""
     decisions: int = 0
     now: Callable[[], float] = time.time
@@ -43,7 +43,7 @@ class House:
     _nonce_key: bytes = field(default_factory=lambda: SystemRandom().randbytes(32), repr=False)
 
     async def start(self, host: str, port: int) -> Self:
-        """Start to listen and set ``url``; ``port`` 0 takes a free port."""
+        """Start to listen and set ``url``. Port 0 selects a free port."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         app.add_routes(
             [web.get("/", self._manifest), web.post("/decide", self._decide), web.post("/notify", self._notify)]
@@ -97,20 +97,20 @@ class House:
                 return _json({})
 
     def _nonce(self, group_id: str) -> str:
-        """Derive the nonce of a deal group from a key: it stays the same after a restart with the same secret."""
+        """Derive the nonce of a deal group from a key, so that it is the same after a restart with the same secret."""
         secret = self._known_secret()
         key = secret_bytes(secret) if secret else self._nonce_key
         return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
 
     def _known_secret(self) -> str:
-        """Return the secret that was set, else the current content of the file; empty if there is no secret."""
+        """Return the secret that was set, or else the content of the file, or an empty text if there is no secret."""
         try:
             return current_secret(self.secret, self.secret_file)
         except ValueError as error:
             raise web.HTTPServiceUnavailable(text=str(error)) from error
 
     async def _read_signed_body(self, request: web.Request) -> Any:
-        """Return the parsed body after checking its signature; respond with 401 if it is invalid."""
+        """Return the parsed body after checking its signature. Raise ``HTTPUnauthorized`` if that is invalid."""
         body = await request.read()
         if secret := self._known_secret():
             given = request.headers
@@ -134,8 +134,8 @@ async def serve(
     games: Sequence[str] = (),
     seed: Any = None,
 ) -> House:
-    """Start serving the house player ``name`` (``KeyError`` if unknown); ``await house.close()`` stops it."""
-    rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # repeatable play, no secret
+    """Start serving the house player ``name``. Call ``close`` to stop it. Raise ``KeyError`` for an unknown name."""
+    rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # for repeatable play, not for secrets
     return await House(name, players()[name](rng), secret, secret_file, latency_ms, games).start(host, port)
 
 
@@ -151,7 +151,7 @@ def run(
     seed: Any = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; call ``started`` with the URL."""
+    """Serve the house player until SIGINT or SIGTERM. Call ``started`` with the URL when it listens."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()

@@ -1,1 +1,1 @@
-"""Ladders: the rating ledger, ranks, audit and repair."""
+"""Manage ladders: the rating ledger, ranks, audit and repair."""

@@ -1,7 +1,6 @@
-"""The audit: replay every log and every ladder, and compare every stored number with the one derived.
+"""Audit the database: replay every log and every ladder, and compare each stored value with the derived one.
 
-It reads one snapshot and writes nothing. Ladders are compared in ``ladder_audit``; findings are repaired in
-``repairs``.
+The audit reads one snapshot and writes nothing. ``ladder_audit`` compares ladders; ``repairs`` repairs findings.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +28,7 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class AuditedMatch:
-    """A match that has ended, or has a result anyway, with all that is stored of it."""
+    """Hold all that is stored of a match that was played or has a result."""
 
     match: StoredMatch
     group: DealGroup
@@ -39,9 +38,9 @@ class AuditedMatch:
 
 
 def audit(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
-    """Yield all differences, of logs and results first, then of ladders.
+    """Yield all differences: first those of logs and results, then those of ladders.
 
-    Call ``step`` with the numbers of items compared, which add up to ``count_items``.
+    After each page, call ``step`` with the number of items compared. These numbers add up to ``count_items``.
     """
     yield from check_logs(session, step)
     yield from check_ladders(session, step)
@@ -59,7 +58,7 @@ def count_items(session: Session) -> int:
 
 
 def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
-    """Replay the log of every match that was played; compare it with digest, result, seats and reveal."""
+    """Replay the log of every match that was played, and yield differences to its digest, result, seats and reveal."""
     after = ""
     while True:
         page = _load_page(session, after)
@@ -69,7 +68,7 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
         if len(page) < PAGE_SIZE:
             return
         after = page[-1].match.id
-        session.expunge_all()  # logs are large
+        session.expunge_all()  # free memory, because logs are large
 
 
 def _load_page(session: Session, after: str) -> list[AuditedMatch]:
@@ -87,7 +86,7 @@ def _load_page(session: Session, after: str) -> list[AuditedMatch]:
 def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
     log, result, match = played.log, played.result, played.match
     if match.status == MatchState.VOID and result is None and all(seat.row.placement is None for seat in played.seats):
-        return  # it was stuck when voided, so it has no result
+        return  # the match was stuck when it was voided, so it has no result
     if log is None or result is None:
         yield Difference("match", match.id, match.status, "a log and a result")
         return
@@ -96,7 +95,7 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
     try:
         lines, report = log_claims.replay_stored_log(session, match.id, log)
     except BadLog as error:
-        yield Difference("log", match.id, f"row {error.row}: {error.reason}", "the log as it was packed")
+        yield Difference("log", match.id, f"row {error.row}: {error.reason}", "a valid log")
         return
     proven = log_claims.derive_records(session, lines, log.rows, played.seats)
     for deviation in proven.differing(match, played.seats, result):
@@ -106,7 +105,7 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
 
 
 def _check_reveal(played: AuditedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
-    """Yield differences of the reveal: it exists exactly when the deal group is revealed, and matches the group."""
+    """Yield differences of the reveal, which must exist only if the deal group is revealed, and must agree with it."""
     group, match_id = played.group, played.match.id
     if revealed != (group.state == DealGroupState.REVEALED):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")

@@ -1,16 +1,16 @@
-"""The findings of an audit."""
+"""Define the findings of an audit."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A stored value that differs from the one derived from logs, results and ledger.
+    """Describe a stored value that differs from the one derived from logs, results and ledger.
 
-    ``ladder_id`` is the ladder whose numbers are unreliable because of it, if any.
+    ``ladder_id`` is the ladder that this makes unreliable, or None.
     """
 
-    kind: str  # "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "count"
+    kind: str  # one of "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "count"
     id: str
     stored: str
     expected: str

@@ -1,4 +1,4 @@
-"""Kinds of entries of the rating ledger. The values are stored, and shown by the API."""
+"""Define the kinds of entries of the rating ledger. The values are stored in the database and returned by the API."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""The audit of ladders: compare ledger entries with results, and stored numbers with a replay of the entries."""
+"""Audit ladders: compare ledger entries with results, and stored numbers with a replay of the entries."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -18,11 +18,11 @@ from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
 _Entries = TypeVar("_Entries", bound=Select[*tuple[Any, ...]])
 
-Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder, before, after, games
+Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder id, rating before and after, games
 
 
 def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Difference]:
-    """Yield all differences of all ladders. Call ``step`` with the numbers of entries compared."""
+    """Yield all differences of all ladders. After each page, call ``step`` with the number of entries compared."""
     for ladder_id in session.scalars(select(Ladder.id).order_by(Ladder.id)).all():
         yield from check_ladder(session, ladder_id, step)
 
@@ -45,7 +45,7 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
 
 
 def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
-    """Yield each entry with its stored and its derived changes. The ratings before a repair cannot be derived."""
+    """Yield (entry, stored changes, derived changes). The ratings before a repair are taken from the stored ones."""
     for page in replay.pages():
         stored_by_entry = _stored_changes(replay.session, [act.seq for act in page])
         for entry in page:
@@ -58,7 +58,7 @@ def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[
 
 
 def expected_ratings(replay: LadderReplay) -> dict[str, tuple[int, int, int]]:
-    """Return rating, games and last entry that changed it, by bot."""
+    """Return, by bot, the rating in micro-points, the games, and the number of the last entry that changed it."""
     return {
         bot: (*held, replay.as_of[bot]) for bot, held in replay.rating_replay.ratings.items() if bot in replay.as_of
     }
@@ -70,13 +70,13 @@ def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int
 
 
 def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
-    """Yield results and voids without a ledger entry, and entries without a cause."""
+    """Yield differences for results and voids without a ledger entry, and for entries without a valid cause."""
     for match_id, seq in session.execute(missing_entries(ladder_id)):
         yield Difference("entry", match_id, "none", f"a ledger entry for result {seq}", ladder_id)
     for match_id in session.scalars(missing_voids(ladder_id)):
-        yield Difference("entry", match_id, "no void", "a ledger entry that makes it void", ladder_id)
+        yield Difference("entry", match_id, "no void", "a ledger entry that voids it", ladder_id)
     for entry_seq, of, kind in session.execute(invalid_entries(ladder_id)):
-        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: of no match that could count", ladder_id)
+        yield Difference("entry", f"{entry_seq} of {of}", kind, "no entry: its match cannot count", ladder_id)
     for entry_seq, of, kind, home in session.execute(misplaced_entries(ladder_id)):
         for concerned in (ladder_id, home):
             yield Difference("entry", f"{entry_seq} of {of}", f"{kind} on {ladder_id}", f"on {home}", concerned)
@@ -87,7 +87,7 @@ def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
 
 
 def missing_entries(ladder_id: str) -> Select[str, int]:
-    """Return a query of results that count but have no ledger entry, in order."""
+    """Return a query of (match id, seq) of results that count but have no ledger entry, in order of ``seq``."""
     query = select(Result.match_id, Result.seq).join(StoredMatch, StoredMatch.id == Result.match_id)
     query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(Result.ladder_id == ladder_id)
     query = query.where(
@@ -110,10 +110,10 @@ def missing_voids(ladder_id: str) -> Select[str]:
 
 
 def invalid_entries(ladder_id: str) -> Select[int, str | None, str]:
-    """Return a query of entries that cannot be right.
+    """Return a query of entries that cannot be right, as (seq, match id, kind).
 
-    These are entries without a match, of a match that neither ended nor has a result, of a result whose deal group is
-    not closed, and voids of a finished match without a reason.
+    These are entries without a match, entries of a match that neither ended nor has a result, results whose deal group
+    is not closed, and voids of finished matches without a reason.
     """
     query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind), ladder_id)
     played = or_(Result.seq.is_not(None), StoredMatch.status.in_(PLAYED))
@@ -130,13 +130,13 @@ def invalid_entries(ladder_id: str) -> Select[int, str | None, str]:
 
 
 def misplaced_entries(ladder_id: str) -> Select[int, str | None, str, str | None]:
-    """Return a query of entries whose result belongs to another ladder, with that ladder."""
+    """Return a query of entries whose result belongs to another ladder, as (seq, match id, kind, id of that ladder)."""
     query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id, LedgerEntry.kind, Result.ladder_id), ladder_id)
     return query.where(Result.ladder_id.is_not(None), Result.ladder_id != ladder_id).order_by(LedgerEntry.seq)
 
 
 def entries_without_result(ladder_id: str) -> Select[int, str | None]:
-    """Return a query of entries of matches that were played, have no result that counts, and were not voided."""
+    """Return a query of entries (seq, match id) of played matches that have no result that counts and no void."""
     query = _join_matches(select(LedgerEntry.seq, LedgerEntry.match_id), ladder_id)
     query = query.where(LedgerEntry.kind == EntryKind.RESULT, ~_has_entry(LedgerEntry.match_id, EntryKind.VOID))
     return query.where(StoredMatch.status.in_(PLAYED), Result.ladder_id.is_(None)).order_by(LedgerEntry.seq)
@@ -187,7 +187,7 @@ def _compare_entries(
     expected: Mapping[Any, Any],
     entry: int | str | None = None,
 ) -> Iterator[Difference]:
-    """Yield items that differ, each named by ``entry`` (the ladder by default) and its key."""
+    """Yield a difference for each key whose values differ, named by ``entry`` (by default the ladder) and the key."""
     if stored == expected:
         return
     for key in sorted(stored.keys() | expected.keys()):

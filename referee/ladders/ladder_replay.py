@@ -1,7 +1,7 @@
-"""Replay a ladder from its ledger entries and results alone, to derive what its stored changes should be.
+"""Replay a ladder from its ledger entries and results alone, to derive its rating changes.
 
-It reads no derived values, so that the outcome can be compared with them. Memory: the ratings of the ladder's bots, a
-page of entries, and copies of the ratings at up to ``MAX_COPIES`` entries from which a void may have to restart.
+The replay reads no derived values, so that its outcome can be compared with them. It keeps in memory the ratings of the
+ladder's bots, a page of entries, and copies of the ratings at up to ``MAX_COPIES`` entries from which a void restarts.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,8 +18,9 @@ MAX_COPIES = 8
 
 @dataclass
 class LadderReplay:
-    """A replay in progress: ``rating_replay`` has the ratings after the last entry, ``as_of`` the entry each last
-    changed by.
+    """Represent a replay in progress.
+
+    ``rating_replay`` has the ratings after the last entry, ``as_of`` the last entry that changed each bot's rating.
     """
 
     session: Session
@@ -35,7 +36,7 @@ class LadderReplay:
         return read_entries(self.session, self.ladder_id)
 
     def apply_entry(self, entry: ReplayEntry) -> list[RatingMove]:
-        """Apply an entry; return the rating changes it causes. A repair causes none: call ``apply_repair``."""
+        """Apply an entry and return the rating changes it causes. For a repair, also call ``apply_repair``."""
         moves: list[RatingMove] = []
         if entry.kind == EntryKind.VOID and entry.result_seq is not None and entry.result_seq < entry.seq:
             moves = self._undo_result(entry)
@@ -46,7 +47,7 @@ class LadderReplay:
         return moves
 
     def apply_repair(self, seq: int, bots: list[str]) -> None:
-        """Apply a repair, which wrote changes for these bots; some may never have played."""
+        """Apply a repair, which changed the ratings of these bots. Some of them may never have played."""
         self._add_missing(bots)
         self.as_of |= {bot_id: max(seq, self.as_of.get(bot_id, 0)) for bot_id in bots}
 
@@ -55,7 +56,7 @@ class LadderReplay:
             self._before[entry.seq] = dict(self.rating_replay.ratings)
 
     def _undo_result(self, void: ReplayEntry) -> list[RatingMove]:
-        """Replay without the voided result; return the differences between both replays."""
+        """Replay the ladder without the voided result; return the rating changes from the previous replay."""
         entered = void.result_seq or 0
         old = self.rating_replay
         self._before = {seq: held for seq, held in self._before.items() if seq <= entered}
@@ -71,6 +72,6 @@ class LadderReplay:
         return moves
 
     def _add_missing(self, bots: Iterable[str]) -> None:
-        """Keep bots that were ever rated, with a starting rating if they have no result left."""
+        """Add the starting rating for each of these bots that has no rating."""
         for bot_id in bots:
             self.rating_replay.ratings.setdefault(bot_id, RatingState())

@@ -1,7 +1,7 @@
-"""Leaderboards for pages: sorted, filtered and paged by offset; and summaries of all ladders.
+"""Load leaderboards for web pages (sorted, filtered and paged by offset) and summaries of ladders.
 
-``ratings`` pages a ladder from the top by cursor. Here, a page by rank scans the index before it, any other page all
-bots of the ladder.
+``ratings`` pages a ladder from the top by cursor. In this module, a page in order of rank scans the index up to it, and
+a page in another order scans all bots of the ladder.
 """
 
 from bisect import bisect_left
@@ -28,7 +28,7 @@ ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # column
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """A bot on a ladder. Equal ratings share a rank, ``rank``, which does not depend on filters."""
+    """Describe a bot on a ladder. Equal ratings share a ``rank``, which does not depend on filters."""
 
     rank: int
     bot_id: str
@@ -42,7 +42,7 @@ class LeaderboardRow:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardPage:
-    """A page of rows; ``total`` is the number of all matching rows."""
+    """Hold a page of rows. ``total`` is the number of matching rows on all pages."""
 
     rows: list[LeaderboardRow]
     total: int
@@ -50,7 +50,7 @@ class LeaderboardPage:
 
 @dataclass(frozen=True, slots=True)
 class LadderSummary:
-    """Numbers of bots and matches of a ladder, and its best bots."""
+    """Hold the numbers of bots and matches of a ladder, and its best bots."""
 
     ladder: Ladder
     bots: int
@@ -68,7 +68,7 @@ def load_leaderboard(
     start: int,
     limit: int,
 ) -> LeaderboardPage:
-    """Return rows from ``start`` on of bots whose name, version or owner's id contains the text."""
+    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner id contains ``text``."""
     query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
     query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
     if text:
@@ -82,13 +82,13 @@ def load_leaderboard(
 
 
 def list_ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
-    """Return ladders from ``start`` on, ordered by game, seats and age."""
+    """Return up to ``limit`` ladders, from index ``start`` on, ordered by game, seats and age."""
     query = select(Ladder).order_by(Ladder.game, Ladder.seats, Ladder.created_at, Ladder.id)
     return list(session.scalars(query.limit(limit).offset(start)))
 
 
 def load_summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3) -> list[LadderSummary]:
-    """Return summaries of these ladders, in order."""
+    """Return summaries of these ladders, in order, each with the ``top`` best bots."""
     if not ladders:
         return []
     ids = [ladder.id for ladder in ladders]
@@ -130,7 +130,7 @@ def find_entry_time(session: Session, ladder_id: str, seq: int) -> datetime | No
 
 
 def _top_rows(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
-    """Return the best bots of each ladder, with one index lookup per ladder."""
+    """Return the ``top`` best bots of each ladder, by ladder id, with one index lookup per ladder."""
     heads = []
     for ladder_id in ladder_ids:
         best = select(Rating.ladder_id, Rating.bot_id, Rating.value, Rating.games)
@@ -160,14 +160,14 @@ def _load_counts(session: Session, query: Any) -> list[tuple[str, int]]:
 
 
 def _contains_text(text: str) -> ColumnElement[bool]:
-    """Names are compared as for look-alikes, so that case and accents do not matter."""
+    """Return the condition for bots that contain the text. In names, case, accents and look-alikes do not matter."""
     named = Bot.normalized_name.contains(name_key(text), autoescape=True)
     versioned = Bot.version.icontains(text, autoescape=True)
     return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
 
 
 def _sort_columns(order: str, backwards: bool) -> list[Any]:
-    """Return the columns to sort by: best, most or A first; ties by rating."""
+    """Return the columns to sort by: the best, the highest number or A first; ties are in order of rating."""
     best = Rating.value.desc()
     columns: dict[str, list[Any]] = {
         "rank": [best],
@@ -184,7 +184,7 @@ def _sort_columns(order: str, backwards: bool) -> list[Any]:
 
 
 def _ranks(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[str, int]:
-    """Return the rank of each of these ratings, from counts of narrow bands and the few bots within a band."""
+    """Return ranks by bot id for these ratings, from counts of narrow bands and the few bots within a band."""
     narrow = sorted((-band, bots) for band, bots in _narrow_bands(session, ladder_id))
     before = list(accumulate((bots for _, bots in narrow), initial=0))
     own, other = aliased(Rating), aliased(Rating)

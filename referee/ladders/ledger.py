@@ -1,7 +1,7 @@
-"""The rating ledger: append entries and update the ratings that follow from them in the same transaction.
+"""Append entries to the rating ledger, and update the ratings that follow from them in the same transaction.
 
-The ratings after an entry follow from a replay of the results entered up to it, in order of their entries, without
-those voided up to it. On a ladder frozen by an audit entries are still appended; its ratings wait for the repair.
+The ratings after an entry follow from a replay, in order of entries, of all results entered up to it except those
+voided up to it. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.
 Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
 """
 
@@ -28,7 +28,7 @@ PAGE_SIZE: Final = 500  # entries per query
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """A result that enters its ladder; by seat: the bot, its placement, whether it is rated."""
+    """Hold a result to be entered on its ladder: by seat, the bot, its placement, and whether it is rated."""
 
     ladder_id: str
     match_id: str
@@ -39,10 +39,10 @@ class RatedResult:
 
 @dataclass(frozen=True, slots=True)
 class ReplayEntry:
-    """A ledger entry with all that a replay needs.
+    """Hold a ledger entry with all data for a replay.
 
-    ``result_seq`` and ``void_seq`` are the entries by which its match entered and was voided; ``bots`` is empty if the
-    match has no result.
+    ``result_seq`` and ``void_seq`` are the numbers of the entries by which its match was entered and voided, or None.
+    ``bots`` is empty if the match has no valid result.
     """
 
     seq: int
@@ -80,7 +80,7 @@ def enter_results(session: Session, results: Sequence[RatedResult]) -> None:
 def void_result(session: Session, result: RatedResult, reason: str, *, created_by: str | None) -> int:
     """Append an entry that voids a result; return its number. The caller holds the lock.
 
-    All rating changes that follow, also of bots that were not in the match, are stored as changes of this entry.
+    All rating changes that follow, including those of bots that were not in the match, are stored with this entry.
     """
     entered = session.scalar(
         select(LedgerEntry.seq).where(LedgerEntry.match_id == result.match_id, LedgerEntry.kind == EntryKind.RESULT)
@@ -110,7 +110,7 @@ def append_entry(
 def store_changes(
     session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, RatingState]
 ) -> None:
-    """Store changes, ratings and counts for the moves of each entry. ``known`` are the stored ratings before."""
+    """Store changes, ratings and counts for the moves of each entry. ``known`` has the ratings stored before."""
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
         | {"before": move.before, "after": move.after, "games": move.games}
@@ -124,7 +124,7 @@ def store_changes(
     }
     if not changes:
         return
-    # In order of bots, to prevent deadlocks.
+    # Update the bots in a fixed order, to prevent deadlocks.
     ordered = [ratings[bot_id] for bot_id in sorted(ratings)]
     _ADD_CHANGES.execute_all(session, changes)
     _UPSERT_RATING[get_database(session).is_sqlite].execute_all(session, ordered)
@@ -157,9 +157,9 @@ def _replay_entry(
 
 
 def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
-    """Return the ratings after entry ``until`` of all bots that occur after entry ``after``; no others can differ.
+    """Return the ratings after entry ``until`` of all bots with results after entry ``after``; no others can change.
 
-    The replay starts at the last entry at which stored changes can be trusted.
+    The replay starts at the last entry up to ``after`` whose stored ratings are still valid.
     """
     start = _last_settled_seq(session, ladder_id, after, until)
     replay = RatingReplay()
@@ -173,7 +173,7 @@ def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> 
 
 
 def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
-    """Return the ratings of these bots after entry ``seq``, by the stored changes; a starting rating for new bots."""
+    """Return the ratings of these bots after entry ``seq``, from stored changes. New bots have the starting rating."""
     wanted = sorted(bots)
     found = {bot_id: RatingState() for bot_id in wanted}
     for start in range(0, len(wanted) if seq else 0, PAGE_SIZE):
@@ -191,7 +191,7 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
 
 
 def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
-    """Return the last entry up to ``seq`` at which stored changes are valid: no result up to it was voided after it."""
+    """Return the last entry up to ``seq`` such that no result up to it was voided after it (and up to ``until``)."""
     entered, voided = aliased(LedgerEntry), aliased(LedgerEntry)
     while True:
         first = session.scalar(
@@ -217,7 +217,7 @@ def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict
     return known
 
 
-# Built once, without the ORM: some of these run for every result.
+# These statements are built once, without the ORM, because some of them run for every result.
 _LAST = 2**62
 _LADDERS, _ENTRIES_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
     model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result)

@@ -1,6 +1,6 @@
 """Read the ledger of a ladder as rows in order, which are sufficient to recompute the ladder.
 
-The rows are read in pages, each in a short transaction of its own. ``api.bulk`` writes them to a file.
+The rows are read in pages, each in a separate short transaction. ``api.bulk`` writes them to a file.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,13 +17,13 @@ from referee.ladders.tables import LedgerEntry, RatingChange
 from referee.matches.download_seats import DownloadSeat, seats_of
 from referee.matches.tables import Result, StoredMatch
 
-ENTRIES_PER_QUERY: Final = 200  # entries
-CHANGES_PER_QUERY: Final = 2_000  # rating changes read at a time: a void or a repair may cause any number of them
+ENTRIES_PER_QUERY: Final = 200
+CHANGES_PER_QUERY: Final = 2_000  # limited as well, because a void or a repair may cause any number of changes
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """A row of a ledger entry.
+    """Represent a row of a ledger entry.
 
     A result has a row for each seat. Other entries have a row for each bot whose rating changed, or a single row
     without a bot. Ratings are in micro-points, or None if the entry does not affect the bot.
@@ -33,17 +33,17 @@ class LedgerRow:
     kind: EntryKind
     entered_at: datetime
     match_id: str | None
-    reason: str | None  # of the entry itself; ``seat`` says why a result does not count
+    reason: str | None  # of the entry itself; ``seat`` has the reason why a result does not count
     bot: str | None
     seat: DownloadSeat | None
     before_micro: int | None
     after_micro: int | None
-    games: int | None  # number of the bot's matches that count, after the entry
+    games: int | None  # number of the bot's matches that count after the entry
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A ledger entry; for a result, ``seats`` are the seats of its match."""
+    """Hold a ledger entry and, for a result, the ``seats`` of its match."""
 
     entry: LedgerEntry
     seats: list[DownloadSeat]

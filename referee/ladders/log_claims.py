@@ -1,4 +1,4 @@
-"""Derive from the log of a match what its stored match, seats and result must be."""
+"""Derive the values of a stored match, its seats and its result from its log."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SeatWithOwner:
-    """A seat with its bot's owner. Substitutes and house bots do not count for ratings."""
+    """Hold a seat with its bot's owner. ``counts`` is false for substitutes and house bots, which are not rated."""
 
     row: MatchSeat
     owner_id: str
@@ -30,14 +30,14 @@ class SeatWithOwner:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """Derived values, by column: of the match, of each seat, and of the result."""
+    """Hold the derived values of the match, of each seat and of the result, by column."""
 
     match: Json
     seats: list[Json]
     result: Json
 
     def differing(self, match: StoredMatch, seats: Sequence[SeatWithOwner], result: Result) -> Iterator["Deviation"]:
-        """Yield the rows that are stored with other values."""
+        """Yield the rows whose stored values differ."""
         yield from _compare_row("match", match, self.match)
         for seat, proven in zip(seats, self.seats, strict=False):
             yield from _compare_row("seats", seat.row, proven)
@@ -46,7 +46,7 @@ class DerivedRecords:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A row with columns that differ from the derived values; ``kind`` is "match", "seats" or "result"."""
+    """Describe a row with columns that differ from the derived values. ``kind`` is "match", "seats" or "result"."""
 
     kind: str
     row: StoredMatch | MatchSeat | Result
@@ -55,7 +55,7 @@ class Deviation:
 
 
 def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[SeatWithOwner]]:
-    """Return the seats of each of these matches, in order."""
+    """Return the seats of these matches, in order, by match id."""
     query = select(MatchSeat, Bot.owner_id, Bot.status).join(Bot, Bot.id == MatchSeat.bot_id)
     query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     found: dict[str, list[SeatWithOwner]] = {match_id: [] for match_id in match_ids}
@@ -68,20 +68,20 @@ def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[Sea
 def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[list[bytes], VerificationReport]:
     """Return the rows of a stored log and the report of its replay.
 
-    Raise ``BadLog`` for a log that cannot be read or replayed, or that does not match its stored match, number of rows
-    and digest.
+    Raise ``BadLog`` for a log that cannot be read or replayed, or that differs from its stored match id, number of rows
+    or digest.
     """
     try:
         lines = logs.log_lines(session, match_id)
         report = verify(lines)
-    except (TypeError, ValueError) as error:  # not even bytes
+    except (TypeError, ValueError) as error:  # the stored value may be of a wrong type
         raise BadLog(0, f"the stored log cannot be read: {error}") from error
     if not report.ok:
         raise BadLog(report.row or 0, report.reason)
     if report.match != match_id:
         raise BadLog(0, f"it is the log of match {report.match}")
     if log.rows != len(lines) - report.revealed:
-        raise BadLog(log.rows, f"it is stored as the last row, but the log has {len(lines) - report.revealed} rows")
+        raise BadLog(log.rows, f"this is stored as the last row, but the log has {len(lines) - report.revealed} rows")
     if digest(lines[log.rows - 1]) != log.digest:
         raise BadLog(log.rows - 1, f"its digest is stored as {log.digest}")
     return lines, report

@@ -10,11 +10,11 @@ from referee.ladders import ranks
 from referee.ladders.ratings import RankedBot
 from referee.ladders.tables import LedgerEntry, RatingChange
 
-MAX_ENTRIES_READ: Final = 200  # entries
+MAX_ENTRIES_READ: Final = 200
 
 
 def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int) -> list[RankedBot]:
-    """Return the rows of bots whose rating changed by entries above ``after``, latest first, at most ``limit``."""
+    """Return up to ``limit`` rows of bots whose rating changed by entries above ``after``, latest change first."""
     recent_entries = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
     recent_entries = recent_entries.order_by(LedgerEntry.seq.desc()).limit(MAX_ENTRIES_READ)
     latest = func.max(RatingChange.seq)

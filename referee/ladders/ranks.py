@@ -1,4 +1,4 @@
-"""Ranks on a ladder, from counts of bots in bands of ratings: as fast with 100,000 bots as with 100.
+"""Compute ranks on a ladder from counts of bots in bands of ratings, as fast with 100,000 bots as with 100.
 
 A rank is one more than the number of bots above: those in higher wide bands, those in higher narrow bands of the same
 wide band, and the few above in the same narrow band. Bots without a match that counts have no rank.
@@ -28,7 +28,7 @@ Band = tuple[int, int]  # width and number
 
 @dataclass(frozen=True, slots=True)
 class LadderRank:
-    """The rank of a bot: ``rank`` out of ``total``. Equal ratings share a rank."""
+    """Hold the rank of a bot: ``rank`` out of ``total``. Equal ratings share a rank."""
 
     rank: int
     total: int
@@ -56,7 +56,7 @@ def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | Non
 
 
 def count_bands(ratings: Iterable[RatingState]) -> Counter[Band]:
-    """Count these ratings by band, of both widths."""
+    """Return the number of these ratings in each band of both widths. Ignore bots without a match that counts."""
     counted: Counter[Band] = Counter()
     for value, games in ratings:
         if games:
@@ -80,12 +80,12 @@ def update_counts(
 
 
 def replace_counts(session: Session, ladder_id: str, ratings: Iterable[RatingState]) -> None:
-    """Replace the counts by those of these ratings."""
+    """Replace the counts of the ladder by those of these ratings."""
     session.execute(delete(RatingCount).where(RatingCount.ladder_id == ladder_id))
     update_counts(session, ladder_id, (), ratings)
 
 
-# Built once: these run for every result and every page.
+# These statements are built once, because they run for every result and every page.
 _RATINGS, _COUNTS = (model.__table__ for model in (Rating, RatingCount))
 _OWN = select(_RATINGS.c.value, _RATINGS.c.games, _RATINGS.c.as_of_seq).where(
     _RATINGS.c.ladder_id == bindparam("ladder"), _RATINGS.c.bot_id == bindparam("bot"), _RATINGS.c.games > 0

@@ -1,4 +1,4 @@
-"""Replay results on ratings in memory. Reading entries and storing ratings is in ``ledger``."""
+"""Replay results on ratings in memory. ``ledger`` reads the entries and stores the ratings."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from referee.ratings.elo import START, elo_changes
 
 
 class RatingState(NamedTuple):
-    """A rating in micro-points, after ``games`` matches that count."""
+    """Hold a rating in micro-points after ``games`` matches that count."""
 
     value: int = START
     games: int = 0
 
 
 class RatingMove(NamedTuple):
-    """A change of a bot's rating by a ledger entry; ``games`` count after it."""
+    """Hold a change of a bot's rating in micro-points. ``games`` is the number of its matches that count after it."""
 
     bot_id: str
     before: int
@@ -25,7 +25,7 @@ class RatingMove(NamedTuple):
 
 @dataclass
 class RatingReplay:
-    """Ratings of a ladder. Bots that are missing have the starting rating."""
+    """Apply results to the ratings of a ladder. Missing bots have the starting rating."""
 
     ratings: dict[str, RatingState] = field(default_factory=dict)
 
@@ -46,7 +46,7 @@ class RatingReplay:
         return moves
 
     def apply_moves(self, moves: Iterable[RatingMove]) -> None:
-        """Apply changes."""
+        """Set the ratings to their values after these changes."""
         self.ratings.update({move.bot_id: RatingState(move.after, move.games) for move in moves})
 
     def moves_towards(self, other: "RatingReplay") -> list[RatingMove]:

@@ -1,4 +1,4 @@
-"""Read ladders: rows now or after any ledger entry, and the history of a bot's rating."""
+"""Read ladders: current rows, rows after any ledger entry, and the history of a bot's rating."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from referee.matches.tables import MatchSeat
 
 @dataclass(frozen=True, slots=True)
 class RankedBot:
-    """A row of a ladder. Equal ratings share a rank, ``rank``."""
+    """Represent a row of a ladder. Equal ratings share a ``rank``."""
 
     rank: int
     bot_id: str
@@ -38,9 +38,9 @@ class RankedBot:
 
 @dataclass(frozen=True, slots=True)
 class DescribedChange:
-    """A change of a bot's rating by a ledger entry of this ``kind``.
+    """Describe a change of a bot's rating by a ledger entry of this ``kind``.
 
-    For a result, ``version`` is the version of the bot in that match, and ``version_changed`` tells whether it differs
+    For a result, ``version`` is the version of the bot in that match, and ``version_changed`` is true if it differs
     from that of the previous result.
     """
 
@@ -59,7 +59,7 @@ class DescribedChange:
 
 @dataclass(frozen=True, slots=True)
 class LadderPage:
-    """A page of a ladder after entry ``as_of_seq`` of its ledger, 0 before the first."""
+    """Hold a page of a ladder after entry ``as_of_seq`` of its ledger, which is 0 before the first entry."""
 
     page: Page[RankedBot]
     as_of_seq: int
@@ -84,7 +84,7 @@ def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: 
 
 
 def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
-    """Return the id of ``get_or_create_ladder``, without the ORM."""
+    """Return the id of the ladder of ``get_or_create_ladder``. Read an existing ladder without the ORM, for speed."""
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
     found = _LADDER_ID.rows(session, {"game": game, "key": key, "seats": seats})
     return str(found[0][0]) if found else get_or_create_ladder(session, game, options, seats).id
@@ -100,7 +100,7 @@ def get_ladder(session: Session, ladder_id: str) -> Ladder:
 def list_ladders(
     session: Session, *, game: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Ladder]:
-    """Return a page of ladders by id."""
+    """Return a page of ladders in order of id."""
     check_limit(limit)
     query = select(Ladder)
     if game is not None:
@@ -112,12 +112,12 @@ def list_ladders(
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
-    """Return how many ladders there are of each game that has any."""
+    """Return the number of ladders by game; omit games without a ladder."""
     return dict(session.execute(select(Ladder.game, func.count()).group_by(Ladder.game)).all())
 
 
 def load_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None) -> LadderPage:
-    """Return rows from the top or from a cursor, which carries the rank so that earlier rows are not counted again.
+    """Return rows from the top or from a cursor, which contains the rank so that earlier rows are not counted again.
 
     Bots without a match that counts have no row.
     """
@@ -135,8 +135,8 @@ def load_page_at(
 ) -> LadderPage:
     """Return a page of the ladder as it was after entry ``seq``.
 
-    ``as_of_seq`` is the ladder's own last entry up to there. Raise ``BadOption`` for a future entry. The cost grows
-    with the number of changes since.
+    ``as_of_seq`` of the page is the ladder's last entry up to ``seq``. Raise ``BadOption`` for a future entry. The cost
+    grows with the number of changes since then.
     """
     check_limit(limit)
     get_ladder(session, ladder_id)
@@ -176,13 +176,13 @@ def _page_of_ratings(
     """Return a query of the next ``limit`` + 1 rows, best first, of bots with matches that count."""
     last, last_bot, _, _ = _ladder_position(cursor)
     if last is not None:
-        # Written so that the planner seeks the index instead of scanning past earlier rows.
+        # This form of the condition lets the planner seek in the index instead of scanning past earlier rows.
         query = query.where(value <= last, or_(value < last, rated.bot_id > last_bot))
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
 
 def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
-    """Return rows with their ranks; the cursor carries the last rank."""
+    """Return a page of rows with their ranks. Its cursor contains the last rank."""
     last, _, seen, rank = _ladder_position(cursor)
     ranked: list[RankedBot] = []
     for value, games, bot in rows:
@@ -201,7 +201,7 @@ def last_seq(session: Session, ladder_id: str) -> int:
 
 
 def load_ratings(session: Session, bot_id: str) -> list[tuple[Ladder, Rating]]:
-    """Return the ratings of a bot on all ladders on which a match of it counts."""
+    """Return the ratings of a bot on all ladders on which one of its matches counts."""
     query = select(Ladder, Rating).join(Rating, Rating.ladder_id == Ladder.id)
     query = query.where(Rating.bot_id == bot_id, Rating.games > 0)
     return [(ladder, rating) for ladder, rating in session.execute(query.order_by(Ladder.id))]
@@ -221,21 +221,21 @@ def list_changes(
 
 
 def list_entry_changes(session: Session, seq: int) -> list[DescribedChange]:
-    """Return the changes by one entry, ordered by bot."""
+    """Return the rating changes caused by one entry, ordered by bot id."""
     rows = session.execute(_changes_query().where(RatingChange.seq == seq).order_by(RatingChange.bot_id)).all()
     return [change for row in rows for change in _describe_changes(session, [row])]
 
 
 def _changes_query() -> Select[RatingChange, LedgerEntry, str | None]:
     """Return a query of changes with their entries and, for results, the version of the bot in the match."""
-    # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
+    # The concatenation makes SQLite seek the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
     query = select(RatingChange, LedgerEntry, MatchSeat.version).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
     return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == EntryKind.RESULT))
 
 
 def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedChange]:
-    """Return these changes of one bot, latest first, each compared with the version in the result before it."""
+    """Return these changes of one bot, latest first. Compare each version with that of the result before it."""
     described: list[DescribedChange] = []
     earlier = _version_before(session, rows[-1][0]) if rows else _NO_VERSION
     for change, entry, version in reversed(rows):
@@ -248,7 +248,7 @@ def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedCh
 
 
 def _version_before(session: Session, change: RatingChange) -> Any:
-    """Return the bot's version in the last result before this change, ``_NO_VERSION`` if there is no such result."""
+    """Return the bot's version in the last result before this change, or ``_NO_VERSION`` if there is none."""
     query = _changes_query().where(RatingChange.ladder_id == change.ladder_id, RatingChange.bot_id == change.bot_id)
     query = query.where(RatingChange.seq < change.seq, LedgerEntry.kind == EntryKind.RESULT)
     found = session.execute(query.order_by(RatingChange.seq.desc()).limit(1)).one_or_none()
@@ -270,7 +270,7 @@ def _texts(cursor: Cursor, count: int) -> list[str]:
     return list(cursor)
 
 
-_NO_VERSION: Final = object()  # unlike None, which is the version of a bot that reports none
+_NO_VERSION: Final = object()  # differs from None, the version of a bot that reports none
 _LADDERS = Ladder.__table__
 _LADDER_ID: Final = Prepared(
     select(_LADDERS.c.id).where(

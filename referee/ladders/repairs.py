@@ -1,7 +1,7 @@
 """Freeze ladders that failed an audit, and repair their derived numbers.
 
 The sources of truth are the logs, the results that follow from them, and the append-only ledger. Changes, ratings and
-counts are derived: a repair rewrites them and records what it found in a ledger entry of its own.
+counts are derived: a repair rewrites them and records its findings in a new ledger entry.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -40,7 +40,7 @@ _PER_STATEMENT: Final = 500
 
 @dataclass
 class RepairReport:
-    """Descriptions of what was repaired on a ladder; ``seq`` is the ledger entry of the repair."""
+    """Describe the repairs of a ladder. ``seq`` is the number of the ledger entry of the repair."""
 
     ladder_id: str
     seq: int = 0
@@ -82,13 +82,13 @@ def repair_ladder(
 ) -> RepairReport:
     """Repair the numbers of a ladder and unfreeze it, in one transaction.
 
-    1. Set results to what their logs say: those of ``matches``, or all of the ladder, which must all be replayed.
+    1. Correct the results of ``matches`` from their logs; without ``matches``, replay the logs of the whole ladder.
     2. Append missing ledger entries; delete or move entries that cannot be right.
     3. Rewrite changes from the entries.
-    4. Append an entry "repair", by which wrong ratings change.
+    4. Append an entry of kind "repair" that corrects wrong ratings.
     5. Recount the bands of ratings.
 
-    Damaged or missing logs cannot be repaired: the next audit reports them again, and their matches can be voided.
+    Damaged or missing logs cannot be repaired. The next audit reports them again; void their matches to resolve this.
     """
     ledger.lock_ledger(session)
     repaired = RepairReport(ladder_id)
@@ -98,7 +98,7 @@ def repair_ladder(
     replay = LadderReplay(session, ladder_id)
     _rewrite_changes(session, repaired, replay)
     if stored_counts(session, ladder_id) != ranks.count_bands(replay.rating_replay.ratings.values()):
-        repaired.repairs.append("counts of ratings")
+        repaired.repairs.append("counts of ratings recomputed")
     _rewrite_ratings(session, repaired, replay, created_by)
     ranks.replace_counts(session, ladder_id, replay.rating_replay.ratings.values())
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
@@ -118,7 +118,7 @@ def _repair_results(session: Session, repaired: RepairReport, matches: Collectio
         for match, log, result in session.execute(kept.where(StoredMatch.id == match_id)).all():
             _repair_result(session, repaired, match, log, result)
         session.flush()
-        session.expunge_all()  # logs are large
+        session.expunge_all()  # free memory, because logs are large
 
 
 def _repair_result(session: Session, repaired: RepairReport, match: StoredMatch, log: MatchLog, result: Result) -> None:
@@ -138,14 +138,14 @@ def _repair_result(session: Session, repaired: RepairReport, match: StoredMatch,
 
 
 def _repair_entries(session: Session, repaired: RepairReport) -> None:
-    """Delete entries that cannot be right; move entries of another ladder there."""
+    """Delete entries that cannot be right, and move entries of another ladder to that ladder."""
     for entry_seq, match_id, kind in session.execute(invalid_entries(repaired.ladder_id)).all():
         session.execute(delete(RatingChange).where(RatingChange.seq == entry_seq))
         session.execute(delete(LedgerEntry).where(LedgerEntry.seq == entry_seq))
-        repaired.repairs.append(f"ledger entry {entry_seq}, a {kind} of {match_id}, taken out")
+        repaired.repairs.append(f"ledger entry {entry_seq}, a {kind} of {match_id}, deleted")
     for entry_seq, match_id, _, home in session.execute(misplaced_entries(repaired.ladder_id)).all():
         session.execute(update(LedgerEntry).where(LedgerEntry.seq == entry_seq).values(ladder_id=home))
-        repaired.repairs.append(f"ledger entry {entry_seq} of {match_id} to {home}")
+        repaired.repairs.append(f"ledger entry {entry_seq} of {match_id} moved to {home}")
 
 
 def _append_entries(session: Session, repaired: RepairReport, created_by: str | None) -> None:
@@ -154,16 +154,16 @@ def _append_entries(session: Session, repaired: RepairReport, created_by: str | 
         ledger.append_entry(
             session, ladder_id, EntryKind.RESULT, match_id, f"found missing for result {seq}", created_by
         )
-        repaired.repairs.append(f"ledger entry for result {seq} of {match_id}")
+        repaired.repairs.append(f"ledger entry for result {seq} of {match_id} added")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(StoredMatch.reason).where(StoredMatch.id == match_id))
         ledger.append_entry(session, ladder_id, EntryKind.VOID, match_id, reason or "found missing", created_by)
-        repaired.repairs.append(f"void of {match_id}")
+        repaired.repairs.append(f"void of {match_id} added")
     for entry_seq, of in session.execute(entries_without_result(ladder_id)).all():
         reason = f"ledger entry {entry_seq} has no result"
         ledger.append_entry(session, ladder_id, EntryKind.VOID, of, reason, created_by)
         session.execute(update(StoredMatch).where(StoredMatch.id == of).values(status=MatchState.VOID, reason=reason))
-        repaired.repairs.append(f"void of ledger entry {entry_seq} of {of}, which has no result")
+        repaired.repairs.append(f"void of ledger entry {entry_seq} of {of}, which has no result, added")
     for entry_seq, of, status in session.execute(voids_without_cause(ladder_id)).all():
         session.execute(update(StoredMatch).where(StoredMatch.id == of).values(status=MatchState.VOID))
         repaired.repairs.append(f"match {of} from {status} to void, by ledger entry {entry_seq}")
@@ -182,11 +182,11 @@ def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderRep
         if rows:
             session.execute(insert(RatingChange), rows)
         wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
-        repaired.repairs += [f"change {entry.seq} of {bot}" for bot in wrong]
+        repaired.repairs += [f"change {entry.seq} of {bot} rewritten" for bot in wrong]
 
 
 def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderReplay, created_by: str | None) -> None:
-    """Append the entry of the repair and change wrong ratings by it, from the stored to the derived values."""
+    """Append the entry of the repair and record in it the change of each wrong rating to the derived value."""
     ladder_id = repaired.ladder_id
     stored, expected = stored_ratings(session, ladder_id), expected_ratings(replay)
     wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]

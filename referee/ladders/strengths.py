@@ -15,7 +15,7 @@ from referee.ratings.strengths import Result as Said
 
 @dataclass(frozen=True, slots=True)
 class LadderResults:
-    """The newest results that count after entry ``as_of_seq``; ``left_out`` is the number of older ones."""
+    """Hold the newest results that count after entry ``as_of_seq``. ``left_out`` is the number of older results."""
 
     as_of_seq: int
     results: Sequence[Said]
@@ -25,7 +25,7 @@ class LadderResults:
 def load_results(
     session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
 ) -> LadderResults:
-    """Return up to ``limit`` results, or ``before`` if it is current or if ``patient``. Raise ``NotFound``."""
+    """Return the newest ``limit`` results, or ``before`` if it is current or ``patient`` is set. Raise ``NotFound``."""
     ratings.get_ladder(session, ladder_id)
     seq = ratings.last_seq(session, ladder_id)
     if before is not None and (patient or before.as_of_seq == seq):

@@ -1,4 +1,4 @@
-"""Ladders, and the ledgers that they are folded from."""
+"""Define the tables of ladders, of the rating ledger, and of the ratings derived from it."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from referee.ladders.kinds import EntryKind
 
 
 class Ladder(Base):
-    """A ladder: there is one for each game, set of options and number of seats."""
+    """Represent a ladder. Each game, set of options and number of seats has one."""
 
     __tablename__ = "ladders"
     __table_args__ = (UniqueConstraint("game", "options_key", "seats"),)
@@ -21,13 +21,13 @@ class Ladder(Base):
     options_key: Mapped[str] = mapped_column(String(64))
     seats: Mapped[int]
     created_at: Mapped[datetime]
-    frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until it is repaired
+    frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
 
 
 class LedgerEntry(Base):
-    """An entry of the append-only rating ledger: a result enters, is voided, or ratings are repaired.
+    """Represent an entry of the append-only rating ledger: a result, a void or a repair.
 
-    ``seq`` orders the entries of all ladders. Results of a deal group enter together, when it closes.
+    ``seq`` orders the entries of all ladders. Results of a deal group are entered together, when the group closes.
     """
 
     __tablename__ = "ledger_entries"
@@ -41,14 +41,14 @@ class LedgerEntry(Base):
     seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
     kind: Mapped[EntryKind] = mapped_column(StoredEnum(EntryKind))
-    match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))  # None: a repair
+    match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))  # None for a repair
     reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
     created_at: Mapped[datetime]
 
 
 class Rating(Base):
-    """The rating of a bot on a ladder, in micro-points."""
+    """Represent the rating of a bot on a ladder, in micro-points."""
 
     __tablename__ = "ratings"
 
@@ -63,7 +63,7 @@ Index(None, Rating.ladder_id, Rating.value.desc(), Rating.bot_id)
 
 
 class RatingCount(Base):
-    """The number of bots in a band of ratings. A rank is a sum over few bands, however long the ladder."""
+    """Represent the number of bots in a band of ratings, so that a rank is a sum over few bands on any ladder."""
 
     __tablename__ = "rating_counts"
 
@@ -74,7 +74,7 @@ class RatingCount(Base):
 
 
 class RatingChange(Base):
-    """A change of a rating by a ledger entry. In a repair, ``before`` is the wrong value that was stored."""
+    """Represent a change of a rating by a ledger entry. In a repair, ``before`` is the wrong value that was stored."""
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)
@@ -84,4 +84,4 @@ class RatingChange(Base):
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
     before: Mapped[int] = mapped_column(BigInteger)
     after: Mapped[int] = mapped_column(BigInteger)
-    games: Mapped[int]  # of the bot that count, after the entry
+    games: Mapped[int]  # matches of the bot that count after the entry

@@ -1,4 +1,4 @@
-"""Recent ratings, placements and faults of bots on a ladder, in one query for a page of bots."""
+"""Load recent ratings, placements and faults of bots on a ladder, in one query for a page of bots."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches.tables import MatchSeat
 
-MAX_CHANGES: Final = 30  # changes of a rating
+MAX_CHANGES: Final = 30  # recent rating changes per bot
 
 
 @dataclass(frozen=True, slots=True)
 class RecentPlacement:
-    """A match of a bot, and its placement."""
+    """Hold a match of a bot and its placement in it."""
 
     match_id: str
     placement: int
@@ -25,10 +25,10 @@ class RecentPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The last changes of a bot's rating.
+    """Hold the last changes of a bot's rating.
 
-    ``values`` are ratings, oldest first, including the one before the first change; ``placements`` are its matches
-    among them that still count, latest first; ``faults`` their faults; ``version`` the bot's in the latest.
+    ``values`` has the ratings, oldest first, beginning with the rating before the first change. ``placements`` has the
+    matches that still count, latest first. ``faults`` is the number of faults in them, ``version`` that of the latest.
     """
 
     values: list[int]
@@ -40,7 +40,7 @@ class Trend:
 def load_trends(
     session: Session, ladder_id: str, bot_ids: Sequence[str], *, up_to: int | None = None, last: int = MAX_CHANGES
 ) -> dict[str, Trend]:
-    """Return trends by bot, after entry ``up_to``; bots without changes are left out."""
+    """Return trends by bot id with up to ``last`` changes, none after entry ``up_to``. Omit bots without changes."""
     changes: defaultdict[str, list[Any]] = defaultdict(list)
     for row in session.execute(_changes_query(ladder_id, bot_ids, up_to, last)) if bot_ids else ():
         changes[row.bot_id].append(row)
@@ -59,7 +59,7 @@ def _trend(rows: Sequence[Any]) -> Trend:
 def _changes_query(
     ladder_id: str, bot_ids: Sequence[str], up_to: int | None, last: int
 ) -> Select[str, int, int, str, str | None, int | None, int, str | None]:
-    """Return a query of the last changes of each bot, latest first; it reads only the end of each index range."""
+    """Return a query of the last changes of each bot, latest first. It reads only the end of each index range."""
     earlier = aliased(RatingChange)
     own = select(earlier.seq).where(earlier.ladder_id == Rating.ladder_id, earlier.bot_id == Rating.bot_id)
     if up_to is not None:
@@ -72,7 +72,7 @@ def _changes_query(
     of_change = change.bot_id, change.before, change.after
     query = select(*of_change, LedgerEntry.kind, LedgerEntry.match_id, *_OF_SEAT).select_from(end)
     since = and_(change.ladder_id == ladder_id, change.bot_id == end.c.bot_id, change.seq >= end.c.begin)
-    # Written so that SQLite seeks the match instead of scanning all matches of the bot for every change.
+    # The concatenation makes SQLite seek the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == change.bot_id)
     query = query.join(change, since).join(LedgerEntry, LedgerEntry.seq == change.seq).outerjoin(MatchSeat, seat)
     if up_to is not None:

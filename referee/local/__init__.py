@@ -1,1 +1,1 @@
-"""Matches and tournaments on this machine without a service."""
+"""Play matches and tournaments on this machine without a service."""

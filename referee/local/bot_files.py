@@ -1,4 +1,4 @@
-"""Start bots that are given as files, wait until they listen on their port, and stop them after play."""
+"""Start bots that are given as files, wait until they listen on their ports, and stop them after play."""
 
 import errno
 import os
@@ -28,16 +28,16 @@ Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 START_TIMEOUT_S: Final = 60.0  # a compiler may have to run first
 POLL_S: Final = 0.05
 STOP_TIMEOUT_S: Final = 2.0
-OUTPUT_TIMEOUT_S: Final = 1.0  # enough to read what a bot has written, unless it never stops writing
+OUTPUT_TIMEOUT_S: Final = 1.0  # long enough to read all output of a bot, unless it never stops writing
 TAIL_LINES: Final = 12
-STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)  # SIGINT raises KeyboardInterrupt already
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)  # not SIGINT, which raises KeyboardInterrupt anyway
 PRIVATE: Final = ("REFEREE_", "DATABASE_URL", "REDIS_URL")  # environment variables that bots must not see
 HINTS: Final = {
-    errno.ENOENT: "; does its first line name a missing program, or end with a carriage return?",
-    errno.ENOEXEC: "; does its first line name an interpreter, like #!/bin/sh?",
+    errno.ENOENT: ". Check whether its first line names a missing program or ends with a carriage return.",
+    errno.ENOEXEC: ". Check whether its first line names an interpreter, like #!/bin/sh.",
 }
 PRINTED_URL: Final = re.compile(rb"http://(?:127\.0\.0\.1|localhost):(\d{1,5})\b")
-RUNNERS: Final = {  # by file extension: the command that runs the file, and the name of the language
+RUNNERS: Final = {  # command that runs the file and name of the language, by file extension
     ".py": ((sys.executable,), "Python"),
     ".js": (("node",), "Node.js"),
     ".mjs": (("node",), "Node.js"),
@@ -47,12 +47,12 @@ RUNNERS: Final = {  # by file extension: the command that runs the file, and the
 
 
 class BotNotStarted(RefereeError):
-    """Raised for a program that cannot be run, exits before it listens, or never listens."""
+    """Signal that a bot's program cannot be run, exits before it listens, or does not listen in time."""
 
 
 @dataclass(slots=True)
 class BotProcess:
-    """A started bot and its output."""
+    """Hold the process of a started bot and its output."""
 
     file: Path
     port: int
@@ -64,17 +64,17 @@ class BotProcess:
         return f"http://127.0.0.1:{self.port}"
 
     def tail(self) -> str:
-        """Return the last lines that it wrote to either stream."""
+        """Return the last lines that the bot wrote to standard output or standard error."""
         self.output.settle(OUTPUT_TIMEOUT_S)
         return self.output.lines(TAIL_LINES)
 
     def traceback(self) -> str:
-        """Return the last Python traceback that it wrote (the end of a long one), or an empty string."""
+        """Return the end of the last Python traceback that the bot wrote, or an empty string if there is none."""
         self.output.settle(OUTPUT_TIMEOUT_S)
         return self.output.traceback(TAIL_LINES)
 
     def listens(self) -> bool:
-        """Return whether its port, or a port that it printed, accepts connections. A printed port becomes its port."""
+        """Return whether the bot's port, or one that it printed, accepts connections. Set ``port`` to that port."""
         printed = [int(port) for port in PRINTED_URL.findall(self.output.head)]
         for port in (self.port, *printed):
             if 0 < port < 65536 and _is_open(port):
@@ -83,12 +83,12 @@ class BotProcess:
         return False
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal to it and to its child processes."""
+        """Send a signal to the bot and its child processes."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, number)
 
     def wait_until(self, moment: float) -> bool:
-        """Wait for its exit until ``moment`` (monotonic), and return whether it has exited."""
+        """Wait until the bot exits, or until ``moment`` on the monotonic clock. Return whether it has exited."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(max(0.0, moment - time.monotonic()))
         return self.process.returncode is not None
@@ -96,7 +96,7 @@ class BotProcess:
 
 @dataclass(frozen=True, slots=True)
 class RunningBots:
-    """The entrants, each with the address to call, the secrets that sign the calls, and the started processes."""
+    """Hold the entrants with the URLs to call, the secrets that sign the calls, and the started processes."""
 
     entrants: list[LocalEntrant]
     secrets: tuple[str, ...]
@@ -109,24 +109,25 @@ class RunningBots:
 
 @contextmanager
 def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iterator[RunningBots]:
-    """Start the bots among ``entrants`` that are files, each once, and stop them after the block.
+    """Start each file among ``entrants`` once, and stop the bots after the block.
 
-    A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``: the first
-    of ``secrets``, or a new one, which then signs all calls. Raise ``BotNotStarted``.
+    A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``. The secret
+    is the first of ``secrets``, or if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
+    cannot be started.
     """
     files = list(dict.fromkeys(entrant.file for entrant in entrants if entrant.file))
     if files and not secrets:
         secrets = (bot_secret(os.urandom(32), "referee play", 1),)
     processes: list[BotProcess] = []
-    # Signals that would kill this process raise ``SystemExit``, so that started bots are stopped first. A handler that
-    # we or our parent process installed stays.
+    # Signals that would kill this process raise ``SystemExit``, so that started bots are stopped first. Handlers other
+    # than the default are kept.
     fatal = [number for number in STOP_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     with _signal_handlers(fatal, _exit):
         try:
             for file, port in zip(files, _free_ports(len(files)), strict=True):
                 processes.append(_start(file, port, secrets[0]))
             for process in processes:
-                process.output.follow()  # this starts threads, so all processes have been forked before
+                process.output.follow()  # starts threads, so all processes must have been forked before
             for process in processes:
                 _wait_until_listening(process)
             urls = {process.file: process.url for process in processes}
@@ -138,7 +139,7 @@ def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iter
 
 @contextmanager
 def _signal_handlers(numbers: Sequence[signal.Signals], handler: Handler) -> Iterator[None]:
-    """Handle these signals by ``handler`` while the block runs. In other threads than the main one, do nothing."""
+    """Handle these signals with ``handler`` while the block runs. Do nothing outside the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, handler) for number in numbers if is_main}
     try:
@@ -153,7 +154,7 @@ def _exit(number: int, _frame: FrameType | None) -> None:
 
 
 def _stop(processes: Sequence[BotProcess]) -> None:
-    """Stop all bots and their child processes concurrently, ignoring stop signals meanwhile."""
+    """Stop all bots and their child processes concurrently, and ignore stop signals to this process meanwhile."""
     with _signal_handlers((signal.SIGINT, *STOP_SIGNALS), signal.SIG_IGN):
         for number in (signal.SIGTERM, signal.SIGKILL):
             for process in processes:
@@ -186,26 +187,26 @@ def _start(file: Path, port: int, secret: str) -> BotProcess:
 
 
 def _command(file: Path) -> list[str]:
-    """Return the command that runs the program: chosen by the extension of its file, else the file itself."""
+    """Return the command that runs the program, which is chosen by its extension, or else is the file itself."""
     if not file.is_file():
-        raise BotNotStarted(f"the file {file} does not exist")
+        raise BotNotStarted(f"The file {file} does not exist.")
     path = str(file.resolve())
     if file.suffix in RUNNERS:
         (tool, *arguments), language = RUNNERS[file.suffix]
         found = shutil.which(tool)
         if found is None:
-            raise BotNotStarted(f"{file} needs {language}, but {tool!r} is not on PATH")
+            raise BotNotStarted(f"{file} needs {language}, but {tool!r} is not on PATH.")
         return [found, *arguments, path]
     if not os.access(file, os.X_OK):
         known = ", ".join(RUNNERS)
         raise BotNotStarted(
-            f"{file} is not a program: its extension is none of {known}, and it is not executable (chmod +x)"
+            f"{file} is not a program: its extension is none of {known}, and it is not executable (chmod +x)."
         )
     return [path]
 
 
 def _wait_until_listening(bot: BotProcess) -> None:
-    """Wait until the bot listens. Raise ``BotNotStarted`` if it exits, even if another program answers at its port."""
+    """Wait until the bot listens. Raise ``BotNotStarted`` if it exits, even if another program answers on its port."""
     give_up = time.monotonic() + START_TIMEOUT_S
     while True:
         listens, status = bot.listens(), bot.process.poll()
@@ -228,7 +229,7 @@ def _is_open(port: int) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Return free ports. All are kept open until the last is found, so that they differ."""
+    """Return ``count`` different free ports, by keeping all of them open until the last one is found."""
     with ExitStack() as stack:
         listeners = [stack.enter_context(socket.socket()) for _ in range(count)]
         for listener in listeners:

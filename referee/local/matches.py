@@ -1,4 +1,4 @@
-"""Play unrated matches without a service: house players in this process, bots by their URL, logs in memory."""
+"""Play unrated matches without a service, with house players in this process, bots at URLs, and logs in memory."""
 
 import hashlib
 import os
@@ -32,17 +32,17 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class NoSuchPlayer(RefereeError):
-    """Raised for a text that is not a URL, a bot file or a house player."""
+    """Signal that a text is not a URL, a bot file or a house player."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEntrant:
-    """A player: ``house:NAME``, a URL or a program. Names are unique among the entrants."""
+    """Represent a player, given as ``house:NAME``, a URL or a file. Names are unique among the entrants."""
 
     name: str
     source: str
-    url: str = ""  # of a started program
-    version: str = ""  # from its manifest; empty where the manifest is not fetched
+    url: str = ""  # of a started file
+    version: str = ""  # from its manifest; empty if the manifest is not fetched
     max_concurrent_requests: int = DEFAULT_MAX_CONCURRENT_REQUESTS
 
     @property
@@ -55,7 +55,7 @@ class LocalEntrant:
 
     @property
     def file(self) -> Path | None:
-        """Return the program that has to be started, or None if this is not a program."""
+        """Return the file to start, or None if the player is not given as a file."""
         return None if self.is_house or "://" in self.source else find_program(self.source)
 
     @property
@@ -66,23 +66,23 @@ class LocalEntrant:
 
 @dataclass(frozen=True, slots=True)
 class LocalMatchPlan:
-    """The terms that all matches of a run share."""
+    """Hold the terms that all matches of a run share."""
 
     game: str
     options: Json
     entrants: Sequence[LocalEntrant]
     seed: str
     limits: Limits
-    secrets: tuple[str, ...] = ()  # sign the calls to bots; without any, calls are unsigned
+    secrets: tuple[str, ...] = ()  # sign the calls to bots; calls are unsigned if there are none
 
     def seating(self, number: int) -> list[LocalEntrant]:
-        """Return the entrants by seat: all move on by one seat from match to match."""
+        """Return the entrants by seat in match ``number``, counted from 0. All move one seat on after each match."""
         return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMatch:
-    """A match to play: its entrants by seat, and its deal. ``dice`` seeds the random choices of house players."""
+    """Describe a match to play, with its entrants by seat and its deal. ``dice`` seeds the choices of house players."""
 
     match_id: str
     seated: Sequence[LocalEntrant]
@@ -93,8 +93,8 @@ class PlannedMatch:
 
 @dataclass(slots=True)
 class LocalResult:
-    """A finished match: its whole log, its header and result rows, and the problems of each seat, which the log does
-    not contain in full."""
+    """Hold a finished match: its complete log, its header and result rows, and the problems of each seat, which the
+    log does not fully contain."""
 
     header: Json
     result: Json
@@ -121,7 +121,7 @@ def make_plan(
 
 
 def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
-    """Return the entrants for these sources, numbering equal ones. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
+    """Return the entrants for these sources, with numbers in equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
     labels = [_label(source) for source in sources]
     named = []
     for index, (label, source) in enumerate(zip(labels, sources, strict=True)):
@@ -131,7 +131,7 @@ def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
 
 
 def parse_options(game_name: str, texts: Sequence[str]) -> Json:
-    """Return the options in texts like ``rounds=3``; raise ``BadOption``, which names what would be valid."""
+    """Parse options from texts like ``rounds=3``. Raise ``BadOption`` for a text of another form or an unknown name."""
     specs = {spec.name: spec for spec in game(game_name).option_specs}
     values: Json = {}
     for text in texts:
@@ -145,7 +145,7 @@ def parse_options(game_name: str, texts: Sequence[str]) -> Json:
 
 
 async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
-    """Play match ``number`` of the plan to its end. Between house players, the same seed gives the same match."""
+    """Play match ``number`` of the plan, counted from 0. House players play the same match for the same seed."""
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
     ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
     return await play_match(plan, PlannedMatch(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
@@ -180,7 +180,7 @@ async def play_to_end(
     nonce_hashes: Sequence[str],
     limits: CallLimits | None = None,
 ) -> LocalResult:
-    """Play a match on from its current position, and end its log with the reveal."""
+    """Play a match from its current position to its end, and complete its log with the reveal."""
     table = _LocalTable(match.header, planned, secrets, limits or CallLimits())
     try:
         await drive(match, table.ask, table.record)
@@ -191,12 +191,12 @@ async def play_to_end(
 
 
 class _LocalTable:
-    """The players of one match, and their ``problems`` by seat."""
+    """Ask the players of one match, and record their ``problems`` by seat."""
 
     def __init__(self, header: Json, planned: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
         self.problems = [Problems() for _ in planned.seated]
         self._bots: dict[int, BotSeat] = {}
-        self._phases: dict[int, str] = {}  # by seat: the phase of its last question
+        self._phases: dict[int, str] = {}  # phase of the last question, by seat
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(planned.seated):
             if entrant.is_house:
@@ -212,7 +212,7 @@ class _LocalTable:
         return await self._seats[request.seat](request)
 
     def record(self, match: Match, _rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Record the problems of an answer; the match keeps its own log."""
+        """Record the problems of an answer. The rows are not stored, since the match keeps its log in memory."""
         bot = self._bots.get(answer.seat)
         if bot and bot.last:
             problems, (_, reply) = self.problems[answer.seat], bot.last
@@ -230,17 +230,17 @@ def _house_seat(entrant: LocalEntrant, game_name: str, seed: str) -> HouseSeat:
 
 
 async def _discard_rows() -> None:
-    """Do nothing: the log stays in memory."""
+    """Do nothing, because the log stays in memory."""
 
 
 def local_id(prefix: str, *parts: object) -> str:
-    """Return an id in the usual form, derived from a hash of ``parts``."""
+    """Return an id in the form of the service, ``prefix_`` and 26 characters, derived from a hash of ``parts``."""
     number = int.from_bytes(hashlib.sha256("|".join(map(str, parts)).encode()).digest()[:16], "big")
     return f"{prefix}_" + "".join(_DIGITS[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 def find_program(source: str) -> Path | None:
-    """Return the file of a bot given as a path: itself, or ``bot.…`` in a folder, or None if there is no such file."""
+    """Return the bot file at a path: the file itself, or ``bot.…`` in a folder, or None if there is no such file."""
     path = Path(source)
     if path.is_dir():
         return next((found for found in sorted(path.glob("bot.*")) if found.is_file()), None)
@@ -254,14 +254,14 @@ def _label(source: str) -> str:
             return parse_url(source, LOCAL_POLICY).url
         if find_program(source) is None:
             raise NoSuchPlayer(
-                f"{source!r} is not a player. Give the URL of a bot (http://…), its file (no such file exists), "
+                f"{source!r} is not a player. Pass the URL of a bot (http://…), its file (no such file exists), "
                 f"or {HOUSE}{{{','.join(players())}}}."
             )
         parts = Path(os.path.normpath(source)).parts
-        alone = not parts[-1].startswith("bot.")  # the name bot.py does not tell bots apart
+        alone = not parts[-1].startswith("bot.")  # the name bot.py alone would not distinguish bots
         return "/".join(parts[-1:] if alone else parts[-2:])
     if name not in players():
-        raise NoSuchPlayer(f"unknown house player {name!r}; available: {', '.join(players())}")
+        raise NoSuchPlayer(f"Unknown house player {name!r}; available: {', '.join(players())}.")
     return name
 
 

@@ -1,4 +1,4 @@
-"""Count what went wrong with a player in local matches. ``problem_report`` formats these counts."""
+"""Count the problems of a player in local matches. ``referee.cli.problem_report`` formats these counts."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,23 +13,23 @@ Incident = tuple[str, str]  # the phase, and the reply or error
 
 @dataclass(slots=True)
 class Problems:
-    """Faults, and the errors that the bot reported in its answers, over all its decisions so far."""
+    """Count the faults of a bot, and the errors that it reported in its answers, over all its decisions so far."""
 
     decisions: int = 0
     unsent: int = 0  # decisions for which no connection was made
     faults: Counter[str] = field(default_factory=Counter)
-    first_of_fault: dict[str, Incident] = field(default_factory=dict)  # by code
+    first_of_fault: dict[str, Incident] = field(default_factory=dict)  # by code of the fault
     errors: int = 0  # decisions in which the bot reported an error
     first_error: Incident = ("", "")
     last_error: Incident = ("", "")
 
     @property
     def is_unreached(self) -> bool:
-        """Return whether no call ever got a connection."""
+        """Return whether there were calls and none of them got a connection."""
         return 0 < self.decisions == self.unsent
 
     def record_decision(self, phase: str, reply: Reply, fault: str, error: str) -> None:
-        """Count one decision: its call, its fault (if any), and the error that the bot reported (if any)."""
+        """Count one decision with its call, its fault, and the error that the bot reported (both may be empty)."""
         self.decisions += 1
         self.unsent += not reply.sent
         if fault:
@@ -48,7 +48,7 @@ class Problems:
             self._record_errors(later.errors, later.first_error, later.last_error)
 
     def to_json(self) -> Json | None:
-        """Return the counts and the first and last error, or None if nothing went wrong."""
+        """Return the counts and the first and last error, or None if there were no faults or errors."""
         if not (self.faults or self.errors):
             return None
         return {

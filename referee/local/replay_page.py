@@ -1,4 +1,4 @@
-"""Write a match as one HTML file with the viewer, which opens from disk."""
+"""Write a match as one HTML file with the viewer, which can be opened from disk."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +10,14 @@ from referee.viewer.questions import questions
 
 
 class NotWritten(RefereeError):
-    """Raised if a file cannot be written, or if there is nothing to write."""
+    """Signal that a file cannot be written, or that its content would not be a match log."""
 
 
 def write_page(path: Path, lines: Sequence[bytes]) -> str:
-    """Write the page and return a sentence about it. Raise ``NotWritten``.
+    """Write the page, and return a text with its path, its size and any row that is not valid.
 
-    The page of an invalid log has no questions, and shows which row is wrong.
+    The page of an invalid log has no questions, and shows the wrong row. Raise ``NotWritten`` if the lines are not a
+    match log or the file cannot be written.
     """
     asked: dict[int, Json] | None
     try:
@@ -27,7 +28,7 @@ def write_page(path: Path, lines: Sequence[bytes]) -> str:
         page = render_standalone(lines, questions=asked).encode()
         path.write_bytes(page)
     except BadLog as error:
-        raise NotWritten(f"this is not a match log: row {error.row}: {error.reason}") from error
+        raise NotWritten(f"This is not a match log: row {error.row}: {error.reason}.") from error
     except OSError as error:
-        raise NotWritten(f"cannot write the page to {path}: {error.strerror}") from error
+        raise NotWritten(f"Cannot write the page to {path}: {error.strerror}.") from error
     return f"{path}: {len(page) / 1024:.0f} KiB{remark}"

@@ -1,4 +1,4 @@
-"""The matches of a local tournament: every deal, by every set of players that fills a table, in all seat orders."""
+"""Plan a local tournament: every set of players that fills a table plays every deal in all seat orders."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,15 @@ from referee.match.canonical import Json
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import Hypotheses
 
-MAX_MATCHES_PER_DEAL: Final = 2_000  # matches; an interrupted deal is played again from its first match
+MAX_MATCHES_PER_DEAL: Final = 2_000  # since an interrupted deal is played again from its first match
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPlan:
-    """The terms of a local tournament. ``match_plan`` has the game, options, entrants, seed and limits of its matches.
+    """Hold the terms of a local tournament. ``match_plan`` has the game, options, entrants, seed and time limits.
 
     Every set of entrants that fills a table plays every deal once in each seat order: all rotations with ``cyclic``,
-    all permutations with ``all``. The matches of a deal share their cards: they are one deal group.
+    all permutations with ``all``. The matches of a deal share their cards and are one deal group.
     """
 
     match_plan: matches.LocalMatchPlan
@@ -38,7 +38,7 @@ class LocalPlan:
         return comb(len(self.match_plan.entrants), self.seats) * orders
 
     def check(self) -> None:
-        """Raise ``BadOption`` if this cannot be played."""
+        """Raise ``BadOption`` if the plan cannot be played."""
         entrants = len(self.match_plan.entrants)
         if entrants < self.seats:
             raise BadOption("seats", f"{entrants} players do not fill a table of {self.seats}")
@@ -46,13 +46,13 @@ class LocalPlan:
             count = f"{self.matches_per_deal:,}"
             raise BadOption(
                 "players",
-                f"{count} matches per deal exceed the limit of {MAX_MATCHES_PER_DEAL:,}: use fewer players or orders",
+                f"{count} matches per deal exceed the limit of {MAX_MATCHES_PER_DEAL:,}; use fewer players or orders",
             )
         if self.hypotheses and entrants != 2:
             raise BadOption("sprt", f"the test is for two players, not {entrants}")
 
     def matches_of_deal(self, deal: int) -> Iterator[PlannedMatch]:
-        """Yield the matches of a deal (numbered from 1), always in the same order."""
+        """Yield the matches of ``deal``, counted from 1, always in the same order."""
         seed = self.match_plan.seed
         group_id = local_id("grp", "tournament", seed, deal)
         cards = hashlib.sha256(f"referee tournament local|{seed}|{deal}".encode()).digest()
@@ -61,7 +61,7 @@ class LocalPlan:
             yield PlannedMatch(match_id, seated, group_id, cards, f"{seed}|{deal}|{number}")
 
     def to_json(self) -> Json:
-        """Return the terms that must not change for a tournament to be resumed; the number of deals may."""
+        """Return the terms that must not change between runs of a tournament. The number of deals may change."""
         playing = self.match_plan
         return {
             "format": 1,
@@ -88,15 +88,15 @@ class LocalPlan:
 
 
 def parse_hypotheses(text: str) -> Hypotheses:
-    """Return the test in a text like ``elo0=0,elo1=20,alpha=0.05,beta=0.05``, which has the defaults. Raise
-    ``BadOption``."""
+    """Parse the hypotheses of a test from a text like ``elo0=0,elo1=20,alpha=0.05,beta=0.05``. These values are also
+    the defaults. Raise ``BadOption`` for an unknown or repeated name, or a value that is not a number."""
     numbers: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = part.strip().partition("=")
         if name not in ("elo0", "elo1", "alpha", "beta") or name in numbers:
-            raise BadOption("sprt", f"{part!r} is not one of elo0=, elo1=, alpha=, beta=, each once")
+            raise BadOption("sprt", f"{part!r} is not one of elo0=, elo1=, alpha=, beta=, each at most once")
         try:
             numbers[name] = float(number)
         except ValueError:
-            raise BadOption("sprt", f"{part!r}: expected a number") from None
+            raise BadOption("sprt", f"{part!r} is not valid; expected a number") from None
     return Hypotheses(**numbers)

@@ -1,4 +1,4 @@
-"""Play a local tournament: concurrent matches in one event loop, deal by deal, until the end or the SPRT decision."""
+"""Play a local tournament deal by deal, with concurrent matches, until its end or a verdict of the test."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -16,14 +16,14 @@ from referee.standings import points
 
 
 class BotNotReady(RefereeError):
-    """Raised for a bot that does not answer or does not play the game."""
+    """Signal that a bot does not answer or does not play the game."""
 
 
 async def fetch_manifests(
     entrants: Sequence[LocalEntrant], game_name: str, secrets: tuple[str, ...]
 ) -> list[LocalEntrant]:
-    """Return the entrants with version and limit from their manifests. Raise ``BotNotReady`` for a bot that does not
-    answer or does not play this game."""
+    """Return the entrants with their versions and limits of concurrent requests from their manifests. Raise
+    ``BotNotReady`` for a bot that does not answer or does not play this game."""
     return list(await asyncio.gather(*(_with_manifest(entrant, game_name, secrets) for entrant in entrants)))
 
 
@@ -37,7 +37,7 @@ async def _with_manifest(entrant: LocalEntrant, game_name: str, secrets: tuple[s
         caller.close()
     if check.manifest is None:
         raise BotNotReady(
-            f"{entrant.source} is not ready ({check.reply.fault}: {check.reply.detail}); `referee check` reports more"
+            f"{entrant.source} is not ready ({check.reply.fault}: {check.reply.detail}). `referee check` reports more."
         )
     if game_name not in check.manifest.games:
         raise BotNotReady(f"{entrant.source} does not play {game_name}; it plays {', '.join(check.manifest.games)}")
@@ -46,49 +46,49 @@ async def _with_manifest(entrant: LocalEntrant, game_name: str, secrets: tuple[s
 
 
 class LocalTournament:
-    """Play a plan and write its logs to ``store``; call ``changed`` after every match.
+    """Play a plan, write its logs to ``store``, and call ``changed`` after every match.
 
-    A sequential test uses the deals in the order of their numbers, without a gap, and not in the order in which they
-    finish: long deals may differ systematically from short ones.
+    A sequential test uses the deals in the order of their numbers, without a gap, instead of the order in which they
+    finish, because long deals may differ systematically from short ones.
     """
 
     def __init__(self, plan: LocalPlan, store: LocalStore, changed: Callable[["LocalTournament"], None]) -> None:
         self.plan = plan
-        self.matches = 0  # finished, also of deals in progress
-        self.problems = {entrant.name: Problems() for entrant in plan.match_plan.entrants}  # since this run began
+        self.matches = 0  # finished ones, including those of deals in progress
+        self.problems = {entrant.name: Problems() for entrant in plan.match_plan.entrants}  # of this run only
         self.running = RunningTest(plan.hypotheses) if plan.hypotheses else None
         self._store = store
         self._changed = changed
         self._finished: dict[int, list[LocalOutcome]] = {}  # by deal
-        self._tested = 0  # deals without a gap that the test has seen
+        self._tested = 0  # number of the last deal that the test has used
         self._in_progress: dict[int, list[LocalOutcome]] = {}  # by deal
         self._limits = CallLimits()
         self._slots = _match_slots(plan.match_plan.entrants)
 
     @property
     def has_verdict(self) -> bool:
-        """Return whether the test has its verdict."""
+        """Return whether a sequential test has reached a verdict."""
         return self.running is not None and self.running.verdict is not None
 
     @property
     def deals(self) -> int:
-        """Return the number of deals that count so far."""
+        """Return the number of deals that count so far: those used by a verdict if there is one, else all finished."""
         return self.running.groups if self.running and self.has_verdict else len(self._finished)
 
     def counting_matches(self) -> list[LocalOutcome]:
-        """Return the matches that count: those of finished deals, after a verdict those that it rests on."""
+        """Return the matches of deals that count: those used by a verdict if there is one, else all finished ones."""
         deals = [deal for deal in sorted(self._finished) if not self.has_verdict or deal <= self._tested]
         return [match for deal in deals for match in self._finished[deal]]
 
     def load_stored_deals(self) -> int:
-        """Count the deals that are stored already, and return their number."""
+        """Count the deals that are already stored, and return their number."""
         for deal, matches in self._store.read_finished():
             self.matches += len(matches)
             self._count_deal(deal, matches)
         return len(self._finished)
 
     async def play(self, concurrency: int) -> None:
-        """Play the missing deals. If this is cancelled, only finished deals are kept."""
+        """Play the missing deals, up to ``concurrency`` matches at a time. If cancelled, keep only finished deals."""
         self._limits = CallLimits()
         sittings = self._missing_matches()
         tasks = [asyncio.create_task(self._play_all(sittings)) for _ in range(concurrency)]
@@ -116,7 +116,7 @@ class LocalTournament:
             if due is None:
                 return
             await self._play(*due)
-            await asyncio.sleep(0)  # house players never wait, so other tasks and Ctrl-C get their turn here
+            await asyncio.sleep(0)  # house players never wait, so without this, other tasks and Ctrl-C would be delayed
 
     async def _play(self, deal: int, sitting: PlannedMatch) -> None:
         async with AsyncExitStack() as slots:
@@ -146,7 +146,7 @@ class LocalTournament:
 
 
 def _match_slots(entrants: Sequence[LocalEntrant]) -> dict[str, asyncio.Semaphore]:
-    """Return by bot a semaphore that limits its concurrent matches to its ``max_concurrent_requests``.
+    """Return a semaphore by bot that limits its concurrent matches to its ``max_concurrent_requests``.
 
     Each match keeps a connection open, and a simple server answers only that many connections.
     """

@@ -1,4 +1,4 @@
-"""Standings of a local tournament: points per match and Elo against the field, with error bars over deals."""
+"""Compute the standings of a local tournament: points per match and Elo against all others, with error bars."""
 
 import hashlib
 from collections import Counter
@@ -14,15 +14,16 @@ from referee.ratings.sprt import RunningTest
 from referee.standings import ErrorBar, bootstrap
 from referee.standings.totals import sum_results
 
-TAIL: Final = 0.025  # outside a 95 % interval, at each end
+TAIL: Final = 0.025  # probability beyond each end of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
 class LocalStandingsRow:
-    """The row of one player.
+    """Hold the standings row of one player.
 
-    Elo is the rating difference to the other players that explains the points per match; it is None (unbounded) for a
-    player that won or lost everything. ``low`` and ``high`` bound 95 % and are None with fewer than two deals.
+    ``elo`` is the rating difference to the other players that explains the points per match. It is None (unbounded) for
+    a player that won or lost every match. ``…_low`` and ``…_high`` are the bounds of a 95 % interval, and None with
+    fewer than two deals.
     """
 
     rank: int
@@ -41,7 +42,7 @@ class LocalStandingsRow:
 
 
 def standings(plan: LocalPlan, matches: Sequence[LocalOutcome]) -> list[LocalStandingsRow]:
-    """Return the standings, best first; equal points per match share a rank. Players without matches are left out."""
+    """Return the standings, best first, without players that have no matches. Equal points per match share a rank."""
     names = [entrant.name for entrant in plan.match_plan.entrants]
     sums = sum_results(names, matches)
     faults: Counter[Hashable] = Counter()
@@ -72,12 +73,12 @@ def standings(plan: LocalPlan, matches: Sequence[LocalOutcome]) -> list[LocalSta
 
 
 def elo(score: float | None) -> float | None:
-    """Return the Elo difference that explains a score per match, or None if it is unbounded."""
+    """Return the Elo difference that explains a score per match, or None if it is unbounded or there is no score."""
     return None if score is None or not 0 < score < 1 else 400 * log10(score / (1 - score))
 
 
 def standings_to_json(plan: LocalPlan, matches: Sequence[LocalOutcome], running: RunningTest | None) -> Json:
-    """Return plan, standings and test; ``plan`` is the content of plan.json."""
+    """Return the plan (as in plan.json), the standings and the state of the sequential test, which may be None."""
     test = None
     if running:
         ratio = {"ratio": running.ratio, "lower": running.test.lower, "upper": running.test.upper}
@@ -92,14 +93,14 @@ def standings_to_json(plan: LocalPlan, matches: Sequence[LocalOutcome], running:
 
 
 def _mean(bar: ErrorBar) -> float:
-    assert bar.points_per_match is not None, "the player has matches"
+    assert bar.points_per_match is not None, "players without matches were left out"
     return float(bar.points_per_match)
 
 
 def _bounds(bar: ErrorBar) -> tuple[float | None, float | None]:
-    """Return the bounds of the error bar, or exact ones for a player that won or lost everything.
+    """Return the bounds of the error bar, or exact bounds for a player that won or lost every match.
 
-    Resampling such results shows no spread. With n deals, the bound is the share p of other outcomes at which the
+    Resampling equal results gives no spread. With n deals, the bound is the share p of other outcomes at which the
     probability of seeing none is 2.5 %: (1 - p)^n = 0.025 (Clopper and Pearson 1934).
     """
     if bar.low is None or bar.points_per_match not in (0, 1):

@@ -1,10 +1,10 @@
-"""The directory of a local tournament: its plan and the logs of its finished deals.
+"""Store the plan of a local tournament and the logs of its finished deals in a directory.
 
-    plan.json                        the plan; another plan is refused
+    plan.json                        the plan; a different plan is refused
     deal-00001/mat_….ndjson          all matches of a finished deal
     deal-00002.part/mat_….ndjson     a deal in progress; after an interruption it is played again
 
-The directory of a deal is renamed atomically when its last match is over, so a deal is never half finished.
+The directory of a deal is renamed atomically when its last match is over, so no finished deal is incomplete.
 """
 
 import fcntl
@@ -28,12 +28,12 @@ LOCK: Final = ".lock"
 
 
 class DamagedStore(RefereeError):
-    """Raised if a file in the directory is not what was written there."""
+    """Signal that a file is missing or changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalOutcome(MatchOutcome):
-    """The outcome of a finished match and its faults by seat. Its entrants are the names of players."""
+    """Hold the outcome of a finished match and its faults by seat. Entrants are names of players."""
 
     faults: Sequence[int] = ()
 
@@ -44,14 +44,14 @@ class LocalOutcome(MatchOutcome):
 
 
 class LocalStore:
-    """The logs of one plan. Only one process can have it open."""
+    """Read and write the logs of one plan. Only one process can have the store open."""
 
     def __init__(self, directory: Path, plan: LocalPlan) -> None:
         self.directory = directory
         self._plan = plan
 
     def read_finished(self) -> Iterator[tuple[int, list[LocalOutcome]]]:
-        """Yield the finished deals of the plan; raise ``DamagedStore``."""
+        """Yield the number and outcomes of each finished deal. Raise ``DamagedStore`` if a log is not as planned."""
         for deal in range(1, self._plan.deals + 1):
             if self._finished_path(deal).is_dir():
                 yield deal, [self._read(deal, sitting) for sitting in self._plan.matches_of_deal(deal)]
@@ -67,7 +67,7 @@ class LocalStore:
         return LocalOutcome.from_log(deal, played.header, played.result)
 
     def finish(self, deal: int) -> None:
-        """Mark a deal as finished, once all of its matches are written."""
+        """Mark a deal as finished after all its matches have been written."""
         self._unfinished_path(deal).rename(self._finished_path(deal))
 
     def drop_unfinished_deals(self) -> None:
@@ -94,30 +94,30 @@ class LocalStore:
                 raise ValueError("not the log of this match")
             return LocalOutcome.from_log(deal, rows[0], rows[-2])
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            remedy = f"remove {self._finished_path(deal)} to have its deal played again"
-            raise DamagedStore(f"{path} cannot be counted ({error}); {remedy}") from error
+            remedy = f"Remove {self._finished_path(deal)} to have its deal played again."
+            raise DamagedStore(f"{path} cannot be counted ({error}). {remedy}") from error
 
 
 def stored_seed(directory: Path) -> str | None:
-    """Return the seed of the tournament in this directory, or None without one."""
+    """Return the seed of the tournament in this directory, or None if there is no tournament."""
     stored = _read_plan(directory)
     return None if stored is None else str(stored.get("seed"))
 
 
 @contextmanager
 def open_store(directory: Path, plan: LocalPlan) -> Iterator[LocalStore]:
-    """Open the store of this plan, new or resumed. Raise ``Conflict`` if the directory has another plan or is in use by
-    another process."""
+    """Create or reopen the store of a plan. Raise ``Conflict`` if the directory has a different plan, is in use by
+    another process, or cannot be written to."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         lock = (directory / LOCK).open("w")
     except OSError as error:
-        raise Conflict(f"cannot write to {directory}: {error.strerror}") from error
+        raise Conflict(f"Cannot write to {directory}: {error.strerror}.") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Conflict(f"{directory} is being played by another process") from None
+            raise Conflict(f"{directory} is in use by another process. Wait for it, or pass another --out.") from None
         _claim(directory, plan.to_json())
         yield LocalStore(directory, plan)
 
@@ -131,7 +131,7 @@ def _claim(directory: Path, ours: Json) -> None:
         differences = "; ".join(
             f"{name} is {json.dumps(stored.get(name))} there, {json.dumps(ours.get(name))} here" for name in differ
         )
-        raise Conflict(f"{directory} has another tournament: {differences}. Pass another --out.")
+        raise Conflict(f"{directory} has a different tournament: {differences}. Pass another --out.")
 
 
 def _write_plan(directory: Path, ours: Json) -> None:
@@ -148,5 +148,5 @@ def _read_plan(directory: Path) -> Json | None:
     except (OSError, ValueError) as error:
         raise DamagedStore(f"{directory / PLAN} cannot be read: {error}") from error
     if not isinstance(stored, dict):
-        raise DamagedStore(f"{directory / PLAN} is not a plan")
+        raise DamagedStore(f"{directory / PLAN} does not contain a plan.")
     return stored

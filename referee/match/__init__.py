@@ -1,1 +1,1 @@
-"""One match without I/O: its coordinator, log, chance, time limits and replay."""
+"""Run one match without I/O: coordinate its seats, write its log, draw chance, limit time and replay it."""

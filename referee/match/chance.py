@@ -1,6 +1,6 @@
-"""Sources of chance outcomes: a committed seed that anyone can check, a recorded log, or a script.
+"""Draw chance outcomes from a committed seed that anyone can check, from a recorded log, or from a script.
 
-The rules say what must be drawn; the match counts the draws of each kind (``k``, from 0).
+The rules define what must be drawn. The match counts the draws of each kind (``k``, from 0).
 """
 
 import hashlib
@@ -13,10 +13,10 @@ from referee.match.canonical import Json
 
 
 class Chance(Protocol):
-    """A source of chance outcomes."""
+    """Provide the outcomes of chance in a match."""
 
     def outcome(self, request: Json, k: int) -> Any:
-        """Return the outcome of the ``k``-th draw of kind ``request["kind"]``."""
+        """Return the outcome of draw number ``k``, from 0, of the kind ``request["kind"]``."""
         ...
 
 
@@ -26,16 +26,16 @@ def commitment(seed: bytes, group_id: str) -> str:
 
 
 def deal_key(seed: bytes, group_id: str, nonces: Sequence[str]) -> bytes:
-    """Return the key of all draws of a group. ``nonces`` are in entry order; an absent one is empty."""
+    """Return the 32-byte key of all draws of a group. ``nonces`` are in entry order; a missing nonce is ""."""
     text = "referee/v1|" + group_id + "|" + "|".join(nonces)
     return hmac.digest(seed, text.encode(), "sha256")
 
 
 class CommittedChance:
-    """Outcomes determined by the server's seed and the bots' nonces, so that neither side can choose them.
+    """Derive outcomes from the server's seed and the bots' nonces, so that neither side can choose them.
 
-    Random words are 32-bit big-endian, from HMAC-SHA256(key, kind | k | block). A number below m rejects words at or
-    above the largest multiple of m, so all outcomes are equally likely.
+    Random words are 32-bit big-endian numbers from HMAC-SHA256(key, kind | k | block). To draw a number below m, words
+    at or above the largest multiple of m are rejected, so that all outcomes are equally likely.
     """
 
     def __init__(self, seed: bytes, group_id: str, nonces: Sequence[str]) -> None:
@@ -51,7 +51,7 @@ class CommittedChance:
 
 
 class RecordedChance:
-    """Outcomes of a recorded log, in order. Raises ``IllegalOutcome`` past the last."""
+    """Repeat the outcomes of a recorded log in order. Raise ``IllegalOutcome`` after the last one."""
 
     def __init__(self, rows: Iterable[Json]) -> None:
         self._rows = iter([row for row in rows if row["type"] == "chance"])
@@ -64,7 +64,7 @@ class RecordedChance:
 
 
 class RiggedChance:
-    """Scripted outcomes for tests and examples. Raises ``IllegalOutcome`` past the last."""
+    """Return scripted outcomes for tests and examples. Raise ``IllegalOutcome`` after the last one."""
 
     def __init__(self, outcomes: Iterable[Any]) -> None:
         self._outcomes = iter(outcomes)
@@ -86,7 +86,7 @@ def shuffle(items: Sequence[Any], draw_below: Callable[[int], int]) -> list[Any]
 
 
 class _ChanceWords:
-    """The stream of random words of one draw."""
+    """Generate the random words of one draw."""
 
     def __init__(self, key: bytes, kind: str, k: int) -> None:
         self._key = key
@@ -95,7 +95,7 @@ class _ChanceWords:
         self._words: list[int] = []
 
     def draw_below(self, m: int) -> int:
-        """Return a whole number from 0 to m − 1, all equally likely."""
+        """Return a random whole number from 0 to m − 1, each with the same probability."""
         limit = 2**32 - 2**32 % m
         while True:
             if not self._words:

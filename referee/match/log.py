@@ -1,4 +1,4 @@
-"""Rows of a match log: writing and linking them, revealing a finished log, and what a viewer may read of it."""
+"""Write and link the rows of a match log, reveal its seed at the end, and select the part that a viewer may read."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ HEADER_MEMBERS = {
 
 
 class AnswerSource(StrEnum):
-    """Where the action of a decision came from."""
+    """List the sources of the action of a decision."""
 
     BOT = "bot"
     DEFAULT = "default"  # the answer was a fault, or the seat is retired
@@ -28,14 +28,14 @@ class AnswerSource(StrEnum):
 
 
 class Log:
-    """A growing log. ``rows`` are JSON objects, ``lines`` their bytes as stored, without line ends."""
+    """Hold a growing log. ``rows`` are JSON objects; ``lines`` are their bytes as stored, without line ends."""
 
     def __init__(self) -> None:
         self.rows: list[Json] = []
         self.lines: list[bytes] = []
 
     def append(self, kind: str, **members: Any) -> Json:
-        """Append a row with its number and its link to the row before. Return the row."""
+        """Append a row with its number and the hash of the row before it. Return the row."""
         row = link_row(kind, members, len(self.lines), self.lines[-1] if self.lines else None)
         self.rows.append(row)
         self.lines.append(dumps(row))
@@ -43,7 +43,7 @@ class Log:
 
 
 def link_row(kind: str, members: Json, number: int, line_before: bytes | None) -> Json:
-    """Return a row that carries the hash of the row before it, or null if it is the first."""
+    """Return a row with its number and the hash of the row before it, which is null in the first row."""
     return {"type": kind, "row": number, "prev": line_before and digest(line_before), **members}
 
 
@@ -73,17 +73,17 @@ def parse_row(line: bytes) -> Json:
 
 
 def visible_events(game: type[State], events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
-    """Return the events that a seat, or the public (None), may read before the deal group is over.
+    """Return the events that the seat ``viewer``, or the public if it is None, may read before the deal group is over.
 
-    Every page, stream, download and question to a bot takes its events from here.
+    All pages, streams, downloads and questions to bots get their events from this function.
     """
     return game.visible_events(events, viewer, options)
 
 
 def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:
-    """Return what a seat, or the public (None), may read of a row of the log with this header.
+    """Return the part of a row that the seat ``viewer``, or the public if it is None, may read.
 
-    Once the deal group is over that is the whole row; before, only its number and its masked events.
+    Return the whole row once the deal group is over, and only its number and masked events before.
     """
     if group_over:
         return row
@@ -92,13 +92,13 @@ def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -
 
 
 def opens_round(row: Json, header: Json) -> bool:
-    """Return whether a round or deal of the game begins with this row, so that the previous one is over."""
+    """Return whether this row begins a round or deal of the game, which means that the previous one is over."""
     opening = game(header["game"]).opening
     return any(event["event"] == opening for event in row.get("events", []))
 
 
 class PublicView:
-    """A growing log as the public may read it before its deal group is over.
+    """Represent a growing log as the public may read it before its deal group is over.
 
     ``items`` are the numbers and the masked events of the rows added so far.
     """
@@ -110,15 +110,15 @@ class PublicView:
         self._shown = 0  # number of masked events in ``items``
 
     def add(self, rows: Sequence[Json]) -> list[Json]:
-        """Add the following rows and return their items. Items of earlier rows never change.
+        """Add the next rows of the log and return their items. Items of earlier rows never change.
 
-        If masking raises, the view stays as it was.
+        If masking raises an error, the view is unchanged.
         """
         events = [*self._events, *(event for row in rows for event in row.get("events", []))]
         new_events = self._public_events(events)[self._shown :]
         shown, items = self._shown + len(new_events), []
         for row in rows:
-            count = len(self._public_events(row.get("events", [])))  # an event is left out independently of others
+            count = len(self._public_events(row.get("events", [])))  # each event is masked independently of others
             items.append({"row": row["row"], "events": new_events[:count]})
             new_events = new_events[count:]
         assert not new_events, "the masked events of a match are those of its rows"

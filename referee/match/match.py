@@ -1,6 +1,6 @@
-"""One match without clock or socket: questions go out, answers come in, rows of the log come back.
+"""Coordinate one match without clock or sockets: return questions, accept answers and write rows of the log.
 
-The driver asks, measures and stores; the game decides what is legal.
+The driver asks the bots, measures their time and stores the rows; the game decides which actions are legal.
 """
 
 from collections import Counter
@@ -18,15 +18,15 @@ from referee.match.log import AnswerSource, Log, parse_row, visible_events
 from referee.match.time_limits import Banks, Limits
 
 LOG_FORMAT = 1
-FAULTS_IN_A_ROW = 3  # then the seat is retired
-FAULTS_IN_A_MATCH = 10
+FAULTS_IN_A_ROW = 3  # consecutive faults after which a seat is retired
+FAULTS_IN_A_MATCH = 10  # faults in one match after which a seat is retired
 
-FAULTS: dict[str, str] = {  # all faults of bots, with their description for owners
+FAULTS: dict[str, str] = {  # all fault codes of bots, with descriptions for owners
     "dns_failed": "the bot's host name could not be looked up",
-    "unreachable": "no connection, or it broke before an answer came",
+    "unreachable": "no connection could be opened, or it broke before an answer arrived",
     "tls_failed": "the TLS handshake or the certificate was refused",
     "egress_denied": "the referee may not call the bot's address",
-    "deadline": "no complete answer within the budget and the bank",
+    "deadline": "no complete answer arrived within the budget and the bank",
     "redirect_refused": "the bot answered with a redirect",
     "bad_status": "the bot answered with a status other than 200",
     "bad_content_type": "the answer was not application/json in UTF-8",
@@ -43,11 +43,11 @@ FAULTS: dict[str, str] = {  # all faults of bots, with their description for own
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to one seat.
+    """Represent a question to one seat.
 
     ``n`` numbers the decision points of the match from 0; seats that choose concurrently share it. ``question`` numbers
-    the questions of this seat, so it does not reveal how many others were asked. ``new_events`` are the events that
-    this seat may see since its last question.
+    the questions to this seat from 0, so it does not reveal how many others were asked. ``new_events`` are the events
+    since the seat's last question, as far as it may see them.
     """
 
     seat: Seat
@@ -61,7 +61,7 @@ class Request:
 
     @property
     def deadline_ms(self) -> int:
-        """Return the total time that the seat has for this answer."""
+        """Return the milliseconds that the seat has for this answer: its budget plus its bank."""
         return int(self.time["budget_ms"] + self.time["bank_ms"])
 
     def for_player(self) -> Json:
@@ -71,8 +71,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a seat: an ``action``, a ``choice`` (index into the legal actions), or ``trouble`` (a code of
-    ``FAULTS``) if there is neither."""
+    """Represent the answer of a seat.
+
+    It has an ``action`` or a ``choice`` (an index into the legal actions). Without either, ``trouble`` is one of
+    ``FAULTS``. ``ms`` is the response time in milliseconds.
+    """
 
     seat: Seat
     action: Json | None = None
@@ -99,9 +102,9 @@ def new_header(
     rated: bool = False,
     limits: Limits | None = None,
 ) -> Json:
-    """Return the header, row 0 of a log. Raise ``NoSuchGame`` or ``BadOption``.
+    """Return the header, which is row 0 of a log. Raise ``NoSuchGame``, or ``BadOption`` for bad options.
 
-    ``players`` are ``{"bot","name","version"}`` by seat, ``group`` is ``{"id","commitment","entries"}``.
+    ``players`` has ``{"bot", "name", "version"}`` for each seat; ``group`` is ``{"id", "commitment", "entries"}``.
     """
     rules = game(game_name)
     return {
@@ -120,9 +123,9 @@ def new_header(
 
 
 class Match:
-    """A match from its header: ``begin`` once, then ``requests`` and ``receive`` until ``over``.
+    """Play a match from its header: call ``begin`` once, then ``requests`` and ``receive`` until ``over``.
 
-    The same header, chance and answers always give the same log, byte for byte.
+    The same header, chance and answers always produce the same log, byte for byte.
     """
 
     def __init__(self, header: Json, chance: Chance) -> None:
@@ -139,13 +142,13 @@ class Match:
         self._chance = chance
         self._draws: Counter[str] = Counter()
         self._events: list[Event] = []
-        self._events_seen = [0] * header["seats"]  # events before the seat's last question
+        self._events_seen = [0] * header["seats"]  # number of events before each seat's last question
         self._questions_answered = [0] * header["seats"]
-        self._answered: dict[Seat, Json] = {}  # row members of answers at the open decision point
+        self._answered: dict[Seat, Json] = {}  # by seat: members of the row for an answer at the open decision point
 
     @classmethod
     def resume(cls, header: Json, chance: Chance, lines: Sequence[bytes], sealed: Iterable[Answer] = ()) -> Self:
-        """Return the match as recorded in ``lines``, with the ``sealed`` answers of the open decision point.
+        """Rebuild the match recorded in ``lines`` and apply the ``sealed`` answers of its open decision point.
 
         Raise ``BadLog`` unless replaying the recorded answers writes the same lines, byte for byte.
         """
@@ -169,11 +172,11 @@ class Match:
 
     @property
     def lines(self) -> list[bytes]:
-        """Return the log so far, as stored."""
+        """Return the rows of the log so far, as stored bytes without line ends."""
         return self.log.lines
 
     def begin(self) -> list[Json]:
-        """Write the header and play up to the first question. Return the rows."""
+        """Write the header and play up to the first question. Return the new rows."""
         first = len(self.log.rows)
         assert first == 0, "a match begins once"
         self.log.append("header", **self.header)
@@ -181,13 +184,13 @@ class Match:
         return self.log.rows[first:]
 
     def requests(self) -> list[Request]:
-        """Return the open questions, by ascending seat."""
+        """Return the open questions, in ascending order of seats."""
         return [self._request(seat) for seat in sorted(self.state.pending())]
 
     def receive(self, answer: Answer) -> list[Json]:
-        """Play an answer, or the default action if it is not legal. Return the new rows.
+        """Play an answer, or the default action if it is a fault or not legal. Return the new rows.
 
-        Return [] while other seats of the same decision point still choose.
+        Return an empty list while other seats of the same decision point have not answered.
         """
         first = len(self.log.rows)
         seat, fault = answer.seat, answer.trouble
@@ -218,7 +221,7 @@ class Match:
         return self.log.rows[first:]
 
     def replay(self, number: int, row: Json) -> list[Json]:
-        """Receive the answer of a recorded decision row. Raise ``BadLog`` with ``number`` if the row is invalid."""
+        """Play the answer recorded in row ``number``. Return the new rows. Raise ``BadLog`` if the row is invalid."""
         try:
             answer = Answer(
                 row["seat"],
@@ -241,7 +244,7 @@ class Match:
             raise BadLog(len(self.lines), str(error)) from error
 
     def compare_rows(self, lines: Sequence[bytes], start: int) -> int:
-        """Compare recorded lines from ``start`` on with those played, as far as both go. Return the end of that range.
+        """Compare recorded with played lines from ``start`` to the end of the shorter log. Return that end.
 
         Raise ``BadLog`` for the first line that differs.
         """
@@ -285,7 +288,7 @@ class Match:
             self.retired.add(seat)
 
     def _advance(self) -> None:
-        """Play everything that needs no answer: chance, publicly forced actions, retired seats, and the result."""
+        """Play what needs no answer: chance, publicly forced actions, retired seats. Append the result at the end."""
         while not self.over:
             asked = self.state.chance()
             if asked is not None:
@@ -308,7 +311,7 @@ class Match:
         self.log.append("chance", chance=asked, outcome=outcome, events=events)
 
     def _play_without_question(self) -> bool:
-        """Play one forced or retired seat. Return whether there was one."""
+        """Play the action of one seat that is forced or retired. Return whether there was such a seat."""
         for seat in sorted(self.state.pending()):
             action = self.state.forced_action(seat)
             if action is not None:
@@ -337,17 +340,17 @@ class Match:
 
 
 def is_answer(row: Json) -> bool:
-    """Return whether a row holds a bot's answer or the lack of one, not an action played without asking."""
+    """Return whether a row records a question to a bot, answered or not, and not an action played without asking."""
     return row.get("type") == "decision" and row.get("source") != AnswerSource.FORCED and not row.get("retired")
 
 
 def answers_of(rows: Iterable[Json], seat: Seat) -> list[Json]:
-    """Return the rows with an answer of this seat; the index is the number of its question."""
+    """Return the rows with answers of this seat. The row at index ``i`` answers its question number ``i``."""
     return [row for row in rows if is_answer(row) and row["seat"] == seat]
 
 
 def describe_difference(line: bytes, expected: Json) -> str:
-    """Describe in which members a recorded line differs from the row that the rules produce."""
+    """Return a text that names the members in which a recorded line differs from the row that the rules produce."""
     try:
         row = parse_row(line)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Replay of a recorded match up to one of its decision points."""
+"""Replay a recorded match up to one of its decision points."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from referee.match.match import Match, Request, is_answer
 def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
     """Return the match at decision point ``n``, replayed under ``header``, which may differ from the log's own.
 
-    ``rows`` are the complete log, ending with the reveal, whose seed determines the chance outcomes. Raise
+    ``rows`` is the complete log. The seed in its last row, the reveal, determines the chance outcomes. Raise
     ``BadOption`` if no bot was asked at ``n``.
     """
     reveal, group = rows[-1], rows[0]["group"]["id"]
@@ -24,12 +24,15 @@ def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
     if match.over or match.n != n:
         asked = sorted({row["n"] for row in rows if is_answer(row)})
         nearest = ", ".join(str(point) for point in sorted(asked, key=lambda point: abs(point - n))[:6])
-        raise BadOption("DECISION", f"no bot was asked at decision {n}; the nearest decisions: {nearest or 'none'}")
+        raise BadOption("DECISION", f"no bot was asked at decision {n}; the nearest decisions are: {nearest or 'none'}")
     return match
 
 
 def find_request(match: Match, seat: Seat | None) -> Request:
-    """Return the open question of this seat, or the only one. Raise ``BadOption`` if there is none or more than one."""
+    """Return the open question to this seat, or the only open question if ``seat`` is None.
+
+    Raise ``BadOption`` if the seat was not asked, or if it is None and several seats were asked.
+    """
     requests = {request.seat: request for request in match.requests()}
     seats = ", ".join(str(asked + 1) for asked in requests)
     if seat is None:

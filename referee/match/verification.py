@@ -1,4 +1,4 @@
-"""Verification of a match log from its bytes alone: links, rules, legality, deals and completeness."""
+"""Verify a match log from its bytes alone: links, rules, legality, deals and completeness."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,11 @@ from referee.match.match import LOG_FORMAT, Match, is_answer
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """The result of verifying a log.
+    """Describe the result of verifying a log.
 
-    ``row`` and ``reason`` describe the first error. ``revealed``: the deals were checked against the seed, which a log
-    without its reveal row still keeps secret. ``cut_short``: the only error is that rows are missing at the end.
+    ``row``, from 0, and ``reason`` describe the first error. ``revealed`` means that the deals were checked against the
+    seed, which is secret until the log has its reveal row. ``cut_short`` means that the only error is missing rows at
+    the end.
     """
 
     ok: bool
@@ -35,21 +36,21 @@ class VerificationReport:
 def verify(lines: Iterable[bytes]) -> VerificationReport:
     """Replay a log from its bytes alone and check links, rules, legality, deals, and completeness up to the result.
 
-    ``lines`` are the rows as stored, with or without their line ends.
+    ``lines`` are the rows as stored, with or without line ends. An invalid log is reported, not raised as an error.
     """
     stored = [line.rstrip(b"\r\n") for line in lines]
     try:
         return _verify_rows(stored)
     except BadLog as error:
         cut_short = isinstance(error, _CutShort)
-        revealed = cut_short and error.row < len(stored)  # the reveal row is in place of the missing row
+        revealed = cut_short and error.row < len(stored)  # the reveal row has the number of the missing row
         return VerificationReport(
             ok=False, rows=len(stored), row=error.row, reason=error.reason, revealed=revealed, cut_short=cut_short
         )
 
 
 class _CutShort(BadLog):
-    """Raised for a log whose rows are valid but end before the match is over."""
+    """Report a log whose rows are valid but end before the match is over."""
 
 
 def _verify_rows(lines: Sequence[bytes]) -> VerificationReport:
@@ -109,7 +110,7 @@ def _parse_header(row: Json) -> Json:
         rules = game(header["game"])
         if header["rules_version"] != rules.rules_version:
             known = rules.rules_version
-            raise BadLog(0, f"rules version {header['rules_version']}, this engine knows version {known}")
+            raise BadLog(0, f"the log has rules version {header['rules_version']}; this engine knows version {known}")
         Match(header, RecordedChance([]))
     except (KeyError, TypeError) as error:
         raise BadLog(0, f"the header is incomplete: {error!r}") from None
@@ -134,25 +135,25 @@ def _replay_rows(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> 
             elif number >= compared:
                 _check_open_point(match, number, row)
     except RefereeError as error:
-        # If a row before the failure differs, this raises: that row is the cause.
+        # Raise for an earlier row that differs, if there is one: it caused the failure.
         compared = match.compare_rows(lines, compared)
         fault = error if isinstance(error, BadLog) else BadLog(len(match.lines), str(error))
         if fault.row < len(lines):
-            raise fault from error  # otherwise the outcome of a draw is missing after the last row
+            raise fault from error  # otherwise only the outcome of the next draw is missing
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadLog(len(match.lines), f"a row is malformed: {error!r}") from error
-    if compared < len(lines):  # the last rows belong to a decision point that is still open
+    if compared < len(lines):  # the remaining rows belong to an open decision point
         raise BadLog(len(lines), _describe_missing_row(match, rows, [row["seat"] for row in rows[compared:]]))
     return match
 
 
 def _check_open_point(match: Match, number: int, row: Json) -> None:
-    """Raise ``BadLog`` for a row that contains no answer and that the match does not write by itself.
+    """Raise ``BadLog`` for a row without an answer that the match does not write itself.
 
-    Accept rows of a decision point whose rows are written together once all its seats have decided.
+    Accept rows of a decision point that are written together once all its seats have decided.
     """
     if match.over:
-        raise BadLog(number, "superfluous row: the match was over already")
+        raise BadLog(number, "superfluous row: the match was already over")
     if row.get("n") != match.n or row.get("seat") not in list(match.state.sealed):
         raise BadLog(number, f"expected a decision of seat {min(match.state.pending()) + 1} here")
 
@@ -171,7 +172,7 @@ def _describe_missing_row(match: Match, rows: Sequence[Json], sealed: Collection
 
 
 def _check_reveal(header: Json, rows: Sequence[Json]) -> None:
-    """Raise ``BadLog`` unless the seed fits its commitment and every outcome follows from seed and nonces."""
+    """Raise ``BadLog`` unless the seed matches its commitment and all outcomes follow from the seed and the nonces."""
     last, reveal = len(rows) - 1, rows[-1]
     group = header["group"]
     try:

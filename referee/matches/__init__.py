@@ -1,1 +1,1 @@
-"""Matches: arranged, queued, claimed, recorded; their deal groups, logs and results."""
+"""Create, queue, claim and record matches, with their deal groups, logs and results."""

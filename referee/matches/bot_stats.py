@@ -1,4 +1,4 @@
-"""Statistics of a bot's last matches by opponent, seat and version."""
+"""Compute statistics of a bot's last matches by opponent, seat and version."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ MAX_MATCHES: Final = 1_000  # most recent matches that are counted
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """A finished match of the bot whose log is public. ``rivals`` are ids and placements of its opponents."""
+    """Hold a bot's result in a finished match with a public log. ``rivals`` are the opponents' ids and placements."""
 
     match_id: str
     game: str
@@ -32,7 +32,7 @@ class SeatResult:
 
 @dataclass
 class BotTotals:
-    """Sums over some matches. Against an opponent, ``ahead`` counts matches in which the bot was placed before it."""
+    """Sum results over matches. ``ahead``, ``tied`` and ``behind`` compare the bot's placements with one opponent's."""
 
     matches: int = 0
     placements: int = 0
@@ -68,7 +68,7 @@ class BotTotals:
 def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES) -> list[SeatResult]:
     """Return the last finished matches of a bot whose deal groups are closed, newest first, without voided ones.
 
-    A bot with 10,000 matches takes about 50 ms.
+    This takes about 50 ms for a bot with 10,000 matches.
     """
     own = select(MatchSeat.seat, MatchSeat.version, MatchSeat.faults, Result.seq)
     own = own.join(Result, Result.match_id == MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
@@ -87,17 +87,17 @@ def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES
 
 
 def by_seat(played: Sequence[SeatResult]) -> dict[tuple[int, int], BotTotals]:
-    """Return totals by (number of seats, own seat), in this order."""
+    """Return totals by (number of seats, own seat from 0), in ascending order."""
     return dict(sorted(_sum_results(((result.seats, result.seat), result) for result in played).items()))
 
 
 def by_version(played: Sequence[SeatResult]) -> dict[str | None, BotTotals]:
-    """Return totals by version, the most recent first."""
+    """Return totals by version, the most recent version first."""
     return _sum_results((result.version, result) for result in played)
 
 
 def by_rival(played: Sequence[SeatResult]) -> dict[str, BotTotals]:
-    """Return totals by opponent, the most frequent first."""
+    """Return totals by the id of the opponent, the most frequent opponent first."""
     tallies = _sum_results((rival, result) for result in played for rival, _ in result.rivals)
     for result in played:
         for rival, placement in result.rivals:

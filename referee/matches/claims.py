@@ -1,4 +1,4 @@
-"""Claims of matches by runners. A claim is a lease and an epoch; every later write carries the epoch."""
+"""Claim matches for runners. A claim is a lease with an epoch, and every later write carries the epoch."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _M = _MATCHES.c
 
 
 class Claim(NamedTuple):
-    """A claim on a match, valid as long as the match has this epoch."""
+    """Represent a claim on a match. It is valid as long as the match has this epoch."""
 
     match_id: str
     epoch: int
@@ -35,11 +35,12 @@ def claim_matches(
 ) -> list[Claim]:
     """Claim up to ``limit`` matches that are due or lost their runner, in the order of ``select_matches``.
 
-    Each match goes to one caller only. The matches of a duplicate group come together, even if they exceed ``limit``.
+    Each match is claimed by one caller only. The matches of a duplicate group are claimed together, even if they exceed
+    ``limit``.
 
-    A match whose claim was lost twice is claimed only with ``isolated=True``, and is stuck after five such claims that
-    recorded no row. No bot gets more matches at the same time than the calls it accepts. ``friendlies`` limits the
-    friendlies of one account in progress; it does not apply to matches claimed with ``isolated=True``.
+    A match whose claim was lost twice is claimed only with ``isolated=True``, and becomes stuck after five such claims
+    that recorded no row. No bot plays more matches at a time than it accepts concurrent calls. ``friendlies`` limits
+    how many friendlies of one account are in progress, but not with ``isolated=True``.
     """
     take_advisory_lock(session, "claims")  # so that concurrent claims cannot exceed the calls a bot accepts
     boot, seconds = lease_now(session)
@@ -52,14 +53,14 @@ def claim_matches(
 
 
 def renew_claims(session: Session, claims: Iterable[Claim]) -> set[str]:
-    """Renew claims; return the ids of the matches whose claims are still valid."""
+    """Renew claims. Return the ids of the matches whose claims are still valid."""
     return LEASES.renew(session, claims)
 
 
 def release_claims(session: Session, claims: Iterable[Claim]) -> int:
-    """Release claims, so that the matches are due immediately. Claims that are no longer valid are ignored.
+    """Release claims, so that the matches are due immediately. Return the number of released claims.
 
-    A released claim does not count as lost, nor as one without progress.
+    Claims that are no longer valid are ignored. A released claim does not count as lost, nor as one without progress.
     """
     idle = _M.claims_without_progress
     return LEASES.release(session, claims, claims_without_progress=case((idle > 0, idle - 1), else_=0))
@@ -67,9 +68,9 @@ def release_claims(session: Session, claims: Iterable[Claim]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """Numbers of matches by state and of due work.
+    """Count matches by state, and other work that is due.
 
-    ``isolated`` are matches that must be played in their own process.
+    ``expired`` counts claimed matches whose lease expired; ``isolated`` lists matches that need their own process.
     """
 
     waiting: int
@@ -77,14 +78,14 @@ class DueWork:
     running: int
     expired: int
     isolated: list[str]
-    bots_due: int  # handshakes and checks
+    bots_due: int  # number of handshakes and checks
     stuck: int
 
 
 def find_due_work(session: Session) -> DueWork:
-    """Return what is due, for the scheduler, which wakes runners, and for runners."""
+    """Count the work that is due: the scheduler wakes runners for it, and runners decide what to claim."""
     boot, seconds = lease_now(session)
-    # Counted separately, since the states alone can be counted from the index.
+    # A separate query, because the index alone can answer it.
     counted = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(OPEN))
     by_status: dict[MatchState, int] = dict(session.execute(counted.group_by(StoredMatch.status)).all())
     lost = select(func.count()).select_from(_MATCHES).where(match_queue.has_lost_claim(boot, seconds))
@@ -125,7 +126,7 @@ def _mark_stuck(session: Session, boot: str, seconds: float) -> None:
 def _claim_units(
     session: Session, units: Sequence[Sequence[str]], boot: str, seconds: float, isolated: bool
 ) -> list[Claim]:
-    """Claim the matches that no other transaction has locked, in order; all matches of a unit or none."""
+    """Claim, in order, the units of which no match is locked by another transaction: all matches of a unit or none."""
     if not units:
         return []
     wanted = select(_M.id, _M.started_at).where(_M.id.in_([match_id for unit in units for match_id in unit]))

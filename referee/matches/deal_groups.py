@@ -1,4 +1,4 @@
-"""Deal groups: a committed and sealed seed, the bots' nonces, and the reveal when all matches have ended."""
+"""Manage deal groups: the committed and sealed seed, the bots' nonces, and the reveal when all matches have ended."""
 
 import hmac
 import secrets
@@ -25,12 +25,12 @@ LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed
 
 
 class WrongMasterKey(RefereeError):
-    """Raised if a sealed seed does not match its commitment: the master key is not the one it was sealed with."""
+    """Report that a sealed seed does not match its commitment, because it was sealed with another master key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A claimed opening: the bots to ask for nonces, and the hashes that an earlier claimer recorded."""
+    """Describe the claimed opening of a group: the bots to ask for nonces, and hashes that were recorded earlier."""
 
     group_id: str
     epoch: int
@@ -47,7 +47,7 @@ def create_group(
     tournament_id: str | None = None,
     kind: DealSharing = DealSharing.OWN,
 ) -> DealGroup:
-    """Create a group with a new seed; ``entries`` are the bots whose nonces count, in this order, without repeats."""
+    """Create a group with a new seed. ``entries`` are the bots whose nonces count, in this order, without repeats."""
     group = DealGroup(**new_group_row(entries, current_time(session), master_key, tournament_id), kind=kind)
     session.add(group)
     return group
@@ -56,7 +56,7 @@ def create_group(
 def new_group_row(
     entries: Sequence[str], moment: datetime, master_key: bytes, tournament_id: str | None
 ) -> dict[str, Any]:
-    """Return the row of a new group."""
+    """Return the row of a new group with a new seed."""
     group_id, seed = new_id("group"), secrets.token_bytes(SEED_BYTES)
     return {
         "id": group_id,
@@ -112,12 +112,12 @@ def release_opening(session: Session, group_id: str, epoch: int) -> None:
 
 
 def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
-    """Return the seed of the group; raise ``WrongMasterKey`` when it does not match the commitment."""
+    """Return the seed of the group. Raise ``WrongMasterKey`` when it does not match the commitment."""
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
 def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
-    """Return ids of groups that are not revealed although all of their matches have ended, as after cancellations."""
+    """Return ids of groups that are not revealed although all their matches have ended, which cancellations cause."""
     unfinished = (
         select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id, StoredMatch.status.not_in(ENDED)).exists()
     )
@@ -127,12 +127,12 @@ def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
 
 
 def load_reveal(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
-    """Return the ``reveal_fields`` of the group with this id."""
+    """Return the ``reveal_fields`` of the group with this id. Raise ``NotFound``."""
     return reveal_fields(get_group(session, group_id), master_key)
 
 
 def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
-    """Return seed, nonces and hashes, which are public once the group is revealed; None before."""
+    """Return the seed, nonces and hashes, which are public once the group is revealed, or None before."""
     if group.state != DealGroupState.REVEALED:
         return None
     return {
@@ -143,7 +143,7 @@ def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
 
 
 def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
-    """Return the seed in ``sealed``; raise ``WrongMasterKey`` when it does not match the ``promised`` commitment."""
+    """Return the seed in ``sealed``. Raise ``WrongMasterKey`` when it does not match the ``promised`` commitment."""
     seed = _unseal(sealed, group_id, master_key)
     if commitment(seed, group_id) != promised:
         raise WrongMasterKey(f"the seed of {group_id} does not match its commitment")
@@ -151,13 +151,13 @@ def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) 
 
 
 def _unseal(sealed: bytes, group_id: str, master_key: bytes) -> bytes:
-    if len(sealed) == SEED_BYTES:  # the format used before sealed bytes named their key
+    if len(sealed) == SEED_BYTES:  # the old format, without the id of the key
         pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
         return bytes(a ^ b for a, b in zip(sealed, pad, strict=True))
     try:
         return sealing.unseal(sealed, key_ring=[master_key], context=_context(group_id))
     except sealing.CannotUnseal as error:
-        raise WrongMasterKey(f"the seed of {group_id} cannot be opened: {error}") from error
+        raise WrongMasterKey(f"the seed of {group_id} cannot be unsealed: {error}") from error
 
 
 def _context(group_id: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
-"""Track how far the matches of deal groups are, so that cards others still have to play are not published.
+"""Track the progress of the matches in deal groups, so that no cards are published that others still have to play.
 
-Progress follows from the chance rows of the logs. Only the matches that are furthest behind are read, until others
-are. ``visibility`` decides what is published.
+Progress is counted from the chance rows of the logs. Only the matches that are furthest behind are read, until they
+advance. ``visibility`` decides which rows are published.
 """
 
 import threading
@@ -20,14 +20,14 @@ from referee.matches.states import ENDED
 from referee.matches.tables import LogRow, StoredMatch
 
 PAGE_SIZE: Final = 2_000  # rows per query
-MAX_ROWS_READ: Final = 20_000  # rows of a group read in one look; the next look continues
-MAX_GROUPS: Final = 256  # groups
-CHANCE: Final = b'"type":"chance"'  # contained in every chance row, and maybe in others
+MAX_ROWS_READ: Final = 20_000  # rows of a group that one search reads; the next one continues
+MAX_GROUPS: Final = 256  # groups in the cache
+CHANCE: Final = b'"type":"chance"'  # occurs in every chance row, and possibly in others
 
 
 @dataclass(slots=True)
 class DrawCounts:
-    """The numbers of decks and of other draws since the start of a match.
+    """Count the decks and the other draws since the start of a match.
 
     The n-th deck is the same in all matches of a group, and so is the n-th draw.
     """
@@ -44,15 +44,15 @@ class DrawCounts:
                 self.draws += 1
 
     def is_behind(self, last: "DrawCounts") -> bool:
-        """Return whether knowledge of these draws is of no use to a match that is as far as ``last``.
+        """Return whether these draws are of no use to a match that has already made the draws ``last``.
 
-        That match has since been dealt a later deck, and has made all draws that were made here.
+        This holds if that match has been dealt a later deck, and has made all other draws that are counted here.
         """
         return self.decks < last.decks and self.draws <= last.draws
 
 
 class DealGroupProgress:
-    """A cache of the progress of deal groups. Safe to share between threads."""
+    """Cache the progress of deal groups. Instances can be shared between threads."""
 
     def __init__(self, most: int = MAX_GROUPS) -> None:
         self._most = most
@@ -60,9 +60,9 @@ class DealGroupProgress:
         self._lock = threading.Lock()
 
     def find_slowest(self, session: Session, group_id: str) -> DrawCounts | None:
-        """Return what every open match of the group has drawn, or None if all have ended.
+        """Return the draws that every open match of the group has made, or None if all matches have ended.
 
-        The result may be too low when there is much to read, but is never too high.
+        The counts may be too low when there is much to read, but are never too high.
         """
         with self._lock:
             tables = self._kept.setdefault(group_id, _GroupProgress(group_id))
@@ -74,12 +74,12 @@ class DealGroupProgress:
 
 
 class _GroupProgress:
-    """The progress of a group, as far as its matches have been read."""
+    """Hold the progress of a group, as far as the logs of its matches have been read."""
 
     def __init__(self, group_id: str) -> None:
         self.lock = threading.Lock()
         self._group_id = group_id
-        self._read: dict[str, tuple[int, DrawCounts]] = {}  # by match: rows read, and their draws
+        self._read: dict[str, tuple[int, DrawCounts]] = {}  # by match id: number of rows read, and their draws
         self._slowest: set[str] = set()  # the matches furthest behind, if known
         self._least: DrawCounts | None = None
 
@@ -89,7 +89,7 @@ class _GroupProgress:
         return self._least
 
     def _is_unchanged(self, session: Session) -> bool:
-        """Return whether the matches furthest behind have not advanced: then no others need to be read."""
+        """Return whether the matches furthest behind have not advanced, in which case no others need to be read."""
         if not self._slowest:
             return False
         rows = self._count_open_rows(session, StoredMatch.id.in_(self._slowest))
@@ -111,7 +111,7 @@ class _GroupProgress:
             self._least = self._least_of(rows)
 
     def _find_slowest_by(self, counter: str, session: Session, rows: Mapping[str, int]) -> str | None:
-        """Return the match that has drawn the least, or None if finding it would need too much reading.
+        """Return the id of the match that has drawn the least, or None if finding it requires too much reading.
 
         The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
         """
@@ -129,7 +129,7 @@ class _GroupProgress:
         return None
 
     def _read_new_rows(self, session: Session, match_id: str) -> int:
-        """Read the new rows of a match; return how many there were."""
+        """Read the new rows of a match. Return their number."""
         start, drawn = self._read[match_id]
         row = start
         while True:
@@ -148,6 +148,6 @@ class _GroupProgress:
         return DrawCounts(min(counts.decks for counts in drawn), min(counts.draws for counts in drawn))
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
-        """Return the number of recorded rows of those matches that have not ended."""
+        """Return the number of recorded rows, by match id, of the matches that have not ended."""
         query = select(StoredMatch.id, StoredMatch.rows).where(*which, StoredMatch.status.not_in(ENDED))
         return {row.id: row.rows for row in session.execute(query)}

@@ -1,4 +1,4 @@
-"""Seats of matches that have their results, as rows to download."""
+"""Load the seats of matches with results, as rows of a download."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from referee.matches.tables import MatchSeat, Result, StoredMatch
 
 @dataclass(frozen=True, slots=True)
 class DownloadSeat:
-    """A seat of a match that has its result."""
+    """Represent a seat of a match with a result, as one row of a download."""
 
     seq: int
     match_id: str
@@ -36,7 +36,7 @@ class DownloadSeat:
 
 
 def seats_of(session: Session, played: Sequence[tuple[Result, StoredMatch]]) -> list[DownloadSeat]:
-    """Return the seats of these matches, match after match."""
+    """Return the seats of these matches in order, all seats of one match before those of the next."""
     query = select(MatchSeat).where(MatchSeat.match_id.in_([match.id for _, match in played]))
     named = {(seat.match_id, seat.seat): seat for seat in session.scalars(query)}
     return [

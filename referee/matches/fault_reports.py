@@ -1,7 +1,7 @@
-"""Read fault reports. They are written together with the answers, in ``recording``.
+"""Read fault reports. ``recording`` writes them together with the answers.
 
-A request contains what the seat saw and the bot received, so its owner may read the report immediately; others must
-wait until the deal group is closed, as for the log.
+A report contains only what the bot received and sent, so its owner may read it immediately. Others must wait until the
+deal group is closed, as for the log.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ReportedFault:
-    """A fault, with the version and address of the bot when the match started.
+    """Hold a fault, with the version and address that the bot had when the match started.
 
-    In lists, the request and reply of ``fault`` are not loaded.
+    Lists do not load the request and the reply of ``fault``.
     """
 
     fault: Fault
@@ -45,7 +45,7 @@ def list_faults(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[ReportedFault]:
-    """Return a page of faults by these filters, latest first. Raise ``BadOption`` for a bad limit or cursor.
+    """Return a page of the faults that pass these filters, latest first. Raise ``BadOption`` for a bad limit or cursor.
 
     With ``owner_id``, return all faults of this owner's bots; without it, only those of closed deal groups.
     """
@@ -71,7 +71,7 @@ def list_faults(
 
 
 def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> ReportedFault:
-    """Return a fault of a bot of the viewer or, if the viewer ``judges``, of any bot once the deal group is closed.
+    """Return a fault if the viewer owns the bot or, if the viewer ``judges``, once the deal group is closed.
 
     Raise ``NotFound`` otherwise.
     """
@@ -82,7 +82,7 @@ def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool =
 
 
 def find_replacement_action(session: Session, fault: Fault) -> Json | None:
-    """Return the action that was played instead of the faulty answer, None while other answers are pending."""
+    """Return the action played instead of the faulty answer, or None while answers of other seats are pending."""
     mark = b'"type":"decision"'
     for line in reversed(logs.log_lines(session, fault.match_id)):
         if mark in line:

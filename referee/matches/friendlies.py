@@ -1,4 +1,4 @@
-"""The owners of the bots in a friendly, who may cancel it even if they did not arrange it."""
+"""Find the owners of the bots in a friendly, who may cancel it even if they did not arrange it."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -8,7 +8,7 @@ from referee.matches.tables import MatchSeat, StoredMatch
 
 
 def owners_of_friendly(session: Session, match: StoredMatch) -> set[str]:
-    """Return the accounts whose bots play in this friendly; none if the match is not a friendly."""
+    """Return the ids of the accounts whose bots play in this friendly, or an empty set if it is not a friendly."""
     if not match.is_friendly:
         return set()
     owners = select(Bot.owner_id).join(MatchSeat, MatchSeat.bot_id == Bot.id)

@@ -18,7 +18,7 @@ _LEVEL = 6
 
 
 def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | None = None) -> list[bytes]:
-    """Return the rows as stored, without line ends, including the reveal row after the end.
+    """Return the rows as stored, without line ends, including the reveal row once the deal group is closed.
 
     The rows are unmasked: pass them through ``match.log.visible`` before showing them to anyone.
     """
@@ -37,7 +37,7 @@ def recorded_lines(session: Session, match_id: str) -> list[bytes]:
 
 
 def is_log_public(session: Session, match: StoredMatch) -> bool:
-    """Return whether the whole log is public, that is, its deal group is closed."""
+    """Return whether the whole log is public, which it is once its deal group is closed."""
     return (
         session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == DealGroupState.REVEALED
     )
@@ -46,21 +46,22 @@ def is_log_public(session: Session, match: StoredMatch) -> bool:
 def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:
     """Return the whole log as JSON lines, compressed or plain.
 
-    Raise ``NotReady`` before its deal group is closed, ``BadLog`` if the stored log is damaged.
+    Raise ``NotReady`` before its deal group is closed and for a match without rows, ``BadLog`` if the stored log is
+    damaged.
     """
     log = session.get(MatchLog, match.id)
     if not is_log_public(session, match):
-        raise NotReady("the log becomes public when the last match of its deal group is over")
+        raise NotReady("The log becomes public when the last match of its deal group is over.")
     if log is None:
-        raise NotReady("the match ended before its first row")
+        raise NotReady("The match ended before its first row, so it has no log.")
     # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
-    plain = _decompress(log)  # even if only the compressed log is returned: this detects damage
+    plain = _decompress(log)  # also for a gzipped file, to detect damage
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
 
 
 def pack_log(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
-    """Replace the rows by the compressed log and delete sealed answers; return the digest."""
+    """Replace the rows with a compressed log and delete sealed answers. Return the digest of the last row."""
     found = digest(lines[-1])
     packed = _compress(b"".join(line + b"\n" for line in lines))
     _DROP_ROWS.execute(session, {"of": match_id})
@@ -78,7 +79,7 @@ def pack_partial_log(session: Session, match_id: str) -> None:
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
-    """Return number and bytes of the last row of a compressed log, or None if there is no log."""
+    """Return the number and bytes of the last row of a compressed log, or None if there is no log."""
     log = session.get(MatchLog, match_id)
     return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
 

@@ -21,11 +21,11 @@ from referee.matches.states import DealSharing
 from referee.matches.tables import CLAIM_ORDER, DealGroup, MatchSeat, StoredMatch, friendly
 
 LOST_BEFORE_ISOLATED: Final = 2
-CALLS_PER_CHECK: Final = 4  # most concurrent calls of a check to its bot
-WINDOWS: Final = (100, 2_000, 20_000)  # oldest matches of a creator to search, widened until some are found
-MAX_MATCHES_SEARCHED: Final = 400  # matches of a creator that are searched for some whose bots have free calls
+CALLS_PER_CHECK: Final = 4  # maximum number of concurrent calls of a check to its bot
+WINDOWS: Final = (100, 2_000, 20_000)  # how many of a creator's oldest matches to search, until some are found
+MAX_MATCHES_SEARCHED: Final = 400  # matches of a creator to search for those whose bots have free calls
 
-# Without the ORM: runners query several times a second, and the ORM would be most of the cost.
+# Without the ORM, since runners query several times a second and the ORM would cause most of the cost.
 _MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, DealGroup))
 _M = _MATCHES.c
 # Literals, not parameters: otherwise the planner does not see that a partial index covers the query.
@@ -37,7 +37,7 @@ _FRIENDLY: Final = friendly(_M)
 
 @dataclass(frozen=True, slots=True)
 class ClaimUnit:
-    """Matches that are claimed together or not at all: a single match, or the due matches of a duplicate group.
+    """Hold matches that are claimed together or not at all: a single match, or the due matches of a duplicate group.
 
     ``friendly_of`` is the account that arranged the match, if it is a friendly.
     """
@@ -49,7 +49,7 @@ class ClaimUnit:
 
 @dataclass(slots=True)
 class FreeCalls:
-    """Concurrent calls that bots can still accept: ``left`` for bots in use, ``most`` as bots declared."""
+    """Track the concurrent calls that bots can still accept: ``left`` for bots in use, ``most`` as declared by bots."""
 
     left: dict[str, int]
     most: dict[str, int] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class FreeCalls:
         return [bot for bot, calls in self.left.items() if calls <= 0]
 
     def reserve(self, seats_by_bot: Mapping[str, int]) -> bool:
-        """Reserve calls for these seats (by bot) if there are enough; return whether there are.
+        """Reserve calls for these numbers of seats by bot id, if enough are free. Return whether they are.
 
         A bot with more seats in a unit than it accepts calls needs all of its calls free; the runner then asks its
         seats one after the other. If a bot with several seats has too few free calls, they stay reserved for it, so
@@ -77,8 +77,8 @@ class FreeCalls:
 class ClaimCapacity:
     """Track what may still be claimed: calls of bots, and friendlies of accounts.
 
-    ``playing`` contains, for each account, how many of the matches it arranged are in progress, and how many of these
-    are friendlies. ``friendlies`` is the limit of friendlies in progress per account, None for no limit.
+    ``playing`` has, for each account, the number of matches in progress that it arranged and the number of friendlies
+    among them. ``friendlies`` limits the friendlies in progress per account; None means no limit.
     """
 
     calls: FreeCalls
@@ -90,11 +90,11 @@ class ClaimCapacity:
         return self.friendlies is None or account is None or self._count_friendlies(account) < self.friendlies
 
     def accounts_at_limit(self) -> list[str]:
-        """Return the accounts of which no further friendly may start."""
+        """Return the accounts that have reached the limit of friendlies in progress."""
         return [account for account in self.playing if account is not None and not self.has_friendly(account)]
 
     def reserve(self, unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> bool:
-        """Reserve room for the unit if its bots and the limit of its account allow; return whether they do."""
+        """Reserve room for the unit if its bots and the limit of its account allow it. Return whether they do."""
         account = unit.friendly_of
         if not self.has_friendly(account) or not self.calls.reserve(_calls_needed(unit, seats)):
             return False
@@ -118,12 +118,13 @@ def select_matches(
     match_id: str | None = None,
     friendlies: int | None = None,
 ) -> list[list[str]]:
-    """Return matches to claim, in order; the matches of one list must be claimed together. Return about ``limit``
-    matches: a duplicate group with more matches comes alone.
+    """Return about ``limit`` matches to claim, in order. The matches of an inner list must be claimed together.
 
-    1. Matches that lost their runner, the oldest first, each by itself. 2. Due matches: the account with the fewest
-    matches in progress comes next, with its oldest match. No bot gets more matches than the calls it accepts, and no
-    account has more than ``friendlies`` friendlies in progress.
+    1. Matches that lost their runner come first, the oldest first, each in its own list.
+    2. Due matches follow: the account with the fewest matches in progress comes next, with its oldest match.
+
+    A duplicate group with more than ``limit`` matches is returned alone. No bot gets more matches than the calls it
+    accepts, and no account has more than ``friendlies`` friendlies in progress.
     """
     room = ClaimCapacity(
         FreeCalls(calls_left(session, boot, seconds)), count_playing_by_account(session, boot, seconds), friendlies
@@ -145,7 +146,7 @@ def select_matches(
 def select_isolated_matches(
     session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
 ) -> list[list[str]]:
-    """Return matches to claim that lost too many claims and must be played in a process of their own."""
+    """Return matches to claim that have lost too many claims and must each be played in a separate process."""
     room = ClaimCapacity(FreeCalls(calls_left(session, boot, seconds)), {}, None)
     rows = [row for wanted in isolated_match_queries(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
     units = [ClaimUnit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
@@ -158,9 +159,9 @@ def has_lost_claim(boot: str, seconds: float) -> ColumnElement[bool]:
 
 
 def isolated_match_queries(boot: str, seconds: float) -> list[Select[Any]]:
-    """Return queries of the ids and ages of matches that must be played in a process of their own.
+    """Return queries for the ids and creation times of matches that must each be played in a separate process.
 
-    There is one for due matches and one for matches whose lease expired, so that each can use an index.
+    One query is for due matches, the other for matches whose lease expired, so that each can use an index.
     """
     columns = select(_M.id, _M.created_at)
     lost = columns.where(has_lost_claim(boot, seconds), _count_lost_claims(boot, seconds) >= LOST_BEFORE_ISOLATED)
@@ -172,12 +173,12 @@ def _has_lost_one_claim(boot: str, seconds: float) -> ColumnElement[bool]:
 
 
 def _count_lost_claims(boot: str, seconds: float) -> ColumnElement[int]:
-    """Return the number of lost claims, including the current one unless it was lost by a restart of the machine."""
+    """Return the number of lost claims. The current claim counts unless a restart of the machine ended it."""
     return _M.lost_claims + case((and_(_M.lease_until <= seconds, _M.lease_boot == boot), 1), else_=0)
 
 
 class _Queue:
-    """Due matches, in the order in which they are claimed."""
+    """Select due matches in the order in which they are claimed."""
 
     def __init__(
         self, session: Session, boot: str, seconds: float, limit: int, room: ClaimCapacity, match_id: str | None
@@ -202,14 +203,14 @@ class _Queue:
             if unit is None:
                 continue
             if taken and len(unit.match_ids) > room:
-                break  # it comes first in the next claim
+                break  # the unit comes first in the next claim
             taken.append(unit)
             room -= len(unit.match_ids)
             heapq.heappush(heap, (playing + len(unit.match_ids), unit.created_at, creator))
         return taken
 
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
-        """Return creators with due matches, the age of their oldest, and how many of theirs are in progress."""
+        """Return the creators of due matches, the creation time of their oldest, and their matches in progress."""
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OLDEST_WITHOUT_CREATOR)))
         return [
@@ -217,7 +218,7 @@ class _Queue:
         ]
 
     def _claimable_units(self, creator: str | None) -> Iterator[ClaimUnit]:
-        """Yield this creator's units in order, skipping those whose bots have no free calls at that moment."""
+        """Yield the creator's units in order, but none whose bots have too few free calls at that moment."""
         looked_at = 0
         while looked_at < MAX_MATCHES_SEARCHED:
             units = self._units(creator)
@@ -234,7 +235,7 @@ class _Queue:
                     yield unit
 
     def _units(self, creator: str | None) -> list[ClaimUnit]:
-        """Return the creator's next few units, without full bots, and without friendlies if its share is used up."""
+        """Return the creator's next units, without full bots and, at the limit of friendlies, without friendlies."""
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
         due_by_group = self._due_by_group([row.group_id for row in rows if row.kind == DealSharing.DUPLICATE])
@@ -248,7 +249,7 @@ class _Queue:
         return units
 
     def _windows(self, creator: str | None) -> Iterator[int]:
-        """Yield those of ``WINDOWS`` that contain more matches than the one before."""
+        """Yield each of ``WINDOWS`` that contains more of the creator's matches than the one before."""
         yield WINDOWS[0]
         if self._due is None:
             self._due = {row[0]: row[1] for row in self._session.execute(_DUE_OF_CREATORS)}
@@ -266,7 +267,7 @@ class _Queue:
         if not self._room.has_friendly(creator):
             query = query.where(~oldest.c.friendly)
         if full := self._room.calls.full_bots():
-            # Keeps SQLite from using the index on bots: a bot may have played very many matches.
+            # ``coalesce`` keeps SQLite from using the index on bots, which is slow for a bot with very many matches.
             sits = func.coalesce(_SEATS.c.bot_id, "").in_(full)
             query = query.where(~exists().where(_SEATS.c.match_id == oldest.c.id, sits))
         return self._session.execute(
@@ -274,7 +275,7 @@ class _Queue:
         ).all()
 
     def _due_by_group(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the due matches of duplicate groups, none of a group of which another runner plays a match."""
+        """Return the due matches of each duplicate group, or none if another runner plays a match of it."""
         found: dict[str, tuple[str, ...]] = dict.fromkeys(group_ids, ())
         if not found:
             return found
@@ -315,7 +316,7 @@ def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None
 
 
 def _seats(session: Session, calls: FreeCalls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
-    """Return the number of seats of each bot in these matches; add what the bots declared to ``calls.most``."""
+    """Return the number of seats by match and bot. Add the calls that these bots declared to ``calls.most``."""
     seats: dict[str, Counter[str]] = {match_id: Counter() for match_id in match_ids}
     for match_id, bot_id, max_concurrent_requests in session.execute(_SEATED, {"matches": match_ids}):
         seats[match_id][bot_id] += 1
@@ -328,18 +329,18 @@ def _calls_needed(unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> Counter
 
 
 def count_playing_by_account(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
-    """Return, for each account, how many matches it arranged are in progress, and how many of these are friendlies."""
+    """Return, for each account, how many matches that it arranged are in progress, and how many are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 
 
 def bots_being_checked(session: Session, boot: str, seconds: float) -> set[str]:
-    """Return the bots of which a check is running."""
+    """Return the ids of the bots that are being checked."""
     return set(session.scalars(_CHECKED, {"boot": boot, "seconds": seconds}))
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
-    """Return the free concurrent calls of each bot that plays or is being checked; a seat needs one."""
+    """Return the number of free concurrent calls of each bot that plays or is being checked. A seat needs one call."""
     left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
     for bot_id, declared in session.execute(_CHECKED, {"boot": boot, "seconds": seconds}):
         left[bot_id] = left.get(bot_id, declared) - CALLS_PER_CHECK
@@ -347,7 +348,7 @@ def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
 
 
 def _creators_query() -> Select[Any]:
-    """Return a query of creators with due matches and the time of the oldest, with one index lookup for each."""
+    """Return a query for creators with due matches and the time of their oldest, with one index lookup per creator."""
     first = _first_due_query(func.min(_M.created_by).label("creator"))
     creators = first.cte("creators", recursive=True)
     after = _first_due_query(func.min(_M.created_by)).where(_M.created_by > creators.c.creator)

@@ -1,6 +1,6 @@
 """Create, find and list matches, and cancel those of a bot that is withdrawn.
 
-``claims`` decides which runner may write to a match, ``recording`` stores what happens in it.
+``claims`` decides which runner may write to a match; ``recording`` stores its rows and answers.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 def create_match(
     session: Session, plan: MatchPlan, *, master_key: bytes, group: DealGroup | None = None
 ) -> StoredMatch:
-    """Create a match. Raise the same errors as ``create_matches``."""
+    """Create a match and return it. Raise the same errors as ``create_matches``."""
     (match_id,) = create_matches(session, [plan], master_key=master_key, group=group)
     return get_match(session, match_id)
 
@@ -36,7 +36,7 @@ def get_match(session: Session, match_id: str) -> StoredMatch:
 
 
 def seats_of(session: Session, match_ids: Sequence[str]) -> dict[str, list[MatchSeat]]:
-    """Return the seats of each of these matches, in order."""
+    """Return the seats of these matches by match id, in order of seats."""
     seats: dict[str, list[MatchSeat]] = {match_id: [] for match_id in match_ids}
     query = select(MatchSeat).where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     for seat in session.scalars(query):
@@ -75,7 +75,7 @@ def list_matches(
 
 
 def count_running_by_game(session: Session) -> dict[str, int]:
-    """Return how many matches are being played of each game that has any."""
+    """Return the number of running matches by game, without games that have none."""
     running = (
         select(StoredMatch.game, func.count())
         .where(StoredMatch.status == MatchState.RUNNING)
@@ -85,9 +85,9 @@ def count_running_by_game(session: Session) -> dict[str, int]:
 
 
 def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:
-    """Cancel the unstarted matches of a bot, in one tournament or everywhere (None); return how many there were."""
+    """Cancel the unstarted matches of a bot in a tournament, or everywhere if it is None. Return their number."""
     sits = MatchSeat.bot_id == bot_id
-    if tournament_id is not None:  # it leaves the tournament, so its substitute does too
+    if tournament_id is not None:  # the bot leaves the tournament, and so does its substitute
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
     seated = select(MatchSeat.match_id).where(sits)
     query = select(StoredMatch.id).where(StoredMatch.id.in_(seated), is_unstarted())

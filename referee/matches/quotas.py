@@ -1,4 +1,4 @@
-"""Limits on the friendlies of one account: how many are open, how much time they grant, how many are in progress."""
+"""Limit the friendlies of one account: how many are open, how much time they grant, how many are in progress."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from referee.matches.tables import StoredMatch, friendly
 
 MAX_OPEN_FRIENDLIES: Final = 10
 MAX_TIME: Final = Limits(budget_ms=5_000, bank_ms=60_000)
-SLOTS_SHARE: Final = 4  # friendlies of one account take at most one out of this many slots of a runner
+SLOTS_SHARE: Final = 4  # friendlies of one account use at most one in this many slots of a runner
 
 
 def check_friendlies(session: Session, account_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Record matches while they are played (rows, sealed answers, fault reports), several in one transaction."""
+"""Record the rows, sealed answers and fault reports of matches in progress, several matches per transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MAX_REPORT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
 
 @dataclass(frozen=True, slots=True)
 class PendingAnswer:
-    """An answer at a decision point at which other answers are pending."""
+    """Hold an answer at a decision point at which answers of other seats are pending."""
 
     n: int
     seat: int
@@ -27,7 +27,7 @@ class PendingAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """A fault report: what a bot did wrong at decision point ``n``, for its owner."""
+    """Describe for the owner of a bot what it did wrong at decision point ``n``."""
 
     n: int
     seat: int
@@ -41,9 +41,9 @@ class FaultReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchUpdate:
-    """What happened in a match since its last update.
+    """Describe what happened in a match since its last update.
 
-    ``start`` is the number of rows recorded before, also if there are no new ``lines``; ``unsealed`` are decision
+    ``start`` is the number of rows recorded before, even if there are no new ``lines``. ``unsealed`` lists the decision
     points (``n``) whose sealed answers became rows.
     """
 
@@ -57,7 +57,7 @@ class MatchUpdate:
 
 
 def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
-    """Write updates whose claims are valid and renew their leases; return the ids of the other matches.
+    """Write the updates whose claims are valid and renew their leases. Return the ids of the other matches.
 
     A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """

@@ -1,4 +1,4 @@
-"""Response times and faults of a bot by version and day, from the logs of its last matches."""
+"""Compute response times and faults of a bot by version and day, from the logs of its last matches."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ from referee.matches import logs
 from referee.matches.states import ENDED, DealGroupState
 from referee.matches.tables import DealGroup, MatchLog, MatchSeat, StoredMatch
 
-MAX_MATCHES: Final = 200  # most recent matches that are read; a log takes about two milliseconds
+MAX_MATCHES: Final = 200  # most recent matches that are read, at about two milliseconds per log
 
 Key = tuple[str | None, date | None]
 
 
 @dataclass
 class ResponsePeriod:
-    """Matches of a bot that ended between two times. ``ms`` has an item for each question it was asked."""
+    """Sum up the matches of a bot that ended between two times. ``ms`` has the response time of each question."""
 
     version: str | None
     day: date | None
@@ -35,7 +35,7 @@ class ResponsePeriod:
 
 @dataclass(frozen=True, slots=True)
 class TimedMatch:
-    """An ended match of the bot, and its answers: milliseconds, and a fault or ""."""
+    """Hold an ended match of the bot. ``answers`` are pairs of milliseconds and a fault code ("" for none)."""
 
     match_id: str
     version: str | None
@@ -44,16 +44,15 @@ class TimedMatch:
 
 
 def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
-    """Return the last ``MAX_MATCHES`` of a bot whose deal groups are closed, newest first; ``before`` if they are the
-    same.
+    """Return the last ``MAX_MATCHES`` matches of a bot in closed deal groups, newest first.
 
-    A damaged log counts as one without answers.
+    ``before`` is an earlier result: its matches are not read again. A match with a damaged log has no answers.
     """
     query = (
         select(StoredMatch.id, MatchSeat.seat, MatchSeat.version, StoredMatch.finished_at)
         .join(MatchSeat, MatchSeat.match_id == StoredMatch.id)
         .join(DealGroup, DealGroup.id == StoredMatch.group_id)
-        .join(MatchLog, MatchLog.match_id == StoredMatch.id)  # one that ended before its first row has none
+        .join(MatchLog, MatchLog.match_id == StoredMatch.id)  # excludes matches that ended before their first row
         .where(MatchSeat.bot_id == bot_id, StoredMatch.status.in_(ENDED), DealGroup.state == DealGroupState.REVEALED)
         .where(StoredMatch.finished_at.is_not(None))
         .order_by(StoredMatch.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
@@ -71,7 +70,7 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
 
 
 def group_by_period(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:
-    """Group matches by version, or by version and day (UTC), the latest first."""
+    """Group matches by version, or by version and day (UTC). Return the groups with the latest first."""
     found: dict[Key, ResponsePeriod] = {}
     for match in played:
         day = match.finished_at.date() if by_day else None
@@ -93,7 +92,7 @@ def _log_lines(session: Session, match_id: str) -> list[bytes]:
 
 
 def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
-    """Yield time and fault of each question that was sent; forced moves and retired seats need no call."""
+    """Yield the milliseconds and the fault, or "", of each question sent. Forced moves and retired seats have none."""
     for line in lines:
         if b'"type":"decision"' in line:
             row = parse_row(line)

@@ -1,4 +1,4 @@
-"""Results of matches that are finished."""
+"""Load the results of finished matches."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session

@@ -25,13 +25,13 @@ from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 
 Json = dict[str, Any]
 
-# Without the ORM, whose overhead per row would exceed everything else.
+# Without the ORM, since its overhead per row would exceed all other costs.
 _GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, StoredMatch, MatchSeat))
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """A shared deal: plans with equal deals share a deal group."""
+    """Identify a shared deal. Plans with equal deals share a deal group."""
 
     key: Hashable
     kind: DealSharing
@@ -39,10 +39,10 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """A match to create: game, terms, bots by seat, and its table in a tournament.
+    """Describe a match to create: its game, terms, bots by seat, and table in a tournament.
 
-    ``entrants``, if given, are the owners of the seats; a bot in the seat of another is its substitute and not rated.
-    Without a ``deal`` the match gets its own deal group.
+    ``entrants``, if given, are the bots to which the seats belong. A bot in the seat of another is its substitute and
+    is not rated. Without a ``deal`` the match gets its own deal group.
     """
 
     game: str
@@ -63,11 +63,11 @@ class MatchPlan:
 def create_matches(
     session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
 ) -> list[str]:
-    """Create matches that are due immediately, in ``group`` or the groups of their deals; return their ids in order.
+    """Create matches that are due immediately, in ``group`` or the groups of their deals. Return their ids in order.
 
-    A match is rated only if its plan is and all bots have different owners. Raise ``BadOption`` for bad options or a
-    bot that does not play the game, ``NoSuchGame``, ``NotFound``, ``Conflict`` for a bot that is not verified, and
-    ``NoCertificate`` for rated matches outside tournaments, which check certificates themselves.
+    A match is rated only if its plan is and all bots have different owners. Raise ``NoSuchGame``, ``NotFound`` for an
+    unknown bot, ``BadOption`` for bad options or a bot that does not play the game, ``Conflict`` for a bot that is not
+    verified, and ``NoCertificate`` for a rated match outside tournaments; tournaments check certificates themselves.
     """
     draft = _Draft(session, plans)
     draft.check()
@@ -78,7 +78,7 @@ def create_matches(
         {**draft.row(plan), "group_id": id, "created_at": moment} for plan, id in zip(plans, group_ids, strict=True)
     ]
     seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
-    session.flush()  # a given group may not be stored yet
+    session.flush()  # ``group`` may not be stored yet
     for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(new_groups.values()), rows, seats), strict=True):
         if batch:
             session.connection().execute(insert(table), batch)
@@ -86,13 +86,13 @@ def create_matches(
 
 
 def has_owner_twice(owners: Collection[str]) -> bool:
-    """Return whether two bots at a table have the same owner: then it is unrated, even in a rated tournament."""
+    """Return whether two bots at a table have the same owner, which makes it unrated even in a rated tournament."""
     return len(set(owners)) < len(owners)
 
 
 @dataclass(frozen=True)
 class _Draft:
-    """Plans with the bots and options they need, looked up once for all of them."""
+    """Hold plans with the bots and options they need, which are loaded once for all plans."""
 
     session: Session
     plans: Sequence[MatchPlan]
@@ -103,7 +103,7 @@ class _Draft:
         columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
         query = select(*columns).where(Bot.id.in_(wanted))
         if any(not plan.rated and plan.tournament_id is None for plan in self.plans):
-            # Shared locks in id order: a concurrent pause of a bot comes first, or finds the friendly and cancels it.
+            # Take shared locks in id order: a concurrent pause of a bot either comes first, or cancels the friendly.
             query = query.order_by(Bot.id).with_for_update(read=True)
         return {bot.id: bot for bot in self.session.execute(query)}
 
@@ -115,7 +115,7 @@ class _Draft:
 
     @cached_property
     def deals(self) -> list[Hashable]:
-        """Return the key of each plan's group: its deal, else its index."""
+        """Return the key of the deal group of each plan: its deal, or its index if it has none."""
         return [plan.deal or index for index, plan in enumerate(self.plans)]
 
     def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
@@ -143,7 +143,7 @@ class _Draft:
         if bot is None:
             raise NotFound("bot", bot_id)
         if bot.status not in SEATED:
-            raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots are seated")
+            raise Conflict(f"The bot {bot.name!r} is {bot.status}; only verified bots get seats.")
         if game not in bot.games:
             raise BadOption("bots", f"bot {bot.name!r} does not play {game}; its manifest lists {', '.join(bot.games)}")
 
@@ -179,7 +179,7 @@ class _Draft:
         return len(owners) >= 2 and not has_owner_twice(owners)
 
     def _rated_seats(self, plan: MatchPlan) -> list[bool]:
-        """Return by seat whether it is rated; seats of house bots and substitutes are not."""
+        """Return for each seat whether it is rated. Seats of house bots and substitutes are not."""
         return [
             self.bots[bot].status != BotState.HOUSE and entrant == bot
             for bot, entrant in zip(plan.bots, plan.entrants or plan.bots, strict=True)

@@ -1,6 +1,6 @@
-"""States of matches and deal groups, and how matches share cards, with the groups of states that queries ask for.
+"""Define the states of matches and deal groups, the ways to share cards, and the sets of states that queries need.
 
-The values are stored, and shown by the API.
+The values are stored in the database and shown by the API.
 """
 
 from enum import StrEnum
@@ -8,12 +8,12 @@ from typing import Final
 
 
 class MatchState(StrEnum):
-    WAITING = "waiting"  # for its paused tournament to be resumed
+    WAITING = "waiting"  # until its paused tournament is resumed
     DUE = "due"
     RUNNING = "running"
     FINISHED = "finished"
     CANCELLED = "cancelled"
-    STUCK = "stuck"  # it lost too many runners
+    STUCK = "stuck"  # too many of its runners were lost
     VOID = "void"
 
 
@@ -21,8 +21,8 @@ QUEUED: Final = frozenset({MatchState.WAITING, MatchState.DUE})
 PLAYABLE: Final = QUEUED | {MatchState.RUNNING}
 OPEN: Final = PLAYABLE | {MatchState.STUCK}  # a stuck match is open until it is retried, cancelled or voided
 ENDED: Final = frozenset(MatchState) - OPEN
-PLAYED: Final = frozenset({MatchState.FINISHED, MatchState.VOID})  # ended by its last move, whatever became of it
-WITHOUT_RESULT: Final = ENDED - {MatchState.FINISHED}  # no result of theirs counts
+PLAYED: Final = frozenset({MatchState.FINISHED, MatchState.VOID})  # played to the end, even if voided later
+WITHOUT_RESULT: Final = ENDED - {MatchState.FINISHED}  # ended without a result that counts
 
 
 class DealGroupState(StrEnum):
@@ -32,8 +32,8 @@ class DealGroupState(StrEnum):
 
 
 class DealSharing(StrEnum):
-    """Which matches of a tournament share their cards."""
+    """List the ways in which matches of a tournament share their cards."""
 
-    OWN = "own"  # none
-    COMMON = "common"  # the tables of a round
-    DUPLICATE = "duplicate"  # the matches of the same bots in different seats
+    OWN = "own"  # no matches share cards
+    COMMON = "common"  # all matches of a round share cards
+    DUPLICATE = "duplicate"  # matches of the same bots in different seats share cards

@@ -1,4 +1,4 @@
-"""Tables of matches: deal groups, seats, log rows, results, faults."""
+"""Define the tables of matches: deal groups, seats, log rows, results and faults."""
 
 from datetime import datetime
 from typing import Any
@@ -14,12 +14,12 @@ CLAIM_ORDER = ("created_at", "tournament_round", "table_no", "leg", "id")  # the
 
 
 def _partial_index(name: str, rows: str, *columns: str) -> Index:
-    """Return a partial index. Queries use it if they contain its condition literally."""
+    """Return a partial index. A query uses it only if it contains the condition ``rows`` literally."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
 class DealGroup(Leased, Base):
-    """Matches that share cards: a single one, tables of a round, or the same bots in different seats."""
+    """Store what matches that share cards have in common: one match, tables of a round, or bots in changed seats."""
 
     __tablename__ = "deal_groups"
     __table_args__ = (one_of("state", DealGroupState), one_of("kind", DealSharing))
@@ -30,7 +30,7 @@ class DealGroup(Leased, Base):
     state: Mapped[DealGroupState] = mapped_column(StoredEnum(DealGroupState), index=True)
     kind: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
     entries: Mapped[list[Any]]  # bot ids
-    nonce_hashes: Mapped[list[Any] | None]  # by entry, "" for none
+    nonce_hashes: Mapped[list[Any] | None]  # one per entry, "" for a bot without one
     nonces: Mapped[list[Any] | None]
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
     created_at: Mapped[datetime]
@@ -42,7 +42,7 @@ class DealGroup(Leased, Base):
 
 
 class StoredMatch(Leased, Base):
-    """A match: its terms, progress and current claim."""
+    """Store the terms, the progress and the current claim of a match."""
 
     __tablename__ = "matches"
     __table_args__ = (
@@ -50,8 +50,8 @@ class StoredMatch(Leased, Base):
         Index(None, "status", "created_at", "id"),
         Index(None, "created_at", "id"),
         Index(None, "tournament_id", "tournament_round", "table_no"),
-        # For runners: small, however many matches have ended. The status comes first, although it is constant:
-        # otherwise SQLite prefers the index above.
+        # Indexes for runners, which stay small however many matches have ended. The status comes first although it is
+        # constant: otherwise SQLite prefers the index above.
         _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *CLAIM_ORDER),
         _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )
@@ -68,12 +68,12 @@ class StoredMatch(Leased, Base):
     status: Mapped[MatchState] = mapped_column(StoredEnum(MatchState))
     lost_claims: Mapped[int]
     claims_without_progress: Mapped[int]
-    rows: Mapped[int]  # of its log, recorded so far
+    rows: Mapped[int]  # number of log rows recorded so far
     group_id: Mapped[str] = mapped_column(ForeignKey("deal_groups.id"), index=True)
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"))
     tournament_round: Mapped[int | None]
     table_no: Mapped[int | None]
-    leg: Mapped[int | None]  # of several matches at one table, from 1
+    leg: Mapped[int | None]  # number of the match among those at its table, from 1
     rematch_of: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
@@ -83,12 +83,12 @@ class StoredMatch(Leased, Base):
 
     @property
     def is_friendly(self) -> bool:
-        """Return whether this is a friendly: unrated and outside tournaments. ``friendly`` is the same in SQL."""
+        """Return whether this is a friendly: unrated and outside tournaments. ``friendly`` is the condition in SQL."""
         return self.tournament_id is None and not self.rated
 
 
 class MatchSeat(Base):
-    """A seat of a match. Name, version and address are those at the start of the match."""
+    """Store a seat of a match. Name, version and address are those at the start of the match."""
 
     __tablename__ = "match_seats"
 
@@ -96,7 +96,7 @@ class MatchSeat(Base):
     seat: Mapped[int] = mapped_column(primary_key=True)
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), index=True)
     entrant_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the bot that a substitute replaces
-    rated: Mapped[bool] = mapped_column(default=True)  # if the match is
+    rated: Mapped[bool] = mapped_column(default=True)  # whether it counts if the match is rated
     bot_name: Mapped[str] = mapped_column(Name)
     version: Mapped[str | None] = mapped_column(String(128))
     url: Mapped[str | None] = mapped_column(String(2048))
@@ -106,23 +106,23 @@ class MatchSeat(Base):
 
     @property
     def entrant(self) -> str:
-        """Return the id of the bot whose seat it is, even if a substitute plays it."""
+        """Return the id of the bot to which the seat belongs, even if a substitute plays in it."""
         return self.entrant_id or self.bot_id
 
 
 class LogRow(Base):
-    """A row of the log of a match that is being played."""
+    """Store a row of the log of a match that is being played."""
 
     __tablename__ = "log_rows"
 
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
     row: Mapped[int] = mapped_column(primary_key=True)
     line: Mapped[bytes]
-    recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; unknown for rows older than the column
+    recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; None in rows from before this column existed
 
 
 class SealedAnswer(Base):
-    """An answer that waits for others at its decision point; only runners read it."""
+    """Store an answer until all others at its decision point have arrived. Only runners read it."""
 
     __tablename__ = "sealed_answers"
 
@@ -133,7 +133,7 @@ class SealedAnswer(Base):
 
 
 class MatchLog(Base):
-    """The log of an ended match. ``digest`` is the hash of its last row, which chains all before it."""
+    """Store the log of an ended match. ``digest`` is the hash of its last row, which depends on all rows before it."""
 
     __tablename__ = "match_logs"
 
@@ -145,17 +145,17 @@ class MatchLog(Base):
 
 
 class Result(Base):
-    """The result of a match. ``seq`` numbers matches in the order in which they ended, independent of clocks."""
+    """Store the result of a match. ``seq`` numbers results in the order in which matches ended, not by clocks."""
 
     __tablename__ = "results"
     __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
 
     seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
-    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None: not rated
+    ladder_id: Mapped[str | None] = mapped_column(ForeignKey("ladders.id"))  # None if the match is not rated
     bots: Mapped[list[Any]]
-    entrants: Mapped[list[Any]]  # by seat: the bot itself, or the bot that it substitutes
-    rated: Mapped[list[Any]]  # by seat: whether it counts on the ladder
+    entrants: Mapped[list[Any]]  # by seat: the bot, or the bot that it replaces as a substitute
+    rated: Mapped[list[Any]]  # by seat: whether the seat counts on the ladder
     placements: Mapped[list[Any]]
     returns: Mapped[list[Any]]
     scores: Mapped[list[Any]]
@@ -165,7 +165,7 @@ class Result(Base):
 
 
 class Fault(Base):
-    """A fault of a bot, with request and reply for its owner."""
+    """Store a fault of a bot, with the request and the reply for its owner."""
 
     __tablename__ = "faults"
     __table_args__ = (Index(None, "match_id", "id"), Index(None, "bot_id", "id"), {"sqlite_autoincrement": True})

@@ -1,4 +1,4 @@
-"""Pairings of tournament rounds, computed from entries and results alone. Creating matches is the scheduler's job."""
+"""Compute the pairings of tournament rounds from entries and results alone. The scheduler creates the matches."""
 
 from referee.pairing.formats import formats as formats
 from referee.pairing.history import bye_points as bye_points

@@ -1,4 +1,4 @@
-"""Views of a knockout: the ranks of its entrants and its bracket as plain JSON."""
+"""Derive the ranks of the entrants of a knockout, and render its bracket as plain JSON."""
 
 from referee.pairing.bracket_state import (
     FINAL,
@@ -14,11 +14,11 @@ from referee.pairing.model import Json, PairingInput, PairingRound
 
 
 def rank_entrants(tournament: PairingInput) -> list[tuple[int, str]]:
-    """Return (rank, entrant) of everyone who took part, best first, equal ranks by seed.
+    """Return (rank, entrant) for all who took part, best first; equal ranks are in order of seeds.
 
-    Entrants eliminated in the same round share a rank, 1 + the number of those who got further, unless the match for
-    third place or the points of a final of more than two separate them. Those still in share rank 1, before the end of
-    the first round all starters.
+    Entrants eliminated in the same round share a rank (1 + the number of entrants who got further), unless the match
+    for third place or the points of a final of more than two separate them. Entrants not yet eliminated share rank 1.
+    Before the end of the first round, these are all starters.
     """
     state = BracketState(tournament)
     if not state.outcomes:
@@ -32,7 +32,7 @@ def rank_entrants(tournament: PairingInput) -> list[tuple[int, str]]:
     return ranks
 
 
-Merit = tuple[int, int, int, int]  # the last round reached (+ 1 for winning the final), then _merit_in_final
+Merit = tuple[int, int, int, int]  # the last round reached (+ 1 for the winner of the final), then ``_merit_in_final``
 
 
 def _merit(state: BracketState) -> dict[str, Merit]:
@@ -49,10 +49,10 @@ def _merit(state: BracketState) -> dict[str, Merit]:
 
 
 def _merit_in_final(state: BracketState, final: BracketOutcome) -> dict[str, tuple[int, int, int]]:
-    """Return what ranks entrants who reached the same round.
+    """Return sort keys, higher is better, for entrants who reached the same round.
 
-    In a final of more than two: taking part, then points. At tables of two: winning the match for third place, or
-    being the only one present for it.
+    In a final of more than two, participants rank first, by points. At tables of two, the winner of the match for third
+    place, or the only entrant present for it, ranks first.
     """
     pairing_round = final.played.round
     if state.tournament.seats > 2:
@@ -74,12 +74,12 @@ def _scores(state: BracketState, outcome: BracketOutcome) -> dict[str, tuple[int
 
 
 def render_bracket(tournament: PairingInput, running: PairingRound | None = None) -> Json:
-    """Return the bracket: the rounds played and ``running``, if given, then those ``to_come`` (label, tables).
+    """Return the bracket: the played ``rounds`` with ``running``, if given, and the rounds ``to_come`` (label, tables).
 
-    A round has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (from 1), ``label`` and its
-    ``entrants``, best first. Each of these has ``entrant``, ``seed``, ``points`` (opponents placed behind over all
-    legs, a tie counting a half), ``advanced`` (null while the table is played; in the final, true for the winner) and
-    ``from``: the round and table (null: a bye) it came from, null in the first round.
+    A round has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (its number, from 1), ``label``,
+    ``legs`` and ``entrants``, best first. An entrant has ``entrant``, ``seed``, ``points`` (opponents placed behind in
+    all legs, a tie counting a half), ``advanced`` (null while the table is played; in the final, true for the winner)
+    and ``from``, its previous round and table (null for a bye), or null in the first round.
     """
     state = BracketState(tournament)
     rounds = [_render_round(state, number, outcome) for number, outcome in enumerate(state.outcomes, 1)]
@@ -135,7 +135,7 @@ def _render_entrant(state: BracketState, number: int, entrant: str) -> Json:
 
 
 def _origin(state: BracketState, number: int, entrant: str) -> Json | None:
-    """Return the latest of the first ``number`` rounds that the entrant played in, and its table there."""
+    """Return the latest of the first ``number`` rounds in which the entrant played, with its table, or None."""
     for earlier in range(number, 0, -1):
         tables = state.outcomes[earlier - 1].tables
         if entrant in tables:

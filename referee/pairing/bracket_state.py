@@ -1,6 +1,6 @@
-"""State of a knockout, derived from its played rounds: seeds, table rankings and who advanced.
+"""Derive the state of a knockout from its played rounds: seeds, rankings of tables and advancing entrants.
 
-``knockout`` decides what is played next.
+``knockout`` pairs the next round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ FINAL, THIRD_PLACE = "final", "third_place"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The size of a round: ``byes`` for the strongest, and ``advancing[i]`` entrants of table i who advance."""
+    """Describe the size of a round: ``byes`` for the strongest, and ``advancing[i]`` entrants advance from table i."""
 
     byes: int
     advancing: tuple[int, ...]
@@ -32,9 +32,9 @@ class Shape:
 def shape(field: int, seats: int, advance: int) -> Shape:
     """Return the shape of a round of ``field`` entrants, at least ``seats``.
 
-    There are as many tables as needed to reach a number that fills the following rounds, and byes for the others.
-    Where the numbers do not fit, more than ``advance`` entrants advance from the first tables, so that the next round
-    is full. At tables of two this never happens.
+    The round has as many tables as needed to reduce the field to a number that fills the following rounds; the other
+    entrants have byes. If there is no such number, more than ``advance`` entrants advance from the first tables, so
+    that the next round is full. This never happens at tables of two.
     """
     if field <= seats:
         return Shape(0, (1,))
@@ -59,8 +59,8 @@ def rounds_to_come(field: int, seats: int, advance: int) -> list[tuple[int, Shap
 def serpentine(byes: int, tables: int, seats: int) -> list[list[int]]:
     """Return the bracket positions (from 0, strongest first) that meet at each table.
 
-    Rows of positions are dealt to the tables in alternating direction. A pair is the strongest with the weakest, so
-    the first two can meet in the final only.
+    Rows of positions are assigned to the tables in alternating directions. At tables of two, the strongest meets the
+    weakest, so that the two strongest can only meet in the final.
     """
     rows = [range(byes + row * tables, byes + (row + 1) * tables) for row in range(seats)]
     return [[row[table] if n % 2 == 0 else row[-1 - table] for n, row in enumerate(rows)] for table in range(tables)]
@@ -69,7 +69,7 @@ def serpentine(byes: int, tables: int, seats: int) -> list[list[int]]:
 def label(field: int, seats: int, advance: int) -> str:
     """Return the name of a round: final, semi_final, quarter_final (pairs only), last_16 …
 
-    The number is that of the full bracket for pairs, of the entrants left for larger tables.
+    The number is the size of the full bracket at tables of two, and the number of entrants left at larger tables.
     """
     after = len(rounds_to_come(field, seats, advance)) - 1
     if after < 2:
@@ -80,7 +80,7 @@ def label(field: int, seats: int, advance: int) -> str:
 
 
 def seat_order(tournament: PairingInput, number: int, table: int) -> list[int]:
-    """Return the random order in which a table's entrants, sorted by strength, take its seats. Numbers begin at 1."""
+    """Return a random order of a table's entrants, as indexes by strength. Round and table numbers begin at 1."""
     return shuffle(range(tournament.seats), tournament.draw_key, f"knockout|seats|{number}|{table}")
 
 
@@ -89,14 +89,14 @@ def seat_order(tournament: PairingInput, number: int, table: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a table in half points: two for each opponent placed behind, one for a tie."""
+    """Compute the score of a table in half points: two for each opponent placed behind, one for each tie."""
 
     legs: tuple[Leg, ...]
     entrants: tuple[str, ...]
     options: Mapping[str, Any]
 
     def points_of(self, entrant: str) -> tuple[int, int]:
-        """Return the entrant's half points in the legs of ``best_of`` and in the tie-break legs."""
+        """Return the entrant's half points in the first ``best_of`` legs and in the tie-break legs."""
         return self._points[entrant]
 
     @cached_property
@@ -117,7 +117,7 @@ class Score:
     def legs_needed(self, advancing: int) -> int:
         """Return the fewest further legs that can decide which ``advancing`` entrants advance.
 
-        Return 0 when it is decided or when all legs were played.
+        Return 0 if this is decided or if all legs were played.
         """
         left: int = self.options["best_of"] - len(self.legs)
         scores = sorted((self.points_of(entrant) for entrant in self.entrants), reverse=True)
@@ -135,10 +135,10 @@ class Score:
 
 @dataclass(frozen=True)
 class BracketOutcome:
-    """The outcome of a played round.
+    """Hold the outcome of a played round.
 
-    ``field`` are the entrants who entered it; for pairs by bracket position, None if nobody is left there. ``ranked``
-    are the entrants of each table, best first. ``advanced`` are those who advanced, in the form of the next ``field``.
+    ``field`` has its entrants; at tables of two by bracket position, with None for empty positions. ``ranked`` has the
+    entrants of each table, best first. ``advanced`` has the entrants who advanced, in the form of the next ``field``.
     """
 
     played: PlayedRound
@@ -149,14 +149,14 @@ class BracketOutcome:
 
     @cached_property
     def tables(self) -> Mapping[str, int | None]:
-        """Return the table number of every entrant, from 1; None for a bye."""
+        """Return the table number (from 1) of every entrant, or None for a bye."""
         byes: dict[str, int | None] = {bye.entrant: None for bye in self.played.round.byes}
         tables = enumerate(self.played.round.tables, 1)
         return byes | {entrant: number for number, table in tables for entrant in table.entrants}
 
 
 class BracketState:
-    """The knockout so far. A recorded round stays as it is when results are voided or entrants withdraw later."""
+    """Derive the state of a knockout. Paired rounds do not change if results are voided or entrants withdraw later."""
 
     def __init__(self, tournament: PairingInput) -> None:
         self.tournament = tournament
@@ -174,7 +174,7 @@ class BracketState:
 
     @cached_property
     def field(self) -> tuple[str | None, ...]:
-        """Return who enters the next round, by bracket position. Pairs keep None for entrants who withdrew."""
+        """Return the entrants of the next round by bracket position, at tables of two with None for gaps."""
         if not self.outcomes:
             return tuple(entrant.id for entrant in by_strength(self.tournament))
         left = tuple(entrant if entrant in self.active else None for entrant in self.outcomes[-1].advanced)
@@ -186,7 +186,7 @@ class BracketState:
 
     @cached_property
     def seat_counts(self) -> Mapping[str, Sequence[int]]:
-        """Count the counting legs of every entrant by seat."""
+        """Count, for every entrant, the legs that it played in each seat."""
         counts: dict[str, list[int]] = {}
         for leg in (leg for played in self.tournament.played for legs in played.legs for leg in legs):
             for seat, entrant in enumerate(leg.entrants):
@@ -194,7 +194,7 @@ class BracketState:
         return counts
 
     def _seeding_of_first_round(self) -> tuple[str | None, ...]:
-        """Return the entrants of the first round by strength: byes first, then tables by their known seat order."""
+        """Return the entrants of the first round by strength, derived from byes and the seat orders of tables."""
         pairing_round = self.tournament.played[0].round
         byes, seats = len(pairing_round.byes), self.tournament.seats
         field: list[str | None] = [bye.entrant for bye in pairing_round.byes]
@@ -243,8 +243,8 @@ class BracketState:
     def _rankings(self, number: int, played: PlayedRound, advancing: Sequence[int]) -> tuple[tuple[str, ...], ...]:
         """Return each table's entrants, best first.
 
-        Entrants of the next recorded round rank first. In the newest round, entrants rank by points if these
-        decide the table, otherwise those still active first, then by points. Ties go to the better seed.
+        Entrants who play in the next paired round rank first. In the newest round, entrants rank by points if these
+        decide the table; otherwise active entrants rank first, then by points. Ties go to the better seed.
         """
         newest = number + 1 == len(self.tournament.played)
         following = None if newest else self.tournament.played[number + 1].round
@@ -261,7 +261,7 @@ class BracketState:
         return tuple(rankings)
 
     def _replacements(self, present: Sequence[str]) -> list[str]:
-        """Return active entrants who were eliminated: the latest round first, then the better rank at the table."""
+        """Return active entrants who were eliminated, sorted by latest round, then by better rank at their table."""
         order: dict[str, None] = {}
         for outcome in reversed(self.outcomes):
             ranks = [
@@ -275,7 +275,7 @@ class BracketState:
 
 
 def by_strength(tournament: PairingInput) -> list[Entrant]:
-    """Return the entrants of a knockout that starts now, strongest first by the option ``seeding``; ties at random."""
+    """Return the starters of a knockout, strongest first by the option ``seeding``; ties are in random order."""
     starters = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= 1]
     drawn = shuffle(starters, tournament.draw_key, "knockout|seeding")
     match tournament.options["seeding"]:
@@ -290,6 +290,6 @@ def main_entrants(pairing_round: PairingRound, seats: int) -> set[str]:
     """Return all entrants of a round except those who only play for third place."""
     tables = {entrant for table in pairing_round.tables if table.label != THIRD_PLACE for entrant in table.entrants}
     byes = [bye.entrant for bye in pairing_round.byes]
-    if pairing_round.label == FINAL and seats == 2:  # a bye in the final comes before one in the match for third place
+    if pairing_round.label == FINAL and seats == 2:  # byes list the final before the match for third place
         byes = [] if tables else byes[:1]
     return tables | set(byes)

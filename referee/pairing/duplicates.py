@@ -1,4 +1,4 @@
-"""Duplicate play in formats that count legs: the matches of one deal, seats rotated, form one leg."""
+"""Merge matches of one deal with rotated seats into one leg, for formats that count legs."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from referee.pairing.model import Leg
 
 
 def merge_duplicates(matches: Sequence[Leg]) -> Leg:
-    """Return the leg that a duplicate set amounts to, seated like its first match.
+    """Return a duplicate set of matches as one leg, with the seats of its first match.
 
-    Placements follow from the summed standings points, equal sums tied; returns are summed.
+    Placements follow from the sums of standings points (equal sums are ties); returns are summed.
     """
     seated = matches[0].entrants
     points, returns = dict.fromkeys(seated, 0), dict.fromkeys(seated, 0)

@@ -1,4 +1,4 @@
-"""Dutch Swiss pairing at tables of two: brackets from the highest score down. ``scoregroup`` pairs one bracket."""
+"""Pair Dutch Swiss rounds at tables of two, in brackets from the highest score. ``scoregroup`` pairs one bracket."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
@@ -9,19 +9,19 @@ from referee.pairing.matching import MayMeet, augment_matching
 from referee.pairing.preferences import STRONG, preferences, seat_pair
 from referee.pairing.scoregroup import Bracket, Cost, Rules
 
-EXACT: Final = 400  # up to this number of entrants everything avoidable is avoided; above, repair is local
+EXACT: Final = 400  # up to this number of entrants, feasibility is exact; above, repair is local
 WINDOW: Final = 200  # ranks on either side that a local repair considers
 STEPS: Final = 1_500  # candidates tried in a bracket for each bound on its cost
-_DOWN, _UP = -1, 1  # floats in the history
+_DOWN, _UP = -1, 1  # values of floats in the history
 
 
 def pair_round(
     history: PairingHistory, bye_candidates: Collection[int], first: int, topscore: int | None
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return pairs by seat, best first, and who gets the bye: one of ``bye_candidates``, or [] if there are none.
+    """Return pairs by seat, best first, and a list of the one of ``bye_candidates`` who gets the bye, or [].
 
     ``bye_candidates`` must be empty for an even number of players. ``first`` is the seat drawn for the first pairing
-    number. ``topscore`` is given in the last round: players above it may have clashing absolute seat preferences.
+    number. In the last round, players with a score above ``topscore`` may have clashing absolute seat preferences.
     """
     due = preferences(history)
     levels = _levels(history, due.clash, topscore, bye_candidates)
@@ -47,10 +47,10 @@ def pair_round(
 
 
 def required_concessions(history: PairingHistory, bye_candidates: Collection[int]) -> tuple[int, int]:
-    """Return which constraints must be dropped to pair all but one of ``bye_candidates``, and how many stay unpaired.
+    """Return which constraints must be dropped if one of ``bye_candidates`` gets the bye, and how many stay unpaired.
 
-    The first number is 0 for none, 1 for absolute seat preferences, 2 for siblings too. The second counts players who
-    even so can only be paired by a rematch.
+    The first number is 0 for none, 1 for absolute seat preferences, 2 for these and the separation of siblings. The
+    second counts the players who can still be paired only by a rematch.
     """
     levels = _levels(history, preferences(history).clash, None, bye_candidates)
     return _feasible_level(_rank_with_bye(history, bye_candidates), levels)
@@ -68,7 +68,7 @@ def _rank_with_bye(history: PairingHistory, bye_candidates: Collection[int]) -> 
 def _levels(
     history: PairingHistory, clash: MayMeet, topscore: int | None, bye_candidates: Collection[int]
 ) -> list[MayMeet]:
-    """Return what a pair must satisfy, from all constraints to "no rematch" alone."""
+    """Return the conditions for a pair by level, from all constraints to "no rematch" alone."""
     met, siblings = history.met, [history.siblings_of(player) for player in range(len(history.ids))]
 
     def are_strangers(player: int, other: int) -> bool:
@@ -101,7 +101,7 @@ def _allow_byes(may_meet: MayMeet, bye: int, bye_candidates: Collection[int]) ->
 
 
 def _feasible_level(ranked: Sequence[int], levels: Sequence[MayMeet]) -> tuple[int, int]:
-    """Return the first level at which everyone can be paired, or the last one and how many stay unpaired.
+    """Return the first level at which everyone can be paired, or the last level, and how many stay unpaired.
 
     Above ``EXACT`` players, assume that the first level is feasible.
     """
@@ -117,7 +117,7 @@ def _feasible_level(ranked: Sequence[int], levels: Sequence[MayMeet]) -> tuple[i
 
 
 def _float_cost(history: PairingHistory) -> Callable[[int], int]:
-    """Return the cost of moving a player down, for one who moved down lately."""
+    """Return a function for the cost of moving a player down again after a downfloat in the last two rounds."""
     last, before = history.floats
 
     def cost(player: int) -> int:
@@ -129,7 +129,7 @@ def _float_cost(history: PairingHistory) -> Callable[[int], int]:
 def _pair_cost(
     history: PairingHistory, seat: Sequence[int | None], strength: Sequence[int]
 ) -> Callable[[int, int], int]:
-    """Return the cost of a pair: seat preferences, repeated floats, siblings and rematches."""
+    """Return a function for the cost of a pair: seat preferences, repeated floats, siblings and rematches."""
     score, met, (last, before) = history.score, history.met, history.floats
     siblings = [history.siblings_of(player) for player in range(len(history.ids))]
 
@@ -166,7 +166,7 @@ def _pair_cost(
 def _pair_brackets(
     history: PairingHistory, rules: Rules, bye_candidates: Collection[int], unpaired: int
 ) -> dict[int, int]:
-    """Pair the score groups from the top, moving unpaired players down. Return mates in both directions."""
+    """Pair the score groups from the top, moving unpaired players down. Return the partner of each paired player."""
     everyone = _rank_with_bye(history, bye_candidates)
     bye = len(history.ids)
     mate: dict[int, int] = {}
@@ -201,7 +201,7 @@ def _no_lost_pairs(down: Sequence[int]) -> int:
 
 
 def _completion_check(below: Sequence[int], may_meet: MayMeet, unpaired: int) -> Callable[[Sequence[int]], bool]:
-    """Return a function that tells whether downfloaters and all players below leave at most ``unpaired`` unpaired."""
+    """Return a check that the downfloaters and all players below can be paired, except at most ``unpaired`` of them."""
     known: dict[frozenset[int], bool] = {}
 
     def accepts(down: Sequence[int]) -> bool:

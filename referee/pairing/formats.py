@@ -1,4 +1,4 @@
-"""Registry of tournament formats by name."""
+"""Register the tournament formats by name."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

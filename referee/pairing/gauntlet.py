@@ -1,4 +1,4 @@
-"""The gauntlet: one champion against all others."""
+"""Define the gauntlet, in which one champion plays against all others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ MAX_TABLES: Final = 20_000
 
 
 class Gauntlet:
-    """The champion meets every other entrant ``cycles`` times, at tables filled up with challengers.
+    """Pair the champion with every other entrant ``cycles`` times, at tables filled up with challengers.
 
     A round is one table, since the champion sits at every table. Challengers are chosen by fewest meetings with the
-    champion, then fewest meetings with each other, then without siblings at the table, then at random. The last table
-    is filled by the same rule if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1
-    times. Late entries get all their tables, inactive entrants none. The gauntlet is over when the champion leaves.
+    champion, then fewest meetings with each other, then fewest siblings at the table, then at random. The same rule
+    fills the last table if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1 times. Late
+    entrants play all their tables, inactive entrants none. The gauntlet ends when the champion becomes inactive.
     """
 
     name = TournamentFormat.GAUNTLET
@@ -28,11 +28,11 @@ class Gauntlet:
     static = True
 
     def options(self, given: Mapping[str, Any], seats: int) -> Json:
-        """Accept ``champion``, the id of an entry; null means the best seed, or the first entry if there are none."""
+        """Accept ``champion``, the id of an entry; null means the best seed or, without seeds, the first entry."""
         refuse_unknown(given, "champion")
         champion = given.get("champion")
         if champion is not None and not (isinstance(champion, str) and champion):
-            raise BadOption("format_options.champion", f"expected the id of an entry or null, not {champion!r}")
+            raise BadOption("format_options.champion", f"expected the id of an entered bot or null, not {champion!r}")
         return {"champion": champion}
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
@@ -53,7 +53,7 @@ class Gauntlet:
         return decided + max(-(-sum(due) // (tournament.seats - 1)), *due)
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the champion's next table; None when all challengers were met or too few are left."""
+        """Return the champion's next table, or None if all challengers were met or too few are left."""
         champion = champion_of(tournament)
         challengers = _challengers(tournament, champion)
         if champion is None or len(challengers) < tournament.seats - 1:
@@ -68,16 +68,16 @@ class Gauntlet:
 
 
 def champion_of(tournament: PairingInput) -> Entrant | None:
-    """Return the entrant named in the options, else the best seeded starter, else the first; None if it is inactive.
+    """Return the entrant named in the options, else the best seeded starter, else the first starter.
 
-    Raise ``BadOption`` when the named entrant is not entered.
+    Return None if this entrant is inactive. Raise ``BadOption`` if the named entrant is not entered.
     """
     starters = [entrant for entrant in tournament.entrants if entrant.first_round == 1]
     named = tournament.options.get("champion")
     if named is not None:
         starters = [entrant for entrant in tournament.entrants if entrant.id == named]
         if not starters:
-            raise BadOption("format_options.champion", f"{named} is not entered")
+            raise BadOption("format_options.champion", f"bot {named} is not entered")
     if not starters:
         return None
     best = min(starters, key=lambda entrant: (entrant.seed is None, entrant.seed or 0))
@@ -91,7 +91,7 @@ def _challengers(tournament: PairingInput, champion: Entrant | None) -> list[Ent
 
 
 def _count_meetings_with(tournament: PairingInput, champion: str) -> Counter[str]:
-    """Count tables with the champion, including cancelled ones: those are not repeated."""
+    """Count each entrant's tables with the champion, including cancelled ones, which are not repeated."""
     return Counter(
         entrant
         for played in tournament.played

@@ -1,4 +1,4 @@
-"""The history that Swiss pairing depends on: scores, meetings, seats, byes and floats of the active entrants."""
+"""Collect the history for Swiss pairing: scores, meetings, seats, byes and floats of the active entrants."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ def bye_points(seats: int) -> Fraction:
     """Return the value of an "odd" bye in standings points: 1 at tables of two, otherwise 1/2.
 
     At tables of two a bye counts as a win (FIDE C.04.1). At larger tables it counts as the mean score of a table: with
-    up to ``seats`` − 1 byes a round, a win for each would rank entrants with byes above those who play.
+    up to ``seats`` − 1 byes per round, a win for each would rank entrants with byes above those who play.
     """
     return Fraction(1) if seats == 2 else Fraction(1, 2)
 
 
 @dataclass(slots=True)
 class PairingHistory:
-    """The history of the entrants who can play the next round, numbered from 0 by pairing number.
+    """Hold the history of the entrants who can play the next round, numbered from 0 by pairing number.
 
     ``score`` is in units of 1 / (2 × (seats − 1)) points. ``met`` counts shared tables by opponent, ``seat_counts``
-    matches by seat; ``recent_seats`` are the seats in order of play. ``floats`` covers the last two rounds, the latest
-    first: +1 after an upfloat, −1 after a downfloat or a bye.
+    matches by seat; ``recent_seats`` has the seats in order of play. ``floats`` covers the last two rounds, latest
+    first: +1 for an upfloat, −1 for a downfloat or a bye, 0 otherwise.
     """
 
     ids: list[str]
@@ -41,7 +41,7 @@ class PairingHistory:
     def siblings_of(self, player: int) -> set[int] | None:
         """Return the entrants of the player's owner, including the player.
 
-        Return None when the player has no siblings, or when all entrants are siblings.
+        Return None if the player has no siblings, or if all entrants are siblings.
         """
         return self.siblings.get(self.owners[player])
 
@@ -49,7 +49,7 @@ class PairingHistory:
 def pairing_order(tournament: PairingInput) -> list[int]:
     """Return the indexes of the entrants who may play the next round, by pairing number.
 
-    Seeds set by hand come first, then ratings; ties are broken at random.
+    Entrants with manual seeds come first, then the others by rating; ties are broken at random.
     """
     number, entrants = len(tournament.played) + 1, tournament.entrants
     eligible = [index for index, entrant in enumerate(entrants) if entrant.active and entrant.first_round <= number]
@@ -64,7 +64,7 @@ def pairing_order(tournament: PairingInput) -> list[int]:
 
 
 def read_history(tournament: PairingInput) -> PairingHistory:
-    """Return the history of a tournament. Ignore tables of which no match counts."""
+    """Return the history of a tournament. Ignore tables without a match that counts."""
     people = [tournament.entrants[index] for index in pairing_order(tournament)]
     number = {entrant.id: player for player, entrant in enumerate(people)}
     count, seats = len(people), tournament.seats
@@ -115,7 +115,7 @@ def _add_round(
 
 
 def _add_meetings(history: PairingHistory, at_table: Sequence[int]) -> None:
-    present = [player for player in at_table if player >= 0]  # without those who left the tournament
+    present = [player for player in at_table if player >= 0]  # without entrants who have left the tournament
     for player in present:
         met = history.met[player]
         for other in present:
@@ -133,7 +133,7 @@ def _add_leg(history: PairingHistory, number: dict[str, int], leg: Leg, gains: l
                 gains.append((player, gain))
 
 
-@lru_cache(maxsize=1_000)  # there are few different placements, and each occurs very often
+@lru_cache(maxsize=1_000)  # there are few different placements, each very frequent
 def half_points(placements: tuple[int, ...]) -> list[int]:
     """Return for each seat 2 for every opponent placed behind it and 1 for every opponent tied with it."""
     seats_by_placement = Counter(placements)
@@ -148,5 +148,5 @@ def half_points(placements: tuple[int, ...]) -> list[int]:
 def _add_floats(history: PairingHistory, at_table: Sequence[int], floats: list[int]) -> None:
     player, other = at_table
     if player < 0 or other < 0 or history.score[player] == history.score[other]:
-        return  # a float against an entrant who has left since is forgotten
+        return  # floats against entrants who have left the tournament are ignored
     floats[player], floats[other] = (-1, 1) if history.score[player] > history.score[other] else (1, -1)

@@ -1,4 +1,4 @@
-"""Names of tournament formats and of the orders of seats in duplicate deals."""
+"""Define the names of tournament formats, of orders of seats in duplicate deals, and of seedings."""
 
 from enum import StrEnum
 
@@ -13,14 +13,14 @@ class TournamentFormat(StrEnum):
 
 
 class SeatOrders(StrEnum):
-    """The orders of seats in which a set of entrants plays the same cards."""
+    """Name the orders of seats in which the entrants of a table play the same cards."""
 
     CYCLIC = "cyclic"  # each entrant once in every seat
     ALL = "all"
 
 
 class Seeding(StrEnum):
-    """How a knockout seeds its entrants."""
+    """Name the ways in which a knockout seeds its entrants."""
 
     RATING = "rating"
     HAND = "hand"  # by the seeds of the entries, then by rating

@@ -1,4 +1,4 @@
-"""The knockout format: losers are eliminated. ``bracket_state`` reads the played rounds, ``bracket`` renders them."""
+"""Pair knockouts, in which losers are eliminated. ``bracket_state`` reads the rounds, ``bracket`` renders them."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -24,28 +24,28 @@ from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 
 MAX_LEGS, MAX_TIE_BREAKS = 15, 15
-MAX_TABLES_TRIED = 16  # for an entrant who should not meet a former opponent
+MAX_TABLES_TRIED = 16  # for each entrant, to avoid a former opponent
 
 
 class Knockout:
-    """Tables of ``seats`` entrants, of whom ``advance`` go to the next round, until one table is left: the final.
+    """Pair tables of ``seats`` entrants, of whom ``advance`` reach the next round, until one table is left: the final.
 
     Options (``format_options``), all with defaults:
     - ``seeding``: "rating" (the default), "hand" (by the entries' seeds, then by rating) or "draw" (random). Ties are
       broken at random. Serpentine seeding keeps the strongest apart as long as possible.
-    - ``advance`` (1): how many entrants of a table advance, fewer than it has seats.
-    - ``best_of`` (1): the legs of a table. A pair stops as soon as one cannot be caught; larger tables play all legs
-      and add the points. Leg n rotates the table's seats by n − 1.
+    - ``advance`` (1): the number of entrants who advance from a table, fewer than it has seats.
+    - ``best_of`` (1): the number of legs of a table. A table of two stops as soon as the lead is decisive; larger
+      tables play all legs and add the points. Leg n rotates the table's seats by n − 1.
     - ``tie_breaks`` (0): the maximum number of further legs, played one at a time while entrants who would advance are
       tied with others. Then only the points of these legs count; if they do not decide, the better seed advances.
-    - ``third_place`` (false): the losers of the semi-finals meet while the final is played. Only at tables of two: a
-      larger final ranks all its seats.
+    - ``third_place`` (false): whether the losers of the semi-finals meet while the final is played. This is possible
+      only at tables of two, because a larger final ranks all its seats.
 
-    If the entrants do not fill the bracket, the strongest have byes in the first round. Entrants who withdraw are out.
-    At tables of two the opponent advances by walkover. Larger tables close the gap, and when fewer entrants are left
-    than the final has seats, the best of those eliminated last who are still active fill it up. A table with an
-    entrant who withdrew before it was decided goes to those still active, by points and seed. A table of which no leg
-    counts (all cancelled) is not repeated: the better seed advances. If some legs count, the missing ones are played.
+    If the entrants do not fill the bracket, the strongest have byes in the first round. If an entrant withdraws, its
+    opponent at a table of two advances by walkover. At larger tables, the remaining entrants close up; if fewer are
+    left than the final has seats, the best active entrants of the latest eliminations fill it up. If an entrant
+    withdraws before its table is decided, the active entrants advance first, by points and seed. A table without a leg
+    that counts (all cancelled) is not repeated: the better seed advances. If some legs count, missing ones are played.
     """
 
     name = TournamentFormat.KNOCKOUT
@@ -64,13 +64,13 @@ class Knockout:
             ("tie_breaks", 0, MAX_TIE_BREAKS),
         ):
             if type(complete[name]) is not int or not low <= complete[name] <= high:
-                raise BadOption(f"format_options.{name}", f"must be a whole number, {low} to {high}")
+                raise BadOption(f"format_options.{name}", f"must be a whole number from {low} to {high}")
         if type(complete["third_place"]) is not bool:
             raise BadOption("format_options.third_place", "must be true or false")
         if complete["third_place"] and seats > 2:
             raise BadOption(
                 "format_options.third_place",
-                "must be false at tables of more than two: their final ranks all its seats",
+                "must be false at tables of more than two, whose final ranks all its seats",
             )
         return complete
 
@@ -115,7 +115,7 @@ class Knockout:
         return PairingRound(tuple(tables), tuple(Bye(entrant, reason) for entrant in present[: cut.byes]), name)
 
     def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
-        """Return the fewest legs that can still decide the table; 0 if none counts so far or an entrant withdrew."""
+        """Return the fewest legs that can still decide the table, or 0 if no leg counts or an entrant withdrew."""
         active = {entrant.id for entrant in tournament.entrants if entrant.active}
         if not legs or not active.issuperset(table.entrants):
             return 0
@@ -150,7 +150,7 @@ def _min_legs(tournament: PairingInput) -> int:
 
 
 def _seat_table(state: BracketState, members: Sequence[str], number: int, name: str) -> Table:
-    """Return the table of ``members``, given by strength: seated where they sat least often, ties at random."""
+    """Return the table of ``members`` (by strength), seated where they sat least often; ties are broken at random."""
     tournament = state.tournament
     drawn = [members[rank] for rank in seat_order(tournament, len(tournament.played) + 1, number)]
     never = [0] * tournament.seats
@@ -182,7 +182,7 @@ def _spread(present: Sequence[str], byes: int, tables: int, state: BracketState)
 
 
 def _losers(state: BracketState) -> list[str]:
-    """Return the losers of the semi-finals who are still active, the better seed first."""
+    """Return the active losers of the semi-finals, the better seed first."""
     if not state.outcomes:
         return []
     active = {entrant.id for entrant in state.tournament.entrants if entrant.active}
@@ -191,7 +191,7 @@ def _losers(state: BracketState) -> list[str]:
 
 
 def _count_advancing(tournament: PairingInput, table: Table) -> int:
-    """Return how many entrants of this table of the running round advance."""
+    """Return the number of entrants who advance from this table of the running round."""
     if tournament.seats == 2 or table.label == FINAL:
         return 1
     state = BracketState(tournament)

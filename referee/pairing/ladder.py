@@ -1,6 +1,6 @@
-"""The continuous ladder: chooses tables as long as the tournament stays open.
+"""Choose the tables of a continuous ladder as long as it runs.
 
-Keeping matches in flight is the scheduler's job, moving ratings the job of ``ladders``.
+The scheduler keeps matches in flight, and ``ladders`` changes the ratings.
 """
 
 from collections import Counter
@@ -18,14 +18,14 @@ from referee.pairing.seeded_random import shuffle
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 MAX_IN_FLIGHT, MAX_PER_BOT, MAX_SPREAD = 1_000, 100, 1_000
-MAX_CANDIDATES: Final = 24  # per seat: the nearest in rating
+MAX_CANDIDATES: Final = 24  # per seat, nearest in rating
 MAX_CANDIDATES_OF_OWNER: Final = 3
-MAX_SCANNED: Final = 400  # players looked at for these candidates; more only until the first is found
+MAX_SCANNED: Final = 400  # players scanned for these candidates; after that, only until one is found
 
-# Costs of seating a player. One UNIT is the cost of one `spread` of distance in rating.
+# Costs of seating a player. UNIT is the cost of a rating distance equal to the option ``spread``.
 UNIT: Final = 1_000_000
-MEETING_COST: Final = UNIT  # of a recent meeting with a player at the table, divided by that player's usual number
-SETTLED_COST: Final = UNIT // 2  # of a player with all provisional games played; proportionally less before
+MEETING_COST: Final = UNIT  # of each recent meeting with a player at the table, divided by the player's mean
+SETTLED_COST: Final = UNIT // 2  # of a player who has played all provisional games; proportionally less before
 BOT_SURPLUS_COST: Final = UNIT // 4  # of each match above the mean of the owner's bots (below: a discount) …
 MAX_BOT_SURPLUS_COST: Final = 6 * UNIT  # … up to this in both directions
 OWNER_SURPLUS_COST: Final = UNIT // 4  # of each match of the owner above the mean of all owners …
@@ -34,11 +34,11 @@ EVEN_MATCHES: Final = 16  # owners within this many matches of the mean take tur
 
 
 class LadderFormat:
-    """A format without rounds: ``next_tables`` chooses a few tables at a time until the organiser ends the tournament.
+    """Define a format without rounds: ``next_tables`` chooses tables until the organiser ends the tournament.
 
-    Options (``format_options``): ``at_once``, the number of matches kept in flight (20); ``per_bot``, how many of
-    them one bot may play (1); ``spread``, the rating difference that counts as much as one recent meeting (200
-    points). A match is the only leg of its table.
+    Options (``format_options``): ``at_once``, the number of matches kept in flight (default 20); ``per_bot``, how many
+    of them one bot may play (default 1); ``spread``, the rating difference that counts as much as one recent meeting
+    (default 200 points). A match is the only leg of its table.
     """
 
     name = TournamentFormat.LADDER
@@ -56,7 +56,7 @@ class LadderFormat:
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
         """Accept any number of entrants: a ladder waits until bots of enough owners have entered to fill a table."""
         if cycles != 1:
-            raise BadOption("cycles", "must be 1: a ladder continues until it is ended")
+            raise BadOption("cycles", "must be 1: a ladder continues until its organiser ends it")
 
     def expected_matches(self, tournament: PairingInput) -> int:
         return 0
@@ -70,7 +70,7 @@ class LadderFormat:
 
 @dataclass(frozen=True, slots=True)
 class LadderState:
-    """What the next tables of a ladder depend on in addition to its entrants; all mappings are by entrant id."""
+    """Hold the data that the next tables depend on in addition to the entrants. All mappings are by entrant id."""
 
     seats: int
     options: Mapping[str, Any]
@@ -82,19 +82,19 @@ class LadderState:
 def next_tables(
     entrants: Sequence[Entrant], ladder: LadderState, *, want: int, draw_key: bytes, serial: int
 ) -> list[tuple[str, ...]]:
-    """Return at most ``want`` tables, entrants by seat; fewer at the limit ``at_once`` or without free players.
+    """Return at most ``want`` tables (entrants by seat), fewer at the limit ``at_once`` or without free players.
 
-    ``games`` of an entrant counts all its matches so far. ``serial`` makes the random choices of one call differ from
-    those of another (for example the number of the next match); the result depends on the arguments alone.
+    ``games`` of an entrant counts all its matches so far. ``serial``, for example the number of the next match, makes
+    the random choices of one call differ from those of another; the result depends on the arguments alone.
 
-    1. Nobody plays more than ``per_bot`` matches, and no two bots of one owner share a table.
-    2. Owners share the seats in flight, see ``max_seats_per_owner``.
+    1. No bot plays more than ``per_bot`` matches, and no two bots of one owner share a table.
+    2. Owners share the seats in flight as ``max_seats_per_owner`` describes.
     3. The first seat of a table goes to the owner with the fewest seats in flight, then with the fewest matches (at
        random within ``EVEN_MATCHES`` of the mean), and to this owner's bot with the fewest games. So a new bot plays
        as soon as its owner's turn comes.
     4. Each other seat goes to the cheapest of the nearest players in rating, by distance, recent meetings, games, and
        the surplus of matches of the bot and of its owner. Ties are broken at random.
-    5. Everyone sits where they sat least often.
+    5. Each player gets the seat that it has had least often, as far as possible.
     """
     drawn = shuffle(range(len(entrants)), draw_key, f"ladder|{serial}")
     matchmaker = _Matchmaker(entrants, ladder, drawn)
@@ -109,10 +109,10 @@ def next_tables(
 
 
 def max_seats_per_owner(bots: Sequence[int], at_once: int, per_bot: int, seats: int) -> int:
-    """Return how many seats in flight one owner may hold; ``bots`` are the numbers of bots of all owners.
+    """Return how many seats in flight one owner may have; ``bots`` has the number of bots of each owner.
 
-    This is max-min fairness: all owners may hold equally many, and what owners of few bots cannot use goes to the
-    others. The limit is rounded up to whole seats. An owner never holds more than one seat per table.
+    This is max-min fairness: all owners may have equally many seats, and seats that owners of few bots cannot use go to
+    the others. The limit is rounded up to whole seats. An owner never has more than one seat at a table.
     """
     capacity = [min(count * per_bot, at_once) for count in bots]
     low, high = 1, at_once
@@ -125,28 +125,28 @@ def max_seats_per_owner(bots: Sequence[int], at_once: int, per_bot: int, seats: 
 
 @dataclass(slots=True, eq=False)
 class _Owner:
-    """An owner, or a bot without one, with its active bots."""
+    """Represent an owner, or a bot without an owner, with its active bots."""
 
     bots: list["_Player"] = field(default_factory=list)
-    in_flight: int = 0  # seats
-    matches: int = 0  # of all bots, those in flight included
+    in_flight: int = 0  # seats in open matches
+    matches: int = 0  # of all bots, including those in flight
     queue: list[tuple[int, int, int]] = field(default_factory=list)  # heap of (games, tie_break, number) of bots
 
 
 @dataclass(slots=True, eq=False)
 class _Player:
-    """An entrant. ``number`` is its position by rating, from 0."""
+    """Represent an entrant. ``number`` is its position, from 0, in ascending order of rating."""
 
     number: int
     entrant: Entrant
     owner: _Owner
     tie_break: int
     in_flight: int
-    games: int  # those in flight included
+    games: int  # including those in flight
 
 
 class _FreePlayers:
-    """The players who may join a table: a doubly linked list of numbers in order of rating."""
+    """Hold the players who may join a table, as a doubly linked list of numbers in order of rating."""
 
     def __init__(self, is_free: list[bool]) -> None:
         self.is_free = is_free
@@ -160,7 +160,7 @@ class _FreePlayers:
         self._unlink(number)
 
     def iterate_nearest(self, first: int, ratings: Sequence[int]) -> Iterator[int]:
-        """Yield the others, the nearest in rating to ``first`` first."""
+        """Yield the numbers of the other free players, starting with the nearest in rating to ``first``."""
         down, up = self._before[first], self._after[first]
         while down >= 0 or up < len(ratings):
             if up == len(ratings) or (down >= 0 and ratings[first] - ratings[down] <= ratings[up] - ratings[first]):
@@ -171,7 +171,7 @@ class _FreePlayers:
                 up = self._after[up]
 
     def _unlink(self, number: int) -> None:
-        """Take a player out of the list. Its own links stay and still lead to the others."""
+        """Remove a player from the list. Its own links remain, so that ``iterate_nearest`` can still start from it."""
         before, after = self._before[number], self._after[number]
         if before >= 0:
             self._after[before] = after
@@ -180,7 +180,7 @@ class _FreePlayers:
 
 
 class _Matchmaker:
-    """Chooses the members of one table after the other."""
+    """Choose the members of one table after another."""
 
     def __init__(self, entrants: Sequence[Entrant], ladder: LadderState, drawn: Sequence[int]) -> None:
         self.seats, self.met = ladder.seats, ladder.met
@@ -203,7 +203,7 @@ class _Matchmaker:
         heapify(self.turns)
 
     def next_table(self) -> list[_Player]:
-        """Return the members of the next table and count them as busy; [] when there is none."""
+        """Return the members of the next table and count them as busy, or return [] if there is none."""
         while self.turns:
             *turn, tie_break, owner = heappop(self.turns)
             if (*turn,) != self._turn(owner):
@@ -226,7 +226,7 @@ class _Matchmaker:
         return player.in_flight < self.per_bot and player.owner.in_flight < self.seat_limit
 
     def _next_bot(self, owner: _Owner) -> _Player | None:
-        """Return the owner's free bot with the fewest games."""
+        """Return the owner's free bot with the fewest games, or None if no bot is free."""
         while owner.queue:
             games, tie_break, number = heappop(owner.queue)
             if self.free.is_free[number]:
@@ -237,7 +237,7 @@ class _Matchmaker:
         return None
 
     def _fill_table(self, first: _Player) -> list[_Player]:
-        """Return the members of a table with ``first``; [] when there are too few candidates."""
+        """Return the members of a table with ``first``, or [] if there are too few candidates."""
         members = [first]
         while len(members) < self.seats:
             candidates = self._candidates(first, {member.owner for member in members})
@@ -266,7 +266,7 @@ class _Matchmaker:
         return candidates
 
     def _cost(self, player: _Player, members: Sequence[_Player]) -> int:
-        """Return the cost of seating ``player`` with ``members``, in ``UNIT`` for each spread of rating distance."""
+        """Return the cost of seating ``player`` with ``members``, where one ``spread`` of rating costs ``UNIT``."""
         distance = abs(player.entrant.rating - members[0].entrant.rating) * UNIT // self.spread_micro
         meetings = sum(
             self.met.get(frozenset((player.entrant.id, member.entrant.id)), 0)

@@ -1,4 +1,4 @@
-"""Maximum matchings: as many pairs as possible of players who may meet, without regard to which pairs are best."""
+"""Find maximum matchings: as many pairs as possible of players who may meet, regardless of which pairs are best."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,10 +11,10 @@ def augment_matching(
 ) -> dict[int, int]:
     """Return a maximum matching of ``people``, grown from ``mate``; both store each pair in both directions.
 
-    Everyone paired in ``mate`` stays paired, perhaps with another partner. Uses augmenting paths over contracted odd
-    cycles (J. Edmonds, Paths, trees, and flowers, 1965): a matching is maximum when no augmenting path is left. People
-    are tried in order, so neighbours in that order tend to be paired. With ``most``, stop early once more than this
-    number must stay unpaired; the result is then not maximum.
+    Everyone paired in ``mate`` stays paired, perhaps with another partner. The algorithm flips augmenting paths over
+    contracted odd cycles (J. Edmonds, Paths, trees, and flowers, 1965) until none is left; the matching is then
+    maximum. People are tried in order, so neighbours in that order tend to be paired. With ``most``, stop as soon as
+    more than this number must stay unpaired; the result is then not maximum.
     """
     matched = dict(mate)
     free = [player for player in people if player not in matched]
@@ -33,13 +33,13 @@ def augment_matching(
             failed += 1
             if most is not None and failed > most:
                 break
-            # No augmenting path will ever pass through a tree in which none was found.
+            # No augmenting path can pass through a tree in which none was found, so its players can be skipped.
             searched = [player for player in searched if player not in search.outer and player not in search.parent]
     return matched
 
 
 class _TreeSearch:
-    """One tree of alternating paths from an unpaired root."""
+    """Grow one tree of alternating paths from an unpaired root."""
 
     def __init__(self, people: Sequence[int], may_meet: MayMeet, matched: dict[int, int]) -> None:
         self.people, self.may_meet, self.matched = people, may_meet, matched
@@ -85,7 +85,7 @@ class _TreeSearch:
             player = further
 
     def _contract(self, player: int, other: int) -> None:
-        """Contract the odd cycle that the edge between two outer vertices closes into one vertex."""
+        """Contract the odd cycle closed by an edge between two outer vertices into a single vertex."""
         stem = self._find_common_base(player, other)
         cycle: set[int] = set()
         self._mark_cycle(player, stem, other, cycle)

@@ -1,4 +1,4 @@
-"""Input and output of tournament formats: entrants and played rounds in; tables, byes and further legs out."""
+"""Define the input of tournament formats (entrants, played rounds) and their output (tables, byes, further legs)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A participant to be paired.
+    """Represent a participant to be paired.
 
-    ``rating`` is in micro-points, ``seed`` was set by hand (1 is the strongest), ``first_round`` is the first round
-    the entrant may play in, ``games`` its number of matches so far. Entrants of the same ``owner`` are siblings; ""
-    means no owner.
+    ``rating`` is in micro-points, ``seed`` was set manually (1 is the strongest), ``first_round`` is the first round
+    in which the entrant may play, and ``games`` is its number of matches so far. An entrant that is not ``active`` is
+    not paired. Entrants of the same ``owner`` are siblings; "" means no owner.
     """
 
     id: str
@@ -30,7 +30,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Entrants by seat. ``legs`` matches are scheduled at first, more when the format asks for them."""
+    """Represent a table: its entrants by seat. ``legs`` matches are scheduled first, more if the format needs them."""
 
     entrants: tuple[str, ...]
     label: str = ""
@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bye:
-    """An entrant without a table in a round: "odd" (the tables were full) or "walkover" (no opponent was left)."""
+    """Represent an entrant without a table in a round. Reasons: "odd" (tables were full), "walkover" (no opponent)."""
 
     entrant: str
     reason: str
@@ -47,7 +47,7 @@ class Bye:
 
 @dataclass(frozen=True, slots=True)
 class PairingRound:
-    """Tables that are played concurrently. No entrant sits at two of them."""
+    """Represent a round: tables that are played concurrently. No entrant sits at two of them."""
 
     tables: tuple[Table, ...]
     byes: tuple[Bye, ...] = ()
@@ -56,7 +56,7 @@ class PairingRound:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A finished match that counts; every field is by seat.
+    """Represent a finished match that counts. Every field is by seat.
 
     ``scored`` is false for seats that a substitute played; () means that no substitute played. A substitute's result
     decides a knockout table, but brings no points in formats that count points.
@@ -70,7 +70,7 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRound:
-    """A finished round with the legs of each table; () if none counts (cancelled, or void without a rematch)."""
+    """Represent a finished round. ``legs`` has, by table, the legs that count, without cancelled and voided ones."""
 
     round: PairingRound
     legs: tuple[tuple[Leg, ...], ...]
@@ -78,7 +78,7 @@ class PlayedRound:
 
 @dataclass(frozen=True, slots=True)
 class PairingInput:
-    """Everything that a pairing may depend on.
+    """Hold all data on which a pairing may depend.
 
     ``entrants`` are in order of entry, ``played`` are the rounds so far, all finished. ``draw_key`` determines all
     random choices.
@@ -93,7 +93,7 @@ class PairingInput:
 
 
 class Format(Protocol):
-    """A tournament format. Its answers depend only on the state passed in, so asking twice gives the same answer."""
+    """Define the interface of tournament formats. All results depend only on the arguments."""
 
     name: TournamentFormat
     takes_late_entries: bool
@@ -104,7 +104,7 @@ class Format(Protocol):
         ...
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        """Raise ``BadOption`` when this number of entrants cannot play such a tournament."""
+        """Raise ``BadOption`` if this number of entrants cannot play such a tournament."""
         ...
 
     def expected_matches(self, tournament: PairingInput) -> int:
@@ -112,9 +112,9 @@ class Format(Protocol):
         ...
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the round after the played ones, or None when the tournament is over."""
+        """Return the round after the played ones, or None if the tournament is over."""
         ...
 
     def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
-        """Return how many more matches a table needs after ``legs``; 0 when it is decided."""
+        """Return how many more matches a table needs after ``legs``, or 0 if it is decided."""
         ...

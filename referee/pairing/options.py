@@ -1,4 +1,4 @@
-"""Validation of format options and of the number of entrants."""
+"""Validate format options and the number of entrants."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ def read_int(given: Mapping[str, Any], name: str, least: int, most: int) -> int 
 
 
 def check_fills_a_table(entrants: int, seats: int) -> None:
-    """Raise ``BadOption`` when the entrants do not fill a table."""
+    """Raise ``BadOption`` if the entrants do not fill a table."""
     if entrants < seats:
         entered = "1 bot is" if entrants == 1 else f"{entrants} bots are"
         raise BadOption("entries", f"a table has {seats} seats, but only {entered} entered")

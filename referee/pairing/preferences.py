@@ -1,4 +1,4 @@
-"""Seat preferences at tables of two: the seat an entrant is due, and who of a pair gets it (FIDE C.04.3, A.6 and E)."""
+"""Compute seat preferences at tables of two, and seat pairs according to them (FIDE C.04.3, A.6 and E)."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ MILD, STRONG, ABSOLUTE = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """By entrant: the seat it is due (None before its first match), the strength of the preference (0: none), and the
-    surplus of first seats over second seats."""
+    """Hold, by entrant, the seat it is due (None before its first match), the strength of the preference (0: none), and
+    the surplus of first seats over second seats."""
 
     seat: list[int | None]
     strength: list[int]
@@ -19,7 +19,7 @@ class Preferences:
     def clash(self, player: int, other: int) -> bool:
         """Return whether both have an absolute preference for the same seat.
 
-        One of them would get the other seat three times in a row, or three times more often than the one it is due.
+        If they met, one of them would get the other seat three times in a row, or three times more often in total.
         """
         return (
             self.strength[player] == ABSOLUTE == self.strength[other] and self.seat[player] == self.seat[other]
@@ -50,9 +50,9 @@ def preferences(history: PairingHistory) -> Preferences:
 
 
 def seat_pair(history: PairingHistory, due: Preferences, higher: int, lower: int, first: int) -> tuple[int, int]:
-    """Return the pair by seat. ``higher`` is the one with the better rank.
+    """Return the two players by seat. ``higher`` is the player with the better rank.
 
-    ``first`` is the seat drawn for the first pairing number; it decides when neither has a preference.
+    ``first`` is the seat drawn for the first pairing number. It decides if neither player has a preference.
     """
     mine, theirs = due.seat[higher], due.seat[lower]
     if mine is None and theirs is None:
@@ -65,10 +65,10 @@ def seat_pair(history: PairingHistory, due: Preferences, higher: int, lower: int
 
 
 def _resolve_seat_conflict(history: PairingHistory, due: Preferences, higher: int, lower: int, seat: int) -> int:
-    """Return the seat of ``higher`` when both are due ``seat``.
+    """Return the seat of ``higher`` if both players are due ``seat``.
 
-    Criteria in order: the stronger preference, the wider surplus, the reverse of the last round in which they had
-    different seats, the better rank.
+    The criteria are, in this order, the stronger preference, the wider surplus, the reverse of the last round in which
+    they had different seats, and the better rank.
     """
     mine, theirs = due.strength[higher], due.strength[lower]
     if mine == theirs == ABSOLUTE:

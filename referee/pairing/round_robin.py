@@ -1,4 +1,4 @@
-"""Round robins: everyone meets everyone, on a schedule computed from the entries alone."""
+"""Schedule round robins, in which everyone meets everyone, from the entries alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -18,10 +18,10 @@ MAX_TABLES = 20_000
 
 
 class RoundRobin:
-    """Every set of ``seats`` entrants meets ``cycles`` times. Seats are balanced and rotate from cycle to cycle.
+    """Let every set of ``seats`` entrants meet ``cycles`` times. Seats are balanced and rotate from cycle to cycle.
 
-    The schedule is fixed by the entrants at the start, whose positions in it are random. A table with an entrant who
-    is inactive when its round comes is dropped: its other entrants have a bye, and the table is not played later.
+    The entrants at the start, in random positions, determine the schedule. A table with an entrant who is inactive when
+    its round begins is dropped: its other entrants have a bye, and the table is not played later.
     """
 
     name = TournamentFormat.ROUND_ROBIN
@@ -42,7 +42,7 @@ class RoundRobin:
         return decided + sum(len(tables) for tables in self._remaining_rounds(tournament))
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the next scheduled round with at least one table; None after the last."""
+        """Return the next scheduled round with at least one table, or None after the last."""
         for tables in self._remaining_rounds(tournament):
             if tables:
                 return PairingRound(tuple(Table(table) for table in tables))
@@ -66,7 +66,7 @@ class RoundRobin:
 
 
 class DoubleRoundRobin(RoundRobin):
-    """A round robin that plays its schedule twice per cycle, the second time with rotated seats."""
+    """Play the schedule of a round robin twice per cycle, the second time with rotated seats."""
 
     name = TournamentFormat.DOUBLE_ROUND_ROBIN
     turns: ClassVar = 2
@@ -76,7 +76,7 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
     """Return rounds of tables in which every group of ``seats`` entrants meets once per cycle.
 
     Nobody sits at two tables of a round, so its tables can play the same deals. Seats are balanced over a cycle, and
-    each cycle rotates every table by one seat. Raise ``BadOption`` when there are too few entrants or when more than
+    each cycle rotates every table by one seat. Raise ``BadOption`` if there are too few entrants or if more than
     ``MAX_TABLES`` tables would be needed.
     """
     _check_size(len(entrants), seats, cycles)
@@ -98,20 +98,21 @@ def _check_size(entrants: int, seats: int, cycles: int) -> None:
     most = entrants
     while comb(most, seats) * cycles > MAX_TABLES:
         most -= 1
-    possible = f"up to {most} bots can" if most >= seats else "no number of bots can with this number of cycles"
+    possible = f"up to {most} bots" if most >= seats else "no number of bots with this number of cycles"
     raise BadOption(
         "entries",
-        f"a round-robin of {entrants} bots would need {tables} tables; at most {MAX_TABLES} are allowed: {possible}",
+        f"a round-robin of {entrants} bots would need {tables} tables; "
+        f"at most {MAX_TABLES} are allowed, enough for {possible}",
     )
 
 
-@lru_cache(maxsize=4)  # callers ask round by round, and the schedule of a large tournament takes long to compute
+@lru_cache(maxsize=4)  # callers need it for every round, and that of a large tournament takes long to compute
 def _schedule(starters: tuple[str, ...], seats: int, cycles: int) -> list[list[tuple[str, ...]]]:
     return round_robin(starters, seats, cycles)
 
 
 def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: PairingInput) -> int:
-    """Return the index after the last round played. Rounds in which nobody could play were skipped."""
+    """Return the index in the schedule after the last round played. Rounds in which nobody could play were skipped."""
     where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for index, tables in enumerate(schedule):
         for table in tables:
@@ -123,7 +124,7 @@ def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament:
 
 
 def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
-    """Return rounds of pairs by the circle method; with an odd number of entrants one has a bye in each round."""
+    """Return rounds of pairs by the circle method; with an odd number, one entrant has a bye in each round."""
     ring: list[Entrant | None] = [*entrants] if len(entrants) % 2 == 0 else [*entrants, None]
     rounds: list[list[tuple[Entrant, ...]]] = []
     for _ in range(len(ring) - 1):
@@ -156,7 +157,7 @@ def _pack_rounds(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entra
 
 
 def _order_pair(pair: tuple[Entrant, ...], position: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
-    """Return the earlier entrant first if the two positions differ by an odd number, else the later.
+    """Return the pair by seat: the earlier entrant first if the positions differ by an odd number, else the later.
 
     Over all pairs every entrant has each seat equally often, or once more if its number of pairs is odd.
     """

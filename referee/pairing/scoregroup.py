@@ -1,6 +1,6 @@
-"""Pairing of one bracket of a Dutch Swiss round: the players of one score and those moved down to them.
+"""Pair one bracket of a Dutch Swiss round: the players of one score and those moved down to them.
 
-``dutch`` decides which brackets there are and what happens to players who stay unpaired.
+``dutch`` forms the brackets and pairs the players who stay unpaired.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,16 +9,16 @@ from itertools import combinations, islice
 from typing import Final, NamedTuple
 
 NOBODY: Final = -1  # the partner of a player who moves down
-_DIGIT: Final = 20  # bits of one criterion: it can count more than any bracket has pairs or half points
+_DIGIT: Final = 20  # bits of one criterion, enough to count the pairs and half points of any bracket
 _MOVED_SCORES: Final = 20  # different scores of moved players that costs distinguish, from the lowest
 
 
 class Cost:
-    """Weights of the pairing criteria. The cost of a way to pair a bracket is the sum of the weights of its faults.
+    """Define the weights of the pairing criteria. A way to pair a bracket costs the sum of the weights of its faults.
 
-    Each criterion occupies 20 bits of its own in one large integer. No count overflows its bits, so comparing two costs
-    compares the criteria one by one, the most important first, and one addition adds up all criteria at the same time.
-    From the most to the least important, with their position in units of 20 bits (criteria of FIDE C.04.3):
+    Each criterion occupies 20 separate bits of one large integer. No count overflows its bits, so comparing two costs
+    compares the criteria one by one, the most important first, and one addition adds all criteria. The table lists them
+    from the most to the least important, with their position in units of 20 bits (criteria of FIDE C.04.3):
 
     ===== ==================== ==========================================================================
     33    ``SIBLINGS``         pairs of one owner; ``REMATCH`` counts as 64 of these for each meeting
@@ -58,7 +58,7 @@ class Cost:
         return Cost.DOWN + (Cost.FLOAT << _DIGIT * min(_MOVED_SCORES, score_rank))
 
 
-_SLACKS: Final = (  # added to the ideal cost, one bound after the other
+_SLACKS: Final = (  # added to the ideal cost to get the bounds, in this order
     0,
     Cost.STRONG_SEAT - 1,
     Cost.SEAT - 1,
@@ -69,17 +69,17 @@ _SLACKS: Final = (  # added to the ideal cost, one bound after the other
     Cost.DOWN - 1,
     3 * Cost.DOWN,
 )
-_SMALL: Final = 40  # residents up to which the search tries the next two in full
+_SMALL: Final = 40  # residents up to which the next two limits apply; larger brackets are searched less
 _MAX_WAYS: Final = 120  # ways to pair the moved players, each followed by pairing the rest
 _MAX_DOWN_CHOICES: Final = 400  # sets of players who move down together
 _TOTAL_STEPS: Final = 40  # steps of all bounds together, as a multiple of the steps of one bound
 _MAX_IMPROVEMENTS: Final = 30
-_MAX_EXCHANGES: Final = 40  # of one player for one, and as many of two for two
+_MAX_EXCHANGES: Final = 40  # of one player, and the same number of two players
 _EXCHANGE_REACH: Final = 8  # ranks from the middle: exchanges near it keep the best players in the upper half
 
 
 class Way(NamedTuple):
-    """A way to pair a bracket or a part of it."""
+    """Represent a way to pair a bracket or a part of it."""
 
     cost: int
     pairs: list[tuple[int, int]]
@@ -88,11 +88,11 @@ class Way(NamedTuple):
 
 @dataclass(slots=True)
 class Rules:
-    """What the pairing of a bracket depends on in addition to its players. Costs are sums of weights of ``Cost``."""
+    """Hold the conditions and costs by which brackets are paired. Costs are sums of weights of ``Cost``."""
 
     may_meet: Callable[[int, int], bool]
     pair_cost: Callable[[int, int], int]
-    float_cost: Callable[[int], int]  # of moving down
+    float_cost: Callable[[int], int]  # cost of moving a player down
     seat: Sequence[int | None]  # the seat that each player is due
     steps: int  # candidates tried within each bound
     score: Callable[[int], int]
@@ -100,7 +100,7 @@ class Rules:
 
 @dataclass(slots=True)
 class _StepBudget:
-    """Limits on the candidates that a search tries: for the current attempt, and for all attempts together."""
+    """Limit the candidates that a search tries: for the current attempt, and for all attempts together."""
 
     attempt: int = 0
     total: int = 0
@@ -116,11 +116,11 @@ class _StepBudget:
 
 @dataclass(slots=True)
 class Bracket:
-    """One bracket.
+    """Represent one bracket.
 
-    ``moved`` come from higher brackets, ``residents`` have the score of this one; both are ordered by rank. ``accepts``
-    tells whether everyone below can still be paired if these players move down; in the last bracket, whether they may
-    get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose because of them.
+    ``moved`` players come from higher brackets, ``residents`` have the score of this one; both are ordered by rank.
+    ``accepts`` returns whether everyone below can still be paired if the given players move down or, in the last
+    bracket, whether they may get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose to them.
     """
 
     rules: Rules
@@ -132,10 +132,10 @@ class Bracket:
     _budget: _StepBudget = field(default_factory=_StepBudget)
 
     def pairs(self) -> tuple[list[tuple[int, int]], list[int]] | None:
-        """Return pairs and who moves down; None if no acceptable way was found within the allowed steps.
+        """Return pairs and the players who move down, or None if no way was found within the allowed steps.
 
-        Search for the cheapest way, the first among equals in the order of transpositions and exchanges, by raising a
-        bound on the cost: an ideal pairing is found immediately, and large brackets are paired without backtracking.
+        Search for the cheapest way, the first among equals in the order of transpositions and exchanges. Raise a bound
+        on the cost, so that an ideal pairing is found immediately and large brackets are paired without backtracking.
         """
         ideal = self._ideal_cost()
         self._budget.total = _TOTAL_STEPS * self.rules.steps
@@ -164,7 +164,7 @@ class Bracket:
         return found
 
     def _ideal_cost(self) -> int:
-        """Return a lower bound on the cost, from the number of pairs that must be due the same seat."""
+        """Return a lower bound on the cost, from the number of pairs whose players must be due the same seat."""
         due = [self.rules.seat[player] for player in (*self.moved, *self.residents)]
         odd = len(due) % 2
         flexible = due.count(None) + odd
@@ -172,12 +172,12 @@ class Bracket:
         return odd * (Cost.DOWN + Cost.FLOAT) + same_seat * Cost.SEAT
 
     def _cost_of_moving_again(self, player: int) -> int:
-        """Return the cost of moving down one of the moved players again: higher for higher scores."""
+        """Return the cost of moving a moved player down again, which is higher for higher scores."""
         scores = sorted({self.rules.score(other) for other in self.moved})
         return Cost.moving_again(1 + scores.index(self.rules.score(player))) + self.rules.float_cost(player)
 
     def _attempt(self, bound: int) -> Way | None:
-        """Return the first way found that costs at most ``bound``: pair the moved players, then the rest."""
+        """Return the first way found that costs at most ``bound``, or None. Pair the moved players, then the rest."""
         size = len(self.moved) + len(self.residents)
         self._budget.attempt = self.rules.steps + size
         if not self.moved:
@@ -212,7 +212,7 @@ class Bracket:
     def _pair_then_float(
         self, people: list[int], floats: int, spent: int, bound: int, down: Sequence[int]
     ) -> Way | None:
-        """Pair all but ``floats`` of ``people``; those whom the transpositions leave over move down."""
+        """Pair all but ``floats`` of ``people``; the players whom a transposition leaves unpaired move down."""
         for upper, lower in _halves(people, (len(people) - floats) // 2):
             for way in self._transpositions(upper, lower, spent, bound, may_float=False):
                 all_down = [*down, *way.left]
@@ -227,9 +227,9 @@ class Bracket:
     def _float_then_pair(
         self, people: list[int], floats: int, spent: int, bound: int, down: Sequence[int]
     ) -> Way | None:
-        """Choose who moves down first, from the lowest, then pair the others.
+        """Choose the players who move down, starting with the lowest ranks, then pair the others.
 
-        This finds a way where many must move down and ``accepts`` allows only few choices.
+        This finds a way if many players must move down and ``accepts`` allows only few choices.
         """
         for chosen in islice(combinations(reversed(people), floats), _MAX_DOWN_CHOICES):
             all_down = [*down, *reversed(chosen)]
@@ -249,7 +249,7 @@ class Bracket:
         return None
 
     def _add_float_cost(self, cost: int, floating: Sequence[int], all_down: Sequence[int], bound: int) -> int:
-        """Return ``cost`` plus the cost of moving ``floating`` down, when ``all_down`` move down altogether."""
+        """Return ``cost`` plus the cost of moving ``floating`` down, where ``all_down`` are all who move down."""
         total = cost + sum(map(self.rules.float_cost, floating))
         return total if self.last or total > bound else total + Cost.LOST_PAIR * self.lost_pairs(all_down)
 
@@ -258,8 +258,8 @@ class Bracket:
     ) -> Iterator[Way]:
         """Yield ways to give each of ``upper`` a partner from ``lower``, in lexicographic order of partners.
 
-        This is a depth-first search. It goes back as soon as the cost, including the pairs among the rest that must be
-        due the same seat, exceeds ``bound``. With ``may_float``, players of ``upper`` may also move down.
+        This is a depth-first search. It backtracks as soon as the cost, including that of unavoidable pairs with equal
+        seat preferences among the rest, exceeds ``bound``. With ``may_float``, players of ``upper`` may also move down.
         """
         free = list(lower)
         demand = _SeatDemand(self.rules.seat, upper, lower)
@@ -307,7 +307,7 @@ class Bracket:
 
 
 class _SeatDemand:
-    """Counts the unpaired players of both halves by the seat they are due (2: either)."""
+    """Count the unpaired players of both halves by the seat they are due (2: either)."""
 
     __slots__ = ("lower", "seat", "upper")
 
@@ -333,13 +333,13 @@ class _SeatDemand:
             self.lower[self._due_seat(partner)] += 1
 
     def min_same_seat_pairs(self) -> int:
-        """Return a lower bound on the players of the upper half whose partner will be due the same seat."""
+        """Return a lower bound on the number of pairs of which both players are due the same seat."""
         upper, lower = self.upper, self.lower
         return max(0, upper[0] - lower[1] - lower[2]) + max(0, upper[1] - lower[0] - lower[2])
 
 
 def _halves(people: Sequence[int], pairs: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the upper ``pairs`` people and the rest; then with exchanges of one for one and of two for two.
+    """Yield the upper ``pairs`` people and the rest, then both with one player exchanged, then with two.
 
     Exchanges of the nearest ranks come first.
     """

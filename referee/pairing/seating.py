@@ -1,15 +1,15 @@
-"""Seat assignment that gives every entrant each seat about equally often over a tournament."""
+"""Assign seats so that every entrant gets each seat about equally often over a tournament."""
 
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Final
 
-EXACT_SEATS: Final = 4  # up to here all orders are compared; above, pairs of entrants swap until no swap helps
+EXACT_SEATS: Final = 4  # up to this number, all orders are compared; above, entrants swap until no swap helps
 _ORDERS: Final = {seats: tuple(permutations(range(seats))) for seats in range(2, EXACT_SEATS + 1)}
 
 
 def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return for each seat the index of its occupant; ``costs[index][seat]`` is the cost of seating one there.
+    """Return, for each seat, the index of its entrant. ``costs[index][seat]`` is the cost of seating an entrant there.
 
     For up to four seats, return the cheapest order, the first among equals. For more, return an order that no swap of
     two improves.
@@ -18,7 +18,7 @@ def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
         return _improve_by_swaps(costs)
     places: tuple[int, ...]
     if len(costs) == EXACT_SEATS:
-        one, two, three, four = costs  # written out for speed: large tournaments have thousands of tables
+        one, two, three, four = costs  # written out for speed, since large tournaments have thousands of tables
         _, places = min((one[a] + two[b] + three[c] + four[d], (a, b, c, d)) for a, b, c, d in _ORDERS[EXACT_SEATS])
     else:
         places = min(
@@ -42,5 +42,5 @@ def _improve_by_swaps(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def seat_cost(taken: int) -> int:
-    """Return the cost of a seat taken ``taken`` times before. Each time costs four times more."""
+    """Return the cost of a seat that an entrant has had ``taken`` times. It is multiplied by four for each time."""
     return 1 << 2 * min(taken, 1_000)

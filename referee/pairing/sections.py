@@ -1,4 +1,4 @@
-"""Deal groups of a round: which tables may share their deals without any owner seeing a deal twice."""
+"""Form the deal groups of a round: tables that may share their deals without any owner seeing a deal twice."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Random choices that anyone who knows the draw key can repeat."""
+"""Make random choices that anyone who knows the draw key can repeat."""
 
 import hmac
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 def shuffle(items: Sequence[Item], draw_key: bytes, purpose: str) -> list[Item]:
     """Return the items in a random order determined by ``draw_key`` and ``purpose``; all orders are equally likely.
 
-    Fisher–Yates shuffle: from the last index i down, swap item i with one of 0 … i. Random words come from
+    This is a Fisher–Yates shuffle: from the last index i down, swap item i with one of 0 … i. Random words come from
     HMAC-SHA256(draw_key, purpose|block); words at or above the largest multiple of i + 1 are rejected.
     """
     words = _RandomWords(draw_key, purpose)
@@ -22,7 +22,7 @@ def shuffle(items: Sequence[Item], draw_key: bytes, purpose: str) -> list[Item]:
 
 
 class _RandomWords:
-    """An endless stream of big-endian 32-bit words."""
+    """Generate an endless stream of big-endian 32-bit words."""
 
     def __init__(self, draw_key: bytes, purpose: str) -> None:
         self._draw_key, self._purpose = draw_key, purpose

@@ -1,16 +1,16 @@
-"""The Swiss system: a fixed number of rounds, each pairing entrants with equal or similar scores.
+"""Pair rounds of the Swiss system: a fixed number of rounds, each between entrants with equal or similar scores.
 
 Constraints, from the most to the least important:
 
-1. Byes: nobody gets a second bye while somebody present has had none. Among those eligible the bye goes to the lowest
-   score at which constraints 2 and 3 can be met, and there to those who missed the fewest rounds; among equals the
-   pairing decides.
-2. No rematches while they can be avoided. At tables of three or more: as few as swaps can achieve.
-3. No pairings of siblings (entrants of one owner) while everyone can be paired without one and without breaking 2;
-   otherwise few, though perhaps not the fewest.
-4. At tables of two: nobody gets one seat three times in a row, or three times more often than the other (an absolute
-   preference in FIDE's terms), except for the sake of 2 and 3, or in the last round above half of the possible score.
-5. Scores: brackets from the top, S1 against S2, transpositions, exchanges, floaters (FIDE C.04.3).
+1. Nobody gets a second bye while an active entrant has had none. Among those eligible, the bye goes to the lowest score
+   at which constraints 2 and 3 can be met, and there to those who missed the fewest rounds; among equals the pairing
+   decides.
+2. Rematches are avoided if possible. At tables of three or more, there are as few as swaps can achieve.
+3. Siblings (entrants of one owner) are not paired if everyone can be paired otherwise without breaking 2. If not, few
+   of them are paired, though perhaps not the fewest possible.
+4. At tables of two, nobody gets one seat three times in a row, or three times more often than the other (an absolute
+   preference in FIDE's terms), except to satisfy 2 and 3, or in the last round above half of the possible score.
+5. Equal scores meet: brackets from the top, S1 against S2, with transpositions, exchanges and floaters (FIDE C.04.3).
 
 At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White and these differences:
 
@@ -18,8 +18,9 @@ At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White
 - The search of a bracket has a bounded number of steps, and exchanges reach over eight ranks. The effect on the next
   bracket is measured by the number of its pairs (C.7) as if it were the last bracket, not by their scores.
 - Score differences of repeated floats are summed (C.16 to C.19), not compared one by one. Floats against an entrant
-  who has left are forgotten.
-- Up to 400 entrants, 2, 3 and completion are exact, because maximum matchings decide them. Above, repair is local.
+  who has left are ignored.
+- With up to 400 entrants, maximum matchings decide constraints 2 and 3 and completion exactly. With more, pairings are
+  repaired locally.
 
 Scores are standings points; an "odd" bye is worth ``bye_points``. A table of which no match counts is ignored: its
 entrants may meet again. Late entries start without points. Inactive entrants are not paired.
@@ -43,7 +44,7 @@ MAX_ROUNDS: Final = 100
 
 
 class Swiss:
-    """The Swiss system, see the module. The option ``rounds`` null means ``default_rounds`` of the starters."""
+    """Define the Swiss system. If the option ``rounds`` is null, ``default_rounds`` of the starters are played."""
 
     name = TournamentFormat.SWISS
     takes_late_entries = True
@@ -72,7 +73,7 @@ class Swiss:
         return decided + max(0, _total_rounds(tournament) - len(tournament.played)) * (active // tournament.seats)
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the next round; None after the last, or when fewer entrants are left than a table seats."""
+        """Return the next round, or None after the last or if the remaining entrants do not fill a table."""
         if len(tournament.played) >= _total_rounds(tournament):
             return None
         history = read_history(tournament)
@@ -110,7 +111,7 @@ def default_rounds(entrants: int, seats: int) -> int:
 
 
 def max_rounds(entrants: int, seats: int) -> int:
-    """Return the most rounds in which nobody needs a second bye or, at tables of two, a rematch."""
+    """Return the largest number of rounds in which nobody needs a second bye or, at tables of two, a rematch."""
     byes = entrants % seats
     by_byes = entrants // byes if byes else MAX_ROUNDS
     if seats == 2:
@@ -131,23 +132,23 @@ def _first_seat(tournament: PairingInput) -> int:
 
 
 def _topscore(tournament: PairingInput) -> int | None:
-    """Return half of the possible score before the last round, in half points; None in earlier rounds."""
+    """Return half of the possible score before the last round, in half points, or None in earlier rounds."""
     rounds = len(tournament.played)
-    return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win is 2 half points
+    return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win gives 2 half points
 
 
 # -- byes --
 
 
 def _choose_byes(history: PairingHistory, tournament: PairingInput) -> list[int]:
-    """Return who gets a bye at tables of three or more; among equals those with the highest pairing numbers."""
+    """Return the players who get a bye at tables of three or more; among equals, those with the highest numbers."""
     players = range(len(history.ids))
     by_priority = sorted(players, key=lambda player: (_bye_priority(history, tournament, player), -player))
     return by_priority[: len(history.ids) % tournament.seats]
 
 
 def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[int]:
-    """Return the equally eligible players of whom one gets a bye at tables of two; [] for an even number of players.
+    """Return equally eligible players of whom one gets the bye at tables of two, or [] for an even number of players.
 
     Choose the first such group that leaves a pairing without rematches and siblings; if there is none, the one that
     needs the smallest concessions.
@@ -170,6 +171,6 @@ def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[i
 
 
 def _bye_priority(history: PairingHistory, tournament: PairingInput, player: int) -> tuple[int, int, int]:
-    """Return a key: fewer byes first, then the lower score, then fewer missed rounds."""
+    """Return a sort key for byes: fewer byes first, then the lower score, then fewer missed rounds."""
     missed = len(tournament.played) - len(history.recent_seats[player]) - history.byes[player]
     return history.byes[player], history.score[player], missed

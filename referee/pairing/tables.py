@@ -1,4 +1,4 @@
-"""A Swiss round at tables of three or more: tables by score, then swaps that reduce repeat meetings."""
+"""Pair a Swiss round at tables of three or more: form tables by score, then swap entrants to reduce repeat meetings."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -10,14 +10,14 @@ from referee.pairing.seating import assign_seats, seat_cost
 NEAR: Final = 12  # tables on either side that are searched for a swap
 SWEEPS: Final = 6  # passes over the tables that still have repeat meetings
 _MEETING_COST: Final = 1_000  # of each earlier meeting of two entrants at a table
-_SIBLINGS_COST: Final = 600  # less than a repeat meeting
+_SIBLINGS_COST: Final = 600  # of each pair of siblings at a table, less than a repeat meeting
 
 
 def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> list[tuple[int, ...]]:
     """Return tables by seat, best scores first. ``len(people)`` must be a multiple of ``seats``.
 
-    1. Cut each score group into as many quarters (thirds, …) as a table has seats; each table gets one entrant of each
-       quarter. Entrants left over join the next group as its best.
+    1. Cut each score group into as many equal parts as a table has seats; each table gets one entrant of each part.
+       Entrants left over join the next group as its best.
     2. Swap entrants between neighbouring tables as long as this reduces repeat meetings and meetings of siblings;
        among equally good swaps choose the one with the smallest difference in score.
     3. Seat each table.
@@ -51,7 +51,7 @@ def _seat_table(history: PairingHistory, table: Sequence[int]) -> tuple[int, ...
 
 
 class _TableSwaps:
-    """Swaps players with repeat meetings into tables where they have fewer."""
+    """Swap players with repeat meetings into tables where they have fewer."""
 
     def __init__(self, history: PairingHistory, tables: list[list[int]]) -> None:
         self.score, self.met, self.tables = history.score, history.met, tables
@@ -80,7 +80,7 @@ class _TableSwaps:
         return cost
 
     def _seat_cost(self, player: int, table: Sequence[int], replaced: int) -> int:
-        """Return the cost of having ``player`` at a table in place of ``replaced``."""
+        """Return the cost of seating ``player`` at a table in place of ``replaced``."""
         met = self.met[player]
         cost = 0
         for other in table:
@@ -93,7 +93,7 @@ class _TableSwaps:
         return cost
 
     def _swap_members(self, table_index: int) -> bool:
-        """Swap members of a table away while that helps. Return whether any was swapped."""
+        """Swap members of a table with other tables where this reduces costs. Return whether any was swapped."""
         table, swapped = self.tables[table_index], False
         for index in range(len(table) - 1, -1, -1):
             player = table[index]
@@ -106,7 +106,7 @@ class _TableSwaps:
         return swapped
 
     def _best_swap(self, table_index: int, index: int, current: int) -> tuple[int, int] | None:
-        """Return the table and position whose occupant is the best swap for a member; None if no swap helps.
+        """Return the table and position whose entrant is the best swap for a member, or None if no swap helps.
 
         ``current`` is the member's cost at its own table.
         """

@@ -1,1 +1,1 @@
-"""The bot protocol: messages, strict JSON, signatures and what each fault means."""
+"""Implement the bot protocol: messages, strict JSON, signatures and advice about faults."""

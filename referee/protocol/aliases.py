@@ -1,4 +1,4 @@
-"""Substitute bot ids for anonymous matches. They are valid in one match only and do not reveal who plays."""
+"""Derive ids that replace the ids of bots in anonymous matches. Each is valid in one match only."""
 
 import base64
 import hmac
@@ -9,9 +9,9 @@ DIGITS = 16  # of base32: 80 bits
 
 
 def aliases(master_key: bytes, match_id: str, bot_ids: Sequence[str]) -> list[str]:
-    """Return the ids of these bots in this match, the same at each call.
+    """Return the substitute ids of these bots in this match, the same at each call.
 
-    Without the master key nobody can tell which bot has which id.
+    Without the master key, nobody can find out which bot an id belongs to.
     """
     key = hmac.digest(master_key, b"referee/aliases", "sha256")
     return [_alias(key, f"{match_id}|{bot_id}") for bot_id in bot_ids]

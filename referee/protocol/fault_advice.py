@@ -1,4 +1,4 @@
-"""Advice for bot authors: what each fault means and what to do about it."""
+"""Advise bot authors: explain each fault and its remedy."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,7 +7,7 @@ SET_UP_SIGNING: Final = (  # for a bot that does not know its secret
     "save the secret as `secret.txt` next to the bot's program (starter bots read it at each call), or set"
     " `REFEREE_BOT_SECRET` and restart the bot"
 )
-HANDSHAKE_ADVICE: Final = {  # by code of a handshake, if it is not a fault or means something else there
+HANDSHAKE_ADVICE: Final = {  # by code of a failed handshake; for other codes, ADVICE applies
     "wrong_proof": f"the bot does not know the secret of this registration: {SET_UP_SIGNING}",
     "bad_status": f"401 means that the bot rejected the signature of the referee: {SET_UP_SIGNING}",
 }
@@ -15,7 +15,7 @@ HANDSHAKE_ADVICE: Final = {  # by code of a handshake, if it is not a fault or m
 
 @dataclass(frozen=True, slots=True)
 class FaultAdvice:
-    """What happened and its remedy, as Markdown for the bot's author, without a final full stop."""
+    """Explain a fault and its remedy to the bot's author, in Markdown without a final full stop."""
 
     happened: str
     remedy: str

@@ -1,6 +1,6 @@
-"""Bodies of bot protocol 2, and strict readers of the replies. ``botclient`` sends them.
+"""Build the bodies of bot protocol 2 and read replies strictly. ``botclient`` sends and receives them.
 
-A bot's mistake is data: a reader returns or raises one of the fault codes of a match, never another exception.
+A mistake of a bot is data: readers report it as a fault code of a match and raise no exception except ``BadBody``.
 """
 
 import re
@@ -16,14 +16,13 @@ from referee.protocol import strict_json
 Json = dict[str, Any]
 
 PROTOCOL = "2"
-MAX_REPLY_BYTES = 64 * 1024
 LIMITS = strict_json.JsonLimits(max_depth=32, min_integer=-(2**63), max_integer=2**64 - 1, refuse_negative_zero=True)
 MAX_NOTE_BYTES = 1024
 MAX_ERROR_BYTES = 1024
 DEFAULT_MAX_CONCURRENT_REQUESTS = 8
 
 _UNCHECKED_MEMBERS = frozenset({"error"})
-_NONCE = re.compile(r"[0-9A-Za-z_-]{1,64}")  # no "|": nonces are joined by it
+_NONCE = re.compile(r"[0-9A-Za-z_-]{1,64}")  # without "|", which separates nonces
 _HASH = re.compile(r"[0-9a-f]{64}")
 _NOTE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*")
 _UNPRINTABLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -35,7 +34,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u20
 def match_facts(header: Json, seat: int, aliases: Sequence[str] = ()) -> Json:
     """Return the ``match`` member of a question, from row 0 of the log.
 
-    Players have their bot's id, name and version. In an anonymous match they have only the ``aliases``, by seat.
+    Each player has the id, name and version of the bot. With ``aliases``, by seat, each player has only that id.
     """
     facts = {key: header[key] for key in ("game", "rules_version", "options", "rated")}
     return {"id": header["match"], **facts, "seat": seat, "players": _players(header, aliases)}
@@ -51,12 +50,12 @@ def _players(header: Json, aliases: Sequence[str]) -> list[Json]:
 
 
 def decision_id(match_id: str, seat: int, question: int) -> str:
-    """Return the id of a question, also its ``webhook-id``: the same however often it is asked."""
+    """Return the id of a question, which is also its ``webhook-id``. It is the same if the question is repeated."""
     return f"{match_id}_s{seat}_q{question}"
 
 
 class Questions:
-    """Bodies of ``/decide`` for one seat of one match. Equal requests give equal bytes."""
+    """Build the bodies of ``/decide`` for one seat of one match. Equal requests result in equal bytes."""
 
     def __init__(self, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.match_id: str = header["match"]
@@ -89,8 +88,8 @@ def challenge_body(bot_id: str, nonce: str) -> bytes:
 def group_start_body(
     group_id: str, commitment: str, nonce_hashes: Sequence[str] | None = None, nonces: Sequence[str] | None = None
 ) -> bytes:
-    """Return step 1, which asks for the hash of a nonce; with all hashes step 2, which asks for the nonce; with all
-    nonces too step 3, which asks whether the bot accepts them."""
+    """Return the body of a step of the opening. Step 1 asks for the hash of a nonce. With ``nonce_hashes``, return step
+    2, which asks for the nonce; with ``nonces`` too, step 3, which asks if the bot accepts them."""
     group: Json = {"id": group_id}
     if nonce_hashes is None:
         return _notice("group_start", step=1, group=group)
@@ -103,8 +102,8 @@ def group_start_body(
 def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
     """Return the notice that a match is over.
 
-    ``match`` is the same member as in the questions, ``result`` the result row; each of the seat's ``faults`` has
-    ``question`` and ``fault``.
+    ``match`` is the member of that name in questions and ``result`` the result row. ``faults`` are those of the seat,
+    each with ``question`` and ``fault``.
     """
     facts = {key: match[key] for key in ("id", "game", "seat")}
     outcome = {key: result[key] for key in ("scores", "returns", "placements")}
@@ -112,14 +111,14 @@ def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
 
 
 def faults_of(rows: Iterable[Json], seat: int) -> list[Json]:
-    """Return the faults of a seat for ``match_end``, from the rows of the log."""
+    """Return the faults of a seat, as ``match_end_body`` takes them, from the rows of a log."""
     answers = enumerate(answers_of(rows, seat))
     return [{"question": question, "fault": row["fault"]} for question, row in answers if "fault" in row]
 
 
 def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[str], head: str | None = None) -> bytes:
     """Return the notice that reveals the seed and the nonces of a deal group. ``head`` is the head of the chain of
-    signed log digests, once logs are signed."""
+    signed log digests, or None if logs are not signed."""
     group = {"id": group_id, "commitment": commitment, "seed": seed, "nonces": list(nonces)}
     return _notice("group_end", group=group, **({} if head is None else {"head": head}))
 
@@ -138,19 +137,19 @@ def _notice(type: str, **members: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A bot's reply to a question: an action, a choice, or a fault."""
+    """Hold a bot's reply to a question: either an action, a choice, or a fault."""
 
     action: Json | None = None
     choice: int | None = None
     note: str = ""
-    error: str = ""  # reported by the bot about its own code; only for the owner
+    error: str = ""  # an error in the bot's own code, reported by the bot; only for its owner
     fault: str = ""
     detail: str = ""  # for the owner
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A bot's description of itself at ``GET /``."""
+    """Hold a bot's description of itself, from its reply to ``GET /``."""
 
     name: str
     version: str
@@ -159,7 +158,7 @@ class Manifest:
 
 
 class BadBody(Exception):
-    """A reply that cannot be used; callers turn it into a fault."""
+    """Report that a reply cannot be used. Callers turn it into a fault."""
 
     def __init__(self, fault: str, detail: str) -> None:
         super().__init__(detail)
@@ -168,7 +167,7 @@ class BadBody(Exception):
 
 
 def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
-    """Read the reply to question ``id``, which listed ``legal_count`` actions. The game judges whether it is legal."""
+    """Read the reply to question ``id``, which has ``legal_count`` legal actions. The game checks actions later."""
     error = ""
     try:
         reply = read_object(body, lax=_UNCHECKED_MEMBERS)
@@ -217,8 +216,8 @@ def read_accepted(body: bytes) -> bool:
 
 
 def read_object(body: bytes, *, lax: frozenset[str] = frozenset()) -> Json:
-    """Return the JSON object in ``body``, parsed strictly; raise ``BadBody``. Strings in ``lax`` members may contain
-    any character that JSON can express."""
+    """Return the JSON object in ``body``, parsed strictly; raise ``BadBody`` if it is invalid. Strings in the members
+    ``lax`` may contain any character that JSON can express."""
     try:
         value = strict_json.read(body, LIMITS, any_text_in=lax)
     except strict_json.InvalidJson as error:
@@ -242,7 +241,7 @@ def _decision(reply: Mapping[str, Any], id: str, legal_count: int) -> Decision:
             raise BadBody("bad_schema", "action must be an object")
         return Decision(action=reply["action"], note=note)
     choice = reply["choice"]
-    if type(choice) is not int or choice < 0:  # neither true nor 1.0
+    if type(choice) is not int or choice < 0:  # refuses True and 1.0, which equal 1
         raise BadBody("bad_schema", "choice must be a whole number from 0")
     if choice >= legal_count:
         raise BadBody("illegal_action", f"choice must be below {legal_count}, the length of legal_actions")
@@ -258,8 +257,8 @@ def _note(note: Any) -> str:
 
 
 def _error(error: Any) -> str:
-    """Return the displayable part of the bot's ``error``. A malformed ``error`` never makes an answer a fault, so
-    that reporting one is always safe."""
+    """Return the displayable part of the bot's ``error``. A malformed ``error`` does not make the answer a fault,
+    so bots can report errors without risk."""
     if not isinstance(error, str):
         return ""
     shown = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", error)

@@ -1,4 +1,4 @@
-"""Secrets of bots and webhooks, signatures as in Standard Webhooks, and the proof of a challenge. Stores no secret."""
+"""Derive the secrets of bots and webhooks, sign as in Standard Webhooks, and prove challenges. Store no secret."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ PIECE_BYTES: Final = 2047  # most bytes that hashlib hashes without releasing th
 
 
 def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
-    """Return the secret shared with a bot. Each rotation increments ``generation``. Derived, so never stored."""
+    """Return the secret shared with a bot. Each rotation increments ``generation``."""
     key = hmac.digest(master_key, f"referee/bot-secret|{bot_id}|{generation}".encode(), "sha256")
     return PREFIX + base64.b64encode(key).decode()
 
@@ -25,7 +25,7 @@ def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> t
 
 
 def webhook_secret(master_key: bytes, webhook_id: str, generation: int) -> str:
-    """Return the secret shared with the owner of a webhook, derived like that of a bot."""
+    """Return the secret shared with the owner of a webhook. Each rotation increments ``generation``."""
     key = hmac.digest(master_key, f"referee/webhook-secret|{webhook_id}|{generation}".encode(), "sha256")
     return PREFIX + base64.b64encode(key).decode()
 
@@ -41,9 +41,9 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def current_secret(given: str | None, file: Path | None) -> str:
-    """Return the given secret, else the current content of ``file``; an empty string if there is none.
+    """Return the given secret, otherwise the current content of ``file``, otherwise an empty string.
 
-    Raise ``ValueError`` if the content is not a secret.
+    Raise ``ValueError`` if the content of the file is not a secret.
     """
     if given or file is None:
         return given or ""
@@ -59,18 +59,18 @@ def current_secret(given: str | None, file: Path | None) -> str:
 
 
 class Signer:
-    """Sign bodies with every valid key: there are two while a secret is rotated."""
+    """Sign and verify bodies with all valid secrets: two during a rotation, otherwise one or none."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._keys = [_KeyedHash(secret_bytes(secret)) for secret in secrets]
 
     def signature(self, id: str, timestamp: int, body: bytes) -> str:
-        """Return the ``webhook-signature`` header; an empty string without a secret."""
+        """Return the value of the ``webhook-signature`` header, or an empty string without a secret."""
         signed = f"{id}.{timestamp}.".encode() + body
         return " ".join("v1," + base64.b64encode(key.digest(signed)).decode() for key in self._keys)
 
     def verify(self, id: str, timestamp: str, body: bytes, signatures: str) -> bool:
-        """Return whether any signature in the header was made with any of the keys."""
+        """Return whether at least one of the ``signatures``, separated by spaces, was made with one of the secrets."""
         if not timestamp.isascii() or not timestamp.isdigit():
             return False
         ours = self.signature(id, int(timestamp), body).split()

@@ -1,4 +1,4 @@
-"""A strict reader for JSON from untrusted sources. Its callers limit the size of documents."""
+"""Read JSON from untrusted sources strictly. Callers limit the size of documents."""
 
 import json
 import math
@@ -13,16 +13,16 @@ Steps = tuple[str | int, ...]  # keys and list indices, outermost first
 
 MAX_KEY_LENGTH = 80  # characters of a key that an error shows
 MAX_PATH_LENGTH = 120
-MAX_NUMERAL_LENGTH = 40  # characters of an integer: converting a very long one is expensive
+MAX_NUMERAL_LENGTH = 40  # digits of an integer: to convert a very long numeral is expensive
 
-# A string or a bracket. The string alternative also takes an unclosed string up to the end, so that the scan stays
-# linear for any input.
+# A string or a bracket. The alternative for strings also matches an unclosed string, up to the end of the document, so
+# that the scan takes linear time for any input.
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[\[\]{}]', re.DOTALL)
-_FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")  # decoding has joined the surrogates that form a pair
+_FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")  # paired surrogates were joined by decoding
 
 
 class InvalidJson(Exception):
-    """A refused document: the kind of error, the reason, and the path of the value ("" for the document)."""
+    """Report why a document was refused. ``path`` names the wrong value; it is "" for the whole document."""
 
     def __init__(self, kind: Kind, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
@@ -33,16 +33,16 @@ class InvalidJson(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JsonLimits:
-    """Limits of a document. Floats must always be finite, and keys within an object unique."""
+    """Limit a document. In addition, floats must be finite and the keys of an object unique."""
 
     max_depth: int
     min_integer: int
     max_integer: int
-    refuse_negative_zero: bool = False  # -0 as an integer; parsers disagree whether it is 0 or -0.0
+    refuse_negative_zero: bool = False  # the integer -0: parsers read it as 0 or as -0.0
 
 
 def read(body: bytes, limits: JsonLimits, *, any_text_in: Collection[str] = ()) -> Any:
-    """Return the value of the JSON document ``body``; raise ``InvalidJson``.
+    """Return the value of the JSON document ``body``. Raise ``InvalidJson`` if it is refused.
 
     Strings may contain neither NUL nor lone surrogates, except within the members ``any_text_in`` of the outermost
     object.
@@ -53,13 +53,13 @@ def read(body: bytes, limits: JsonLimits, *, any_text_in: Collection[str] = ()) 
     if reading.refused:
         first = reading.refused[0]
         raise InvalidJson("number", first.reason, _find_path(value, lambda leaf: leaf is first) or "")
-    if b"\\u" in body:  # only an escape can express these characters
+    if b"\\u" in body:  # only escapes can express these characters
         _refuse_texts(value, any_text_in)
     return value
 
 
 def _refuse_depth(body: bytes, max_depth: int) -> None:
-    """Refuse deep nesting before the parser sees it, which recurses."""
+    """Raise ``InvalidJson`` for deep nesting, before the recursive parser reads it."""
     if body.count(b"[") + body.count(b"{") <= max_depth:
         return
     depth = 0
@@ -75,14 +75,14 @@ def _refuse_depth(body: bytes, max_depth: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RefusedNumber:
-    """A placeholder for a number that is not accepted, until its path is known."""
+    """Replace a refused number until its path is known."""
 
     reason: str
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The parser of one document; collects the numbers to refuse, in order."""
+    """Parse one document and collect the refused numbers in order."""
 
     limits: JsonLimits
     refused: list[_RefusedNumber] = field(default_factory=list)
@@ -135,7 +135,7 @@ def _refuse_texts(value: Any, any_text_in: Collection[str]) -> None:
 
 
 def _find_path(value: Any, wanted: Callable[[Any], bool]) -> str | None:
-    """Return the path of the first wanted leaf (of a key: the path of its object), or None."""
+    """Return the path of the first wanted leaf, or None if there is none. For a key, return the path of its object."""
     steps = _find_steps(value, wanted)
     return None if steps is None else _render_path(steps)
 

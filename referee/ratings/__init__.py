@@ -1,1 +1,1 @@
-"""Ratings from results: Elo, the joint fit of all strengths, and sequential tests."""
+"""Compute ratings from results: Elo, the joint fit of all strengths, and sequential tests."""

@@ -1,4 +1,4 @@
-"""Elo ratings for tables of 2 to 10 seats: every pair of seats counts as a game of two.
+"""Compute Elo ratings for tables of 2 to 10 seats, where every pair of seats counts as a game of two players.
 
 All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
 machine. Source: A. Elo, The Rating of Chessplayers (1978), by pairwise decomposition. ``strengths`` has the batch fit.
@@ -12,9 +12,9 @@ START = 1_500 * MICRO  # rating of a bot before its first match
 K_PROVISIONAL = 40  # points at stake per match during the first PROVISIONAL_GAMES
 K_SETTLED = 20
 PROVISIONAL_GAMES = 30
-SCALE = 10**9  # an expectation of 1
+SCALE = 10**9  # represents an expectation of 1
 
-_FAR = 2_000  # points; larger differences count as this
+_FAR = 2_000  # points; larger differences count as this one
 _BITS = 160
 
 
@@ -25,7 +25,7 @@ def elo_changes(
 
     ``ratings`` and ``games`` (rated matches before this one) are by seat, like ``placements`` (1 is best, equal
     numbers tie) and ``rated`` (default: all). The stake of a pair is the mean of its two K factors, divided by n − 1,
-    the number of pairs of a seat. Unrated seats take no part: their change is 0 and n does not count them. With fewer
+    the number of pairs of a seat. Unrated seats are ignored: their change is 0 and n does not count them. With fewer
     than two rated seats, all changes are 0. Halves of a micro-point are rounded away from zero, so that the order of
     the seats of a pair does not matter.
     """
@@ -77,7 +77,7 @@ def _line_per_point() -> dict[int, tuple[int, int]]:
 
 
 def _expectations() -> list[int]:
-    """Return the table, computed in integers, so that the platform's floating point does not matter."""
+    """Return expectations for differences of 0 to ``_FAR`` points, computed in integers to be the same everywhere."""
     one = 1 << _BITS
     # Find the 400th root of ten by bisection.
     low, high = one, 2 * one

@@ -1,10 +1,10 @@
-"""Sequential test of the Elo difference of two players: stops as soon as the results are conclusive.
+"""Test the Elo difference of two players sequentially, and stop as soon as the results are conclusive.
 
 This is the generalised sequential probability ratio test (GSPRT) used in engine testing, over deal groups: matches of
-one group share their cards, so the mean score of each group counts, like game pairs in pentanomial testing.
-Bounds: A. Wald, "Sequential Tests of Statistical Hypotheses", Ann. Math. Stat. 16 (1945). The likelihood ratio
-with the variance estimated from the same scores: M. Van den Bergh, "A Practical Introduction to the GSPRT" and
-"The Generalized Sequential Probability Ratio Test for Expected Value" (as used by Fishtest); after X. Li, J. Liu and
+one group share their cards, so the mean score of each group counts, like game pairs in pentanomial testing. The bounds
+follow A. Wald, "Sequential Tests of Statistical Hypotheses", Ann. Math. Stat. 16 (1945). The likelihood ratio, with the
+variance estimated from the same scores, follows M. Van den Bergh, "A Practical Introduction to the GSPRT" and "The
+Generalized Sequential Probability Ratio Test for Expected Value" (as used by Fishtest), after X. Li, J. Liu and
 Z. Ying, "Generalized Sequential Probability Ratio Test for Separate Families of Hypotheses", Seq. Anal. 33 (2014).
 """
 
@@ -23,9 +23,9 @@ Verdict = Literal["h0", "h1"]
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """H0: the first player is ``elo0`` points above the second. H1: it is ``elo1`` points above.
+    """Define the hypotheses H0 and H1: the first player is ``elo0`` or ``elo1`` Elo points above the second.
 
-    ``alpha`` is the approximate probability of accepting H1 when H0 holds, ``beta`` of accepting H0 when H1 holds.
+    ``alpha`` is the approximate probability of accepting H1 if H0 holds, ``beta`` that of accepting H0 if H1 holds.
     Raise ``BadOption`` for values out of bounds.
     """
 
@@ -53,7 +53,7 @@ class Hypotheses:
 
 
 class RunningTest:
-    """A running test. Add the scores of deal groups in the order of the deals, not of arrival.
+    """Represent a running test. Add the scores of deal groups in the order of the deals, not of arrival.
 
     Scores added after the verdict are ignored.
     """
@@ -66,7 +66,7 @@ class RunningTest:
         self._squares = 0.0
 
     def add(self, score: float) -> Verdict | None:
-        """Add the first player's mean points per match (0 to 1) of one group. Return the verdict, if any."""
+        """Add the first player's mean points per match (0 to 1) of one group. Return the verdict, or None."""
         if self.verdict is None:
             self.groups += 1
             self._sum += score
@@ -97,7 +97,7 @@ class RunningTest:
 
 
 def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
-    """Return the test after adding scores until there is a verdict or none is left."""
+    """Return the test after adding scores until there is a verdict or no score is left."""
     running = RunningTest(test)
     for score in scores:
         if running.add(score):

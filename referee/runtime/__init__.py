@@ -1,1 +1,1 @@
-"""Running the service: supervisor, processes, data directory and embedded Redis."""
+"""Run the service: supervisor, processes, data directory and embedded Redis."""

@@ -1,6 +1,6 @@
-"""The data directory of a service: its owner process, its logs, its socket and its permissions.
+"""Manage the data directory of a service: its owner process, its logs, its socket and its permissions.
 
-``referee.db`` manages the database in it, ``referee.settings`` the master key.
+``referee.db`` manages the database in the directory, and ``referee.settings`` the master key.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 
-# Files (by the prefixes of their names) and folders that a service keeps in its directory.
+# Files, by the prefixes of their names, and folders of a service in its data directory.
 OUR_FILES = ("referee.db", "master.key", "up.lock", "redis.sock")
 OUR_FOLDERS = ("logs", "redis-server", "valkey-server")
 SOCKET_PATH_LIMIT = 100  # bytes; the limit of the kernel is 107
@@ -23,12 +23,12 @@ LOG_LIMIT_BYTES = 8 << 20  # a longer log is rotated at the next start
 
 
 class InUse(RefereeError):
-    """A live ``referee up`` owns the data directory."""
+    """Signal that a running ``referee up`` owns the data directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that owns a directory, and its URL (empty until it is ready)."""
+    """Describe the process that owns a directory, and its URL, which is empty until the service is ready."""
 
     pid: int
     url: str
@@ -39,13 +39,13 @@ class Owner:
 
 @dataclass(slots=True)
 class DataDir:
-    """A data directory; between ``acquire`` and ``release`` no other process can own it."""
+    """Represent a data directory. Between ``acquire`` and ``release``, no other process can own it."""
 
     path: Path
     _lock: TextIOWrapper | None = field(default=None, init=False)
 
     def acquire(self) -> None:
-        """Lock the directory; raise ``InUse`` if another process owns it. The kernel drops the lock at our exit."""
+        """Lock the directory until ``release`` or until this process exits. Raise ``InUse`` if another one owns it."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (self.path / "up.lock").open("a+")
         try:
@@ -55,7 +55,7 @@ class DataDir:
             owner = _parse_owner(lock.read())
             lock.close()
             raise InUse(
-                f"{self.path} is in use by another `referee up`{owner}; stop it or pass another --data"
+                f"{self.path} is in use by another `referee up`{owner}. Stop it or pass another --data."
             ) from None
         self._lock = lock
         self._make_files_private()
@@ -63,7 +63,7 @@ class DataDir:
 
     def write_owner(self, url: str) -> None:
         """Write our process id and URL into the lock file, for the error message of a second ``referee up``."""
-        assert self._lock is not None, "only an owner announces itself"
+        assert self._lock is not None, "only an owner writes its URL"
         self._lock.truncate(0)
         self._lock.write(json.dumps({"pid": os.getpid(), "url": url}))
         self._lock.flush()
@@ -75,7 +75,7 @@ class DataDir:
             self._lock = None
 
     def log(self, name: str) -> Path:
-        """Return the log file of a child process. Rotate a long one; one predecessor is kept."""
+        """Return the log file of a child process. Rotate a long log, keeping one earlier file."""
         path = self.path / "logs" / f"{name}.log"
         path.parent.mkdir(exist_ok=True)
         if path.exists() and path.stat().st_size > LOG_LIMIT_BYTES:
@@ -83,21 +83,21 @@ class DataDir:
         return path
 
     def socket(self) -> Path:
-        """Return the socket of the embedded Redis: in the directory, or in a private temporary one for long paths."""
+        """Return the socket path of the embedded Redis, in this directory, or in a temporary one if it is too long."""
         own = self.path / "redis.sock"
         if len(os.fsencode(own)) <= SOCKET_PATH_LIMIT:
             return own
         name = f"referee-{os.getuid()}-{hashlib.sha256(os.fsencode(self.path)).hexdigest()[:12]}"
         short = Path(tempfile.gettempdir()) / name
         if len(os.fsencode(short)) > SOCKET_PATH_LIMIT - 11:
-            short = Path("/tmp") / name  # noqa: S108  # made private and checked below
+            short = Path("/tmp") / name  # noqa: S108  # made private below
         _make_private(short)
         return short / "redis.sock"
 
     def _make_files_private(self) -> None:
         """Remove other users' permissions from our files, and from the directory if it contains nothing else.
 
-        Do not follow links: they may lead to files of others.
+        Do not follow links, because they may lead to files of other users.
         """
         found = set(self.path.iterdir())
         ours = {path for path in found if path.name.startswith(OUR_FILES) or path.name in OUR_FOLDERS}
@@ -112,7 +112,7 @@ class DataDir:
             _remove_other_permissions(self.path)
 
     def owner(self) -> Owner | None:
-        """Return the process that owns the directory now, or None."""
+        """Return the process that owns the directory, or None if no process does."""
         try:
             with (self.path / "up.lock").open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -130,15 +130,15 @@ def _remove_other_permissions(path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Create a directory that only we can enter; raise ``RefereeError`` if it exists and is not private."""
+    """Create a directory that only this user can enter. Raise ``RefereeError`` if it exists and is not private."""
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise RefereeError(f"{path} is not a private directory of ours; remove it or pass a shorter --data")
+        raise RefereeError(f"{path} is not a private directory of this user. Remove it or pass a shorter --data.")
 
 
 def _parse_owner(text: str) -> Owner:
-    """Return the owner that a lock file names, or a blank one if it has not been written yet."""
+    """Return the owner named in the text of a lock file, or one with process id 0 if it has not been written yet."""
     try:
         written = json.loads(text)
         return Owner(int(written["pid"]), str(written["url"]))

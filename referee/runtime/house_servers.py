@@ -1,7 +1,7 @@
 """Serve several house players over HTTP from one process, for as long as its parent runs.
 
-``python -m referee.runtime.house_servers LATENCY_MS NAME…`` prints one URL per line. A line ``INDEX SECRET`` on its
-standard input sets the secret of a bot and is answered by ``ok``. The process exits at the end of its input.
+``python -m referee.runtime.house_servers LATENCY_MS NAME…`` prints one URL per line. A line ``INDEX SECRET`` on
+standard input, with an index from 0, sets the secret of a bot; the process prints ``ok``. It exits at the end of input.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ STOP_S = 3.0
 
 
 class HouseServer:
-    """The serving process, from its parent's side: the URLs of the bots, and a way to set their secrets."""
+    """Run the serving process as a child process. ``urls`` are the addresses of its bots."""
 
     def __init__(self, names: Sequence[str], latency_ms: int = 0) -> None:
         self._process = subprocess.Popen(
@@ -34,7 +34,7 @@ class HouseServer:
         self.urls = [self._line() for _ in names]
 
     def write_secret(self, index: int, secret: str) -> None:
-        """Set the secret of a bot, which answers challenges from then on."""
+        """Set the secret of the bot with this index, counted from 0. From then on, the bot answers challenges."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{index} {secret}\n")
         self._process.stdin.flush()
@@ -58,12 +58,12 @@ class HouseServer:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RefereeError("the process that serves the house bots exited on its own")
+            raise RefereeError("The process that serves the house bots exited on its own.")
         return line.strip()
 
 
 async def serve(names: Sequence[str], latency_ms: int) -> None:
-    """Serve until standard input ends."""
+    """Serve these house players until standard input ends."""
     bots = [await house.serve(name, HOST, latency_ms=latency_ms) for name in names]
     for bot in bots:
         sys.stdout.write(bot.url + "\n")

@@ -1,11 +1,11 @@
-"""Logging of a process: one JSON object per event on standard error. Modules log through ``logging`` as usual."""
+"""Set up the logging of a process as one JSON object per event on standard error. Modules log through ``logging``."""
 
 import logging
 import sys
 
 import structlog
 
-QUIET = ("rq", "alembic", "asyncio")  # libraries that log from warnings upwards
+QUIET = ("rq", "alembic", "asyncio")  # libraries whose events are logged only from level WARNING
 
 
 def configure(level: int = logging.INFO) -> None:

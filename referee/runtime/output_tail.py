@@ -8,45 +8,45 @@ import time
 from typing import IO, Final
 
 MAX_BYTES: Final = 4096
-MAX_TRACEBACK_LINES: Final = 40  # of a traceback
+MAX_TRACEBACK_LINES: Final = 40
 PIECE_BYTES: Final = 65_536
-READ_PAUSE_S: Final = 0.005  # after every full piece: who writes without end waits for us, and takes no disk
+READ_PAUSE_S: Final = 0.005  # after every full piece, so that endless output is slowed down and uses no disk
 POLL_S: Final = 0.005
 TRACEBACK: Final = b"Traceback (most recent call last):"
 # Matches the last line of a traceback, unless threads interleave their output.
 RAISED: Final = re.compile(rb"[A-Za-z_][\w.]*(:|$)")
-# Servers write a traceback of these when we close a connection during a match that is no longer needed.
+# Servers write a traceback with one of these when we close a connection because its match is no longer needed.
 HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbortedError")
 
 
 class OutputTail:
-    """Read a pipe in a background thread from ``follow`` on, so that the writer never blocks for long."""
+    """Read a pipe in a background thread, which ``follow`` starts, so that the writer never blocks for long."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.head = b""
         self._tail = b""
-        self._traceback: list[bytes] = []  # the lines of the last complete one
-        self._begun: list[bytes] = []  # the lines of an incomplete one
+        self._traceback: list[bytes] = []  # the lines of the last complete traceback
+        self._begun: list[bytes] = []  # the lines of an incomplete traceback
         self._cut = b""  # an incomplete line
         self._pipe = pipe
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reading = threading.Lock()
 
     def follow(self) -> None:
-        """Start reading; may be called once. Fork child processes before, not after: this starts a thread."""
+        """Start reading. Call this once, and after forking child processes, because it starts a thread."""
         self._reader.start()
 
     def lines(self, most: int) -> str:
-        """Return the last ``most`` lines of those that are kept."""
+        """Return the last ``most`` lines, as far as they are in the last ``MAX_BYTES`` of the output."""
         return "\n".join(self._tail.decode(errors="replace").splitlines()[-most:])
 
     def traceback(self, most: int) -> str:
-        """Return the last lines of the last Python traceback, or an empty string. Tracebacks of connections that were
-        broken off do not count."""
+        """Return the last ``most`` lines of the last Python traceback, or an empty string. Tracebacks of closed
+        connections do not count."""
         return b"\n".join(self._traceback[-most:]).decode(errors="replace")
 
     def settle(self, patience_s: float) -> None:
-        """Wait until everything written so far has been read, but at most this long."""
+        """Wait until everything written so far has been read, but at most ``patience_s`` seconds."""
         end = time.monotonic() + patience_s
         while self._reader.is_alive() and time.monotonic() < end:
             with self._reading:
@@ -55,7 +55,7 @@ class OutputTail:
             time.sleep(POLL_S)
 
     def end(self, patience_s: float) -> None:
-        """Stop waiting for output. A writer that is still running is left alone."""
+        """Wait at most ``patience_s`` seconds for the end of the output, and close the pipe if it was reached."""
         if self._reader.ident is not None:
             self._reader.join(patience_s)
         if not self._reader.is_alive():
@@ -72,7 +72,7 @@ class OutputTail:
                 time.sleep(READ_PAUSE_S)
 
     def _is_readable(self, timeout_ms: int | None) -> bool:
-        """Return whether there is data, or the end of the output, to read. Without a timeout, wait for it forever."""
+        """Return whether data or the end of the output can be read. If ``timeout_ms`` is None, wait without limit."""
         poll = select.poll()
         poll.register(self._pipe.fileno(), select.POLLIN)
         return bool(poll.poll(timeout_ms))

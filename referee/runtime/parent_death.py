@@ -1,6 +1,6 @@
-"""Signal a child process when its parent dies, by whatever cause (``PR_SET_PDEATHSIG``).
+"""Signal a child process when its parent dies for any reason (``PR_SET_PDEATHSIG``).
 
-Linux only. On other systems a child can outlive its parent; the next start then replaces it.
+This works on Linux only. On other systems, a child can outlive its parent, and the next start replaces it.
 """
 
 import ctypes
@@ -14,9 +14,9 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def set_parent_death_signal(parent: int, death_signal: signal.Signals) -> None:
-    """Have the kernel send ``death_signal`` to this process when its parent dies, or send it now if it is dead already.
+    """Make the kernel send ``death_signal`` to this process when process ``parent`` dies, or send it now if it is dead.
 
-    The kernel watches the thread that forked, so long-lived children have to be started from the main thread.
+    The kernel watches the thread that forked, so long-lived children must be started from the main thread.
     """
     if _libc is None:
         return
@@ -26,6 +26,6 @@ def set_parent_death_signal(parent: int, death_signal: signal.Signals) -> None:
 
 
 def make_preexec(death_signal: signal.Signals) -> Callable[[], None]:
-    """Return a ``preexec_fn`` for ``subprocess.Popen`` that ties the child to this process."""
+    """Return a ``preexec_fn`` for ``subprocess.Popen`` that sends the child ``death_signal`` when this process dies."""
     parent = os.getpid()
     return lambda: set_parent_death_signal(parent, death_signal)

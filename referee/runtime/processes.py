@@ -1,4 +1,4 @@
-"""Child processes and the signals that concern them: start, watch, restart, stop."""
+"""Start, watch, restart and stop child processes, and wait for the signals that concern them."""
 
 import os
 import select
@@ -15,13 +15,13 @@ from typing import Self
 from referee.runtime import parent_death
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-STABLE_AFTER_S = 30.0  # a child that ran this long counts as recovered
+STABLE_AFTER_S = 30.0  # a child that ran for longer counts as recovered
 MAX_PAUSE_S = 30.0
 
 
 @dataclass(slots=True)
 class Child:
-    """A process to keep running. It has its own session, so that Ctrl-C in the terminal reaches only us."""
+    """Represent a process to keep running. It has its own session, so that Ctrl-C in the terminal reaches only us."""
 
     name: str
     command: Sequence[str]
@@ -30,12 +30,12 @@ class Child:
     log: Path
     pass_fds: Sequence[int] = ()
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
-    deaths: int = field(default=0, init=False)  # in a row
-    due: float = field(default=0.0, init=False)  # when to start it again
+    deaths: int = field(default=0, init=False)  # consecutive
+    due: float = field(default=0.0, init=False)  # monotonic time of the next start
     _started: float = field(default=0.0, init=False)
 
     def start(self) -> None:
-        """Start it, tied to this process: the kernel sends it SIGTERM if this process dies."""
+        """Start the process. The kernel sends it SIGTERM if this process dies."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self.command,
@@ -46,12 +46,12 @@ class Child:
                 cwd=self.folder,
                 pass_fds=self.pass_fds,
                 start_new_session=True,
-                preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # called from the main thread, the only one
+                preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # called from the main thread, as it requires
             )
         self._started = time.monotonic()
 
     def has_died(self) -> bool:
-        """Return whether it died since the last call. If so, schedule its restart in ``due``."""
+        """Return whether the process has died since the last call. If so, schedule its restart in ``due``."""
         if self.process is None or self.process.poll() is None:
             return False
         lived_s = time.monotonic() - self._started
@@ -61,7 +61,7 @@ class Child:
         return True
 
     def tail(self, lines: int = 12) -> str:
-        """Return the last lines of its log."""
+        """Return the last lines of the log, or an empty string if it cannot be read."""
         try:
             with self.log.open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - 8192))
@@ -71,9 +71,9 @@ class Child:
 
 
 def stop(children: Iterable[Child], patience_s: float, signals: "Signals") -> list[str]:
-    """Send SIGTERM to all children and wait for them; return the names of those that had to be killed.
+    """Send SIGTERM to all children and wait for their exit. Return the names of those that had to be killed.
 
-    Children are killed when ``patience_s`` is over, or at a second stop signal to this process.
+    Children are killed after ``patience_s`` seconds, or at a second stop signal to this process.
     """
     live = [child for child in children if child.process is not None]
     for child in live:
@@ -116,7 +116,7 @@ class Signals:
         signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         for number in STOP_SIGNALS:
             if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
-                continue  # started to outlive its terminal
+                continue  # the process was started to outlive its terminal
             self._before[number] = signal.signal(number, self._stop)
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _nothing)
         return self
@@ -124,12 +124,12 @@ class Signals:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         signal.set_wakeup_fd(-1)
         for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal.signal gave us
+            signal.signal(number, handler)  # type: ignore[arg-type]  # values that signal.signal returned
         os.close(self._read)
         os.close(self._write)
 
     def wait(self, seconds: float) -> None:
-        """Return at the next signal, or when the time is over."""
+        """Wait for the next signal, but at most ``seconds``."""
         select.select([self._read], [], [], max(0.0, seconds))
         with suppress(BlockingIOError):
             os.read(self._read, 4096)
@@ -139,4 +139,4 @@ class Signals:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: without a handler the signal would not wake us."""
+    """Do nothing. Without a handler, the signal would not end the wait."""

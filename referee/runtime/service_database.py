@@ -14,11 +14,11 @@ from referee.settings import Settings
 
 
 class NoDatabase(RefereeError):
-    """Raised if a data directory has no database."""
+    """Signal that a data directory has no database."""
 
 
 def load_settings(data: Path | None) -> Settings:
-    """Return the settings. ``data`` replaces $REFEREE_DATA in this process and its children."""
+    """Return the settings. If given, ``data`` replaces $REFEREE_DATA in this process and its children."""
     if data is not None:
         os.environ["REFEREE_DATA"] = str(data.expanduser().resolve())
     return Settings.load()
@@ -44,7 +44,7 @@ def open_database(data: Path | None) -> tuple[Settings, Database]:
 def open_or_create_database(
     data: Path | None, *, settle: Callable[[Session], object] | None = None
 ) -> tuple[Settings, Database]:
-    """Open the database; create it or upgrade its schema if necessary. ``settle`` is that of ``upgrade``."""
+    """Open the database, and create it or upgrade its schema if necessary. ``settle`` is passed to ``upgrade``."""
     settings = load_settings(data)
     database = Database.from_settings(settings)
     upgrade(database, settle=settle)

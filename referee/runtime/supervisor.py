@@ -1,4 +1,4 @@
-"""Supervise the processes of a service: start them in order, restart those that die, stop them all."""
+"""Supervise the processes of a service: start them in order, restart those that die, and stop them all."""
 
 import http.client
 import socket
@@ -15,36 +15,36 @@ from referee.runtime.processes import Child, Signals, stop
 
 READY_S = 60.0
 REDIS_READY_S = 20.0
-DEATHS_BEFORE_READY = 3  # a child that dies this often before the service is ready is not going to recover
+DEATHS_BEFORE_READY = 3  # start-up fails if a child dies this often before the service is ready
 STOP_S = 8.0
 REDIS_STOP_S = 5.0
 API_THREADS = 64
 
 
 class StartFailed(RefereeError):
-    """Raised if the service does not start, with the last log lines of the processes that failed."""
+    """Signal that the service does not start, with the last log lines of the processes that failed."""
 
 
-class Stopped(Exception):  # not an error
-    """Raised on a stop signal while the service is starting."""
+class Stopped(Exception):  # no RefereeError, because it is not an error
+    """Signal that a stop of this process was requested."""
 
 
 @dataclass(slots=True)
 class Supervisor:
-    """Run one service in one data directory; ``run`` returns after a stop signal."""
+    """Run one service in one data directory until a stop signal."""
 
     data_dir: DataDir
     environment: dict[str, str]
     listener: socket.socket
     workers: int
-    say: Callable[[str], None]  # shows a message
+    say: Callable[[str], None]  # prints a message
     embedded_redis: bool
     signals: Signals = field(default_factory=Signals, init=False)
     redis: Child | None = field(default=None, init=False)
     children: list[Child] = field(default_factory=list, init=False)
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Start all processes, call ``ready`` once the service answers, and watch them. Stop them all in any case."""
+        """Start all processes, call ``ready`` once the service answers, and watch them. Stop them all at the end."""
         with self.signals:
             try:
                 if self.embedded_redis:
@@ -61,10 +61,10 @@ class Supervisor:
     # -- starting --
 
     def _start_redis(self) -> None:
-        """Start our own server. Set aside data that it cannot read: the database does not depend on it."""
+        """Start the embedded server. Set aside data that it cannot read, since the database does not depend on it."""
         path = self.data_dir.socket()
         if embedded.shut_down_orphan(path, self.signals.wait):
-            self.say("shut down a Redis server that an earlier run had left behind; its data is kept")
+            self.say("shut down a Redis server that an earlier run had left running; its data is kept")
         self.redis = embedded.create_child(self.data_dir, self.environment)
         self.redis.start()
         try:
@@ -73,14 +73,14 @@ class Supervisor:
             aside = embedded.set_data_aside(self.redis)
             if aside is None:
                 raise
-            self.say(f"{error}\nits data is moved to {aside}; no results are in it")
+            self.say(f"{error}\nIts data was moved to {aside}; it contains no results.")
             stop([self.redis], REDIS_STOP_S, self.signals)
             self.redis.deaths = 0
             self.redis.start()
             self._wait_for_redis(path)
 
     def _wait_for_redis(self, path: Path) -> None:
-        self._wait(lambda: embedded.is_answering(path), REDIS_READY_S, "the embedded Redis server does not answer")
+        self._wait(lambda: embedded.is_answering(path), REDIS_READY_S, "The embedded Redis server does not answer.")
 
     def _start_service(self) -> None:
         self.children = [
@@ -90,10 +90,10 @@ class Supervisor:
         ]
         for child in self.children:
             child.start()
-        self._wait(self._answers, READY_S, "the service does not answer /readyz")
+        self._wait(self._answers, READY_S, "The service does not answer at /readyz.")
 
     def _python(self, name: str, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Child:
-        # -P, so that no file in the current folder is imported as a part of the service.
+        # -P prevents importing files from the current folder as part of the service.
         return Child(
             name,
             [sys.executable, "-P", *arguments],
@@ -137,7 +137,7 @@ class Supervisor:
 
     def _address(self) -> tuple[str, int]:
         host, port = self.listener.getsockname()[:2]
-        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104  # recognised, not bound
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104  # compared, not bound
 
     # -- watching and stopping --
 
@@ -145,7 +145,7 @@ class Supervisor:
         return ([self.redis] if self.redis else []) + self.children
 
     def _watch(self) -> float:
-        """Notice dead children and restart those that are due. Return the seconds until the next restart."""
+        """Detect dead children and restart those that are due. Return the seconds until the next check is needed."""
         now = time.monotonic()
         pause_s = 5.0
         for child in self._all():
@@ -159,7 +159,7 @@ class Supervisor:
         return pause_s
 
     def _stop(self) -> None:
-        """Stop all processes concurrently, and Redis last: the others release their locks through it."""
+        """Stop all processes concurrently, but Redis last, because the others release their locks through it."""
         killed = stop(self.children, STOP_S, self.signals)
         if self.redis is not None:
             killed += stop([self.redis], REDIS_STOP_S, self.signals)

@@ -1,4 +1,4 @@
-"""The SDK for bot authors in Python: it handles HTTP, signatures and JSON. See `docs/sdk.md`."""
+"""Provide the SDK for bot authors in Python, which handles HTTP, signatures and JSON. See `docs/sdk.md`."""
 
 from referee.sdk.bot import Bot, Question, decides
 from referee.sdk.observations import OBSERVATIONS, PoolNap, PrinceAlbert, Prisoners, RummyRoyal, SaintPoker, members

@@ -1,4 +1,4 @@
-"""A bot as functions by game and phase. ``serving`` puts it online, ``replaying`` tries it on a log."""
+"""Define a bot by functions for games and phases. ``serving`` serves it over HTTP; ``replaying`` runs it on a log."""
 
 import logging
 import traceback
@@ -15,17 +15,17 @@ from referee.sdk.views import View
 Seen = TypeVar("Seen", bound=Observation)
 Function = TypeVar("Function", bound=Callable[..., Json | None])
 
-LONGEST_ERROR = 1_000  # characters of an error message that are reported
+LONGEST_ERROR = 1_000  # characters; longer error messages are truncated in answers
 
 log = logging.getLogger("referee.sdk")
 
 
 class Question(Generic[Seen]):
-    """A question of the referee. ``seen`` is all that your seat may see, ``legal_actions`` what it may answer.
+    """Represent a question of the referee. ``seen`` is your seat's observation, and ``legal_actions`` are its choices.
 
-    ``default_action`` is played if there is no valid answer; ``new_events`` are the events since your last question;
-    ``number`` counts the questions of your seat in this match, from 0; ``match`` and ``time`` are the members of these
-    names in the protocol. ``legal_actions`` and ``default_action`` are plain JSON, ready to be returned.
+    ``default_action`` is played if there is no valid answer. ``new_events`` are the events since your last question.
+    ``number`` is the number of the question in this match for your seat, from 0. ``match`` and ``time`` are the members
+    with these names in the protocol. ``legal_actions`` and ``default_action`` are plain JSON that you can return.
     """
 
     def __init__(self, body: Json) -> None:
@@ -48,7 +48,7 @@ Decider = Callable[[Question[Any]], Json | None]
 
 
 def decides(game: str, *only: str) -> Callable[[Function], Function]:
-    """Mark a method of a ``Bot`` as the one that decides in these phases of the game (in all if none is named).
+    """Mark a method of a ``Bot`` to decide in these phases of the game, or in all phases if none is given.
 
     Raise ``BadOption`` for an unknown game or phase.
     """
@@ -56,14 +56,14 @@ def decides(game: str, *only: str) -> Callable[[Function], Function]:
 
     def mark(function: Function) -> Function:
         known: tuple[tuple[str, str], ...] = getattr(function, "decides", ())
-        function.decides = (*known, *wanted)  # type: ignore[attr-defined]  # any function takes attributes
+        function.decides = (*known, *wanted)  # type: ignore[attr-defined]  # functions can have attributes
         return function
 
     return mark
 
 
 class Bot:
-    """A bot that decides by the function registered for a phase, else by ``decide``, which plays the default action.
+    """Decide with the function registered for a phase, or else with ``decide``, which plays the default action.
 
     Subclass it and mark methods with ``@decides(game, phase)``, or create one and decorate functions with
     ``@bot.decides(game, phase)``. A function takes a ``Question`` and returns an action, or None for the default.
@@ -71,7 +71,7 @@ class Bot:
 
     name = "sdk bot"
     version = "1"
-    max_concurrent_requests = 8  # questions answered concurrently, in several threads
+    max_concurrent_requests = 8  # questions answered concurrently, each in a thread
 
     def __init__(self, name: str | None = None, version: str | None = None) -> None:
         self.name = name or self.name
@@ -82,7 +82,7 @@ class Bot:
                 self._register(place, getattr(self, attribute))
 
     def decides(self, game: str, *only: str) -> Callable[[Function], Function]:
-        """Register the decorated function for these phases; see ``decides`` in this module."""
+        """Register the decorated function for these phases, like the function ``decides`` of this module."""
         wanted = _check_phases(game, only)
 
         def register(function: Function) -> Function:
@@ -93,30 +93,30 @@ class Bot:
         return register
 
     def decide(self, question: Question[Any]) -> Json | None:
-        """Decide in phases without a function of their own. Override this; None plays the default action."""
+        """Decide in phases that have no function. Override this method; None plays the default action."""
         return None
 
     def on_notice(self, notice: View) -> None:
-        """Handle a ``match_end`` or ``group_end``. Override this; it does nothing."""
+        """Handle a notice of type ``match_end`` or ``group_end``. Override this method, which does nothing."""
 
     @property
     def games(self) -> list[str]:
-        """The games of the manifest: those with a function of their own, or all."""
+        """Return the games for the manifest: those with functions, or all if none has or ``decide`` is overridden."""
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 
     def answer_question(self, question: Question[Any]) -> Json:
-        """Return the action for a question; raise whatever the registered function raises."""
+        """Return the action for a question. Exceptions of the registered function are not caught."""
         action = self._deciders.get((question.game, question.phase), self.decide)(question)
         return question.default_action if action is None else action
 
     def answer(self, body: Json) -> Json:
-        """Return the reply to the body of a ``/decide``. If a function raises, log the error, report it to the bot's
-        owner and play the default action."""
+        """Return the reply to the body of a call to ``/decide``. If a function raises an exception, log it, report it
+        to the bot's owner in the reply, and play the default action."""
         id = body["decision"]["id"]
         try:
             return {"decision": id, "action": self.answer_question(Question(body))}
-        except Exception as error:  # whatever the author's function raises
+        except Exception as error:  # the function of the author may raise anything
             log.exception("no decision in %s; the default action is played", id)
             text = "".join(traceback.format_exception_only(error)).strip()[:LONGEST_ERROR]
             return {"decision": id, "action": body["default_action"], "error": text.encode(errors="replace").decode()}

@@ -1,6 +1,6 @@
-"""Typed observations of each game. Their meaning is on the game's rules page; ``members`` returns it.
+"""Declare the types of each game's observation. ``members`` returns the explanations on the game's rules page.
 
-A card is ``"Th"``; values by seat are tuples with one entry per seat.
+A card is a text like ``"Th"``; values by seat are tuples with one entry per seat.
 """
 
 import re
@@ -15,7 +15,7 @@ Suit = Literal["c", "d", "h", "s"]
 
 
 class Observation(ReadOnly):
-    """The members of the observation in every game."""
+    """Declare the members that the observations of all games have."""
 
     game: str
     seat: Seat
@@ -202,13 +202,13 @@ OBSERVATIONS: dict[str, type[Observation]] = {
 
 
 def phases(game: str) -> tuple[str, ...]:
-    """Return the phases in which a game asks, as its rules page names them; raise ``NoSuchGame``."""
+    """Return the phases in which a game asks questions, from its rules page. Raise ``NoSuchGame``."""
     named = re.findall(r"^<!-- action: (.+) -->$", rules_page(game), re.MULTILINE)
     return tuple(dict.fromkeys(" ".join(named).split()))
 
 
 def members(game: str) -> dict[str, str]:
-    """Return the meaning of each member of the game's observation, from its rules page; raise ``NoSuchGame``."""
+    """Return the explanation of each member of the game's observation, from its rules page. Raise ``NoSuchGame``."""
     section = rules_page(game).partition("## What your bot sees")[2].partition("\n## ")[0]
     explained: dict[str, str] = {}
     for names, meaning in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", section, re.MULTILINE):

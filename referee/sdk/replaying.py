@@ -1,4 +1,4 @@
-"""Put the questions of a finished match to a bot, without a server."""
+"""Replay a finished match and ask a bot its questions, without a server."""
 
 import gzip
 import json
@@ -19,10 +19,10 @@ from referee.sdk.bot import Bot, Question
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A question of the log, put to the bot. ``action`` is its answer, ``played`` the action in the log.
+    """Hold a question from the log, the bot's answer ``action``, and ``played``, the action in the log.
 
-    ``n`` is the number of the decision point in the log. If ``legal`` is false, ``error`` says why the answer is not
-    legal, or what the bot raised (then ``action`` is None).
+    ``n`` is the number of the decision point in the log. If ``legal`` is false, ``error`` is the reason why the answer
+    is not legal, or the exception that the bot raised, in which case ``action`` is None.
     """
 
     n: int
@@ -34,9 +34,9 @@ class Replayed:
 
 
 def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Replayed]:
-    """Put every question that ``seat`` (from 0) was asked in the match to the bot. The match continues as recorded.
+    """Ask the bot every question to ``seat`` (counted from 0) in the match, which continues as recorded.
 
-    ``log`` is a file (possibly ``.gz``) or its lines. Raise ``BadLog`` if it is invalid and ``BadOption`` if there is
+    ``log`` is a file, plain or gzipped, or its lines. Raise ``BadLog`` if it is invalid, and ``BadOption`` if there is
     no such seat.
     """
     lines = _lines(log)
@@ -66,7 +66,7 @@ def _replay_question(bot: Bot, match: Match, questions: Questions, played: Json)
     question: Question[Any] = Question(json.loads(body))
     try:
         action = bot.answer_question(question)
-    except Exception as error:  # noqa: BLE001  # whatever the author's function raises is reported
+    except Exception as error:  # noqa: BLE001  # any exception of the author's function is reported
         return Replayed(request.n, question, None, played, legal=False, error=f"{type(error).__name__}: {error}")
     try:
         match.state.validate_action(questions.seat, action)

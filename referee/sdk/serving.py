@@ -1,4 +1,4 @@
-"""Serve a bot of the SDK over HTTP: protocol 2 with signature checks, on the server of the standard library."""
+"""Serve a bot of the SDK over HTTP, with signature checks (protocol 2), on the server of the standard library."""
 
 import hashlib
 import hmac
@@ -19,18 +19,18 @@ from referee.sdk.bot import Bot
 from referee.sdk.views import View
 
 CLOCK_TOLERANCE_S = 300
-ANSWERS_KEPT = 1000  # so that a repeated question gets the same answer
+ANSWERS_KEPT = 1000  # answers that are kept so that a repeated question gets the same answer
 MAX_BODY_BYTES = 4 * 1024 * 1024
 
 
 def serve(
     bot: Bot, port: int = 9000, *, host: str = "127.0.0.1", secret: str = "", secret_file: str | Path | None = None
 ) -> None:
-    """Serve until Ctrl-C and print the URL; port 0 takes a free port.
+    """Print the URL of the bot and serve it until Ctrl-C. Port 0 selects a free port.
 
-    With a ``secret`` (``whsec_…``; raise ``ValueError`` if malformed), calls that the referee did not sign get a 401.
-    Without one, the bot plays with anybody but cannot prove that the address is yours. If no ``secret`` is given,
-    ``secret_file`` is read at each call, so it can be written while the bot runs.
+    With a ``secret`` (``whsec_…``), calls that the referee did not sign are answered with 401. Raise ``ValueError`` if
+    it is malformed. Without a secret, the bot answers all calls but cannot prove that the address is yours. If no
+    ``secret`` is given, ``secret_file`` is read at each call, so it can be written while the bot runs.
     """
     with serving(bot, port, host=host, secret=secret, secret_file=secret_file) as url:
         print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # the caller needs the URL
@@ -50,7 +50,7 @@ def serving(
     secret_file: str | Path | None = None,
     now: Callable[[], float] = time.time,
 ) -> Iterator[str]:
-    """Serve in the background while the block runs; yield the URL."""
+    """Serve the bot in a background thread while the block runs, and yield its URL."""
     desk = Desk(bot, secret, now, Path(secret_file) if secret_file else None)
     server = _Server((host, port), _desk(desk))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -64,7 +64,7 @@ def serving(
 
 
 class Desk:
-    """The replies of the bot to each call: the protocol without HTTP."""
+    """Implement the protocol without HTTP: return the bot's reply to each call."""
 
     def __init__(self, bot: Bot, secret: str, now: Callable[[], float], secret_file: Path | None = None) -> None:
         if secret:
@@ -73,7 +73,7 @@ class Desk:
         self._secret = secret
         self._secret_file = secret_file
         self._now = now
-        self._nonce_key = secrets.token_bytes(32)  # used without a secret
+        self._nonce_key = secrets.token_bytes(32)  # used if there is no secret
         self._answers: OrderedDict[bytes, bytes] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -81,7 +81,7 @@ class Desk:
         return 200, dumps(self._bot.manifest())
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Return the status and the body of the reply."""
+        """Return the HTTP status and the body of the reply to a POST request."""
         try:
             secret = current_secret(self._secret, self._secret_file)
         except ValueError as error:
@@ -135,12 +135,12 @@ class Desk:
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 100
-    block_on_close = False  # close does not wait for the connections of unfinished matches
+    block_on_close = False  # server_close does not wait for connections of unfinished matches
 
 
 def _desk(desk: Desk) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # one connection for a whole match
+        protocol_version = "HTTP/1.1"  # so that a match uses a single connection
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""Read-only JSON objects whose members are attributes as well."""
+"""Provide read-only JSON objects with their members as attributes."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -7,9 +7,9 @@ from referee.match.canonical import Json
 
 
 class ReadOnly(Mapping[str, Any]):
-    """A read-only JSON object: ``view.hand`` or ``view["hand"]``. Its lists are tuples, its objects views.
+    """Represent a read-only JSON object with members as ``view.hand`` or ``view["hand"]``, lists as tuples.
 
-    A member named like a keyword of Python (``from`` in Saint Poker's river) is available as ``view["from"]`` only.
+    A member named like a Python keyword (``from`` in Saint Poker's river) is available only as ``view["from"]``.
     """
 
     __slots__ = ("_members",)
@@ -18,7 +18,7 @@ class ReadOnly(Mapping[str, Any]):
         object.__setattr__(self, "_members", {name: _read_only(value) for name, value in members.items()})
 
     def to_json(self) -> Json:
-        """Return plain dicts and lists, which may be changed."""
+        """Return a copy as plain dicts and lists, which may be changed."""
         return {name: _plain(value) for name, value in self.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -52,7 +52,7 @@ class ReadOnly(Mapping[str, Any]):
 
 
 class View(ReadOnly):
-    """A view without declared members: type checkers accept any."""
+    """Represent an object without declared members, of which type checkers accept any."""
 
     __slots__ = ()
 

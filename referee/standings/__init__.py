@@ -1,4 +1,4 @@
-"""Standings of a tournament from its results: tables with tie-breaks, crosstables, error bars, luck-adjusted scores.
+"""Compute standings from results: tables with tie-breaks, crosstables, error bars and luck-adjusted scores.
 
 All functions are pure; the order of the results does not matter.
 """

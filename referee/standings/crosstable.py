@@ -1,4 +1,4 @@
-"""Head-to-head results, seats and opponents of entrants."""
+"""Compute head-to-head results and count the seats and opponents of entrants."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -10,8 +10,8 @@ from referee.standings.results import MatchOutcome, comparisons
 
 
 class HeadToHead(NamedTuple):
-    """Results of an entrant against one rival: matches at the same table, and half points (per match 2 when placed
-    ahead of the rival, 1 when tied, 0 when behind)."""
+    """Hold the results of an entrant against one rival: matches at the same table, and half points (per match 2 if
+    placed ahead of the rival, 1 if tied, 0 if behind)."""
 
     matches: int
     half_points: int
@@ -22,7 +22,7 @@ class HeadToHead(NamedTuple):
 
     @property
     def lead(self) -> int:
-        """Return matches ahead of the rival minus matches behind: positive if the entrant leads."""
+        """Return the number of matches ahead of the rival minus matches behind, positive if the entrant leads."""
         return self.half_points - self.matches
 
 
@@ -49,7 +49,7 @@ def crosstable(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]) -
 
 
 def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[MatchOutcome]) -> Crosstable:
-    """Return the crosstable of pairs in the same group. Groups must be disjoint."""
+    """Return the crosstable of all pairs within the same group. Groups must be disjoint."""
     group_of = {entrant: number for number, group in enumerate(groups) for entrant in group}
     if not group_of:
         return {}
@@ -68,8 +68,8 @@ def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[Mat
 
 @dataclass(frozen=True, slots=True)
 class OpponentCounts:
-    """Matches of one entrant by seat (as many as the largest table has) and by opponent (most frequent first, then in
-    the order of entrants), and its byes."""
+    """Count the matches of one entrant by seat (as many seats as the largest table has) and by opponent (most frequent
+    first, then in the order of entrants), and its byes."""
 
     seats: tuple[int, ...]
     opponents: Mapping[Hashable, int]

@@ -1,4 +1,4 @@
-"""Error bars of points per match: percentile intervals by bootstrap over deal groups."""
+"""Compute error bars of points per match: percentile intervals by bootstrap over deal groups."""
 
 import hashlib
 import hmac
@@ -13,17 +13,17 @@ from referee.standings.results import MatchOutcome, half_points
 
 MIN_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations on each side of a 95 % interval
-# How often a group occurs in a sample, by its random byte: Poisson with mean 1, in steps of 1/256.
+# Occurrences of a group in a sample, by random byte: a Poisson distribution with mean 1, in steps of 1/256.
 COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
-Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units, matches
+Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units of 1/``unit``, and matches
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBar:
-    """Points per match with a 95 % confidence interval.
+    """Hold points per match with a 95 % confidence interval from ``low`` to ``high``.
 
-    ``groups`` is the number of deal groups. With fewer than ``MIN_GROUPS`` there is no interval; with fewer than
-    about eight it is too narrow. Without a match there is no value.
+    ``groups`` is the number of deal groups. With fewer than ``MIN_GROUPS``, the interval is None; with fewer than about
+    eight, it is too narrow. Without a match, ``points_per_match`` is None.
     """
 
     points_per_match: Fraction | None
@@ -37,10 +37,10 @@ def bootstrap(
 ) -> dict[Hashable, ErrorBar]:
     """Return the error bar of every entrant. Byes and seats played by substitutes do not count.
 
-    Matches of one deal group share their cards, so whole groups are resampled: in each sample a group occurs 0, 1, 2 …
-    times, Poisson distributed with mean 1 (Hanley and MacGibbon 2006). The interval omits the same share of samples at
-    both ends, fewer when there are few groups (the expanded percentile interval of Hesterberg 2015). The occurrences
-    of a group depend on ``draw_key`` and its name alone, so the order of the results does not matter.
+    Matches of one deal group share their cards, so whole groups are resampled. The number of times a group occurs in a
+    sample has a Poisson distribution with mean 1 (Hanley and MacGibbon 2006). The interval omits the same share of
+    samples at both ends, fewer if there are few groups (the expanded percentile interval of Hesterberg 2015). The
+    occurrences depend only on ``draw_key`` and the name of the group, so the order of the results does not matter.
     """
     order = dict.fromkeys(entrants)
     unit, groups = _sums_by_group(order, list(outcomes))
@@ -78,7 +78,7 @@ def _tail(groups: int) -> float:
 
 
 def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[MatchOutcome]) -> tuple[int, dict[str, Sums]]:
-    """Return the unit, such that sums are in 1/unit of a point, and the sums of each deal group."""
+    """Return the number of units in a point, and the sums of each deal group in these units."""
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in outcomes}))
     groups: dict[str, Sums] = {}
     for outcome in outcomes:
@@ -92,7 +92,7 @@ def _sums_by_group(entrants: Mapping[Hashable, None], outcomes: Sequence[MatchOu
 
 
 class _Resampling:
-    """The sums of all samples. One large integer per entrant has a bit field for each sample, so that one
+    """Hold the sums of all samples. One large integer per entrant has a bit field for each sample, so that one
     multiplication adds a group to all samples."""
 
     def __init__(self, groups: Mapping[str, Sums], draw_key: bytes, samples: int) -> None:
@@ -114,7 +114,7 @@ class _Resampling:
         return [gained / played for gained, played in zip(points, matches, strict=True) if played]
 
     def _counts(self, group: str, draw_key: bytes) -> int:
-        """Return the occurrences of the group in each sample, one bit field each."""
+        """Return the number of occurrences of the group in each sample, as an integer with one bit field per sample."""
         key = hmac.digest(draw_key, f"bootstrap|{group}".encode(), "sha256")
         fields = bytearray(self._samples * self._width)
         fields[:: self._width] = hashlib.shake_256(key).digest(self._samples).translate(COUNTS)

@@ -1,4 +1,4 @@
-"""Luck-adjusted scores, where a deal group dealt the same cards to several entrants."""
+"""Compute luck-adjusted scores from deal groups that dealt the same cards to several entrants."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ MIN_HOLDERS: Final = 2  # different entrants on the same seat of a deal group
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over matches and its standard error; None with a single deal group."""
+    """Hold a mean over matches and its standard error, which is None for a single deal group."""
 
     value: Fraction
     error: float | None
@@ -22,9 +22,9 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class LuckAdjusted:
-    """An entrant's mean result per match relative to all entrants with the same cards, in points and in returns.
+    """Hold an entrant's mean result per match relative to all entrants with the same cards, in points and in returns.
 
-    ``matches`` is the number of matches compared, ``groups`` that of their deal groups.
+    ``matches`` is the number of compared matches, ``groups`` the number of their deal groups.
     """
 
     points: Mean
@@ -38,10 +38,9 @@ def luck_adjusted(
 ) -> dict[Hashable, LuckAdjusted | None]:
     """Return how much each entrant scored per match above the mean of its seat in the same deals.
 
-    The mean of a seat includes the entrant itself.
-    Only seats that at least ``MIN_HOLDERS`` entrants had in the group are compared; the value is None for entrants
-    without such a seat. Substitutes count for the mean, but their own results are omitted. The errors treat deal
-    groups, not matches, as independent.
+    The mean of a seat includes the entrant itself. Only seats that at least ``MIN_HOLDERS`` entrants had in the group
+    are compared; the value is None for entrants without such a seat. Substitutes count for the mean, but their own
+    results are omitted. The errors treat deal groups, not matches, as independent.
     """
     played = list(outcomes)
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in played}))
@@ -62,11 +61,11 @@ def luck_adjusted(
     }
 
 
-Holders = Sequence[tuple[MatchOutcome, int]]  # matches, and the seat: the same one in all
+Holders = Sequence[tuple[MatchOutcome, int]]  # matches, each with the seat, which is the same in all
 
 
 def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holders]]:
-    """Yield who had each seat of each deal group, where enough entrants can be compared."""
+    """Yield (deal group, holders) for each seat of each deal group that at least ``MIN_HOLDERS`` entrants had."""
     held: dict[tuple[str, int], list[tuple[MatchOutcome, int]]] = {}
     for outcome in outcomes:
         for seat in range(len(outcome.entrants)):
@@ -77,7 +76,7 @@ def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holde
 
 
 def _points_of(holders: Holders, unit: int) -> list[int]:
-    """Return the points in units of 1/``unit``."""
+    """Return the points of each holder in units of 1/``unit``."""
     return [
         half_points(outcome.placements)[seat] * (unit // (2 * (len(outcome.placements) - 1)))
         for outcome, seat in holders
@@ -90,7 +89,7 @@ def _returns_of(holders: Holders) -> list[int]:
 
 @dataclass(slots=True)
 class _Sum:
-    """A sum of fractions: exact by denominator, which is fast for unlike fractions; and as floats by group."""
+    """Sum up fractions, both exactly (by denominator, which is fast for unlike fractions) and as floats by group."""
 
     exact: Counter[int] = field(default_factory=Counter)
     by_group: dict[str, list[float]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Results that standings are computed from: finished matches that count, and their points."""
+"""Represent the results from which standings are computed: finished matches that count, and their points."""
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class MatchOutcome:
-    """A finished match that counts; sequences are by seat.
+    """Represent a finished match that counts. Sequences are by seat.
 
     ``group`` is the deal group; ``tournament_round`` and ``seq`` locate the match in the tournament. ``scored`` is
-    false for seats played by a substitute: they bring their entrant nothing, while the others keep their score. None
-    means that every seat is scored.
+    false for seats played by a substitute: their entrant scores nothing, while the others keep their score. None means
+    that every seat is scored.
     """
 
     entrants: Sequence[Hashable]
@@ -34,7 +34,7 @@ class MatchOutcome:
 
 def half_points(placements: Sequence[int]) -> list[int]:
     """Return for each seat 2 for every opponent placed behind it and 1 for every opponent tied with it."""
-    if len(placements) == 2:  # the most frequent case by far, and four times as fast
+    if len(placements) == 2:  # by far the most frequent case; this is four times as fast
         first, second = placements
         return [2, 0] if first < second else [0, 2] if second < first else [1, 1]
     return [2 * sum(other > own for other in placements) + placements.count(own) - 1 for own in placements]
@@ -46,7 +46,7 @@ def points(placements: Sequence[int]) -> list[Fraction]:
 
 
 def comparisons(outcome: MatchOutcome, seats: Sequence[int]) -> Iterator[tuple[Hashable, Hashable, int]]:
-    """Yield every ordered pair of these seats as (entrant, rival, half points): 2 ahead, 1 tied, 0 behind."""
+    """Yield every ordered pair of these seats as (entrant, rival, half points): 2 if ahead, 1 if tied, 0 if behind."""
     entrants, placements = outcome.entrants, outcome.placements
     for seat in seats:
         own = placements[seat]

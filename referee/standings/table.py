@@ -1,4 +1,4 @@
-"""Standings tables: entrants ranked by the tie-breaks of a format; those still tied share a rank."""
+"""Compute standings: rank entrants by the tie-breaks of a format. Entrants who are still tied share a rank."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
     TournamentFormat.ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
     TournamentFormat.DOUBLE_ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
     TournamentFormat.SWISS: ("points", "buchholz", "head_to_head", "sonneborn_berger", "wins"),
-    # The champion plays all matches, the others few.
+    # The champion plays all matches and the others few, so total points cannot be compared.
     TournamentFormat.GAUNTLET: (
         "points_per_match",
         "head_to_head",
@@ -24,7 +24,7 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
     TournamentFormat.KNOCKOUT: ("bracket",),
     TournamentFormat.LADDER: ("rating", "points_per_match"),
 }
-EXTERNAL_COLUMNS: Final = ("bracket", "rating")  # passed in, because they do not follow from sums over results
+EXTERNAL_COLUMNS: Final = ("bracket", "rating")  # passed in by the caller, because sums over results do not give them
 LOWER_IS_BETTER: Final = ("bracket",)
 COLUMNS: Final[Mapping[str, Callable[[columns.EntrantTotals], Column]]] = {
     "points": columns.total_points,
@@ -38,13 +38,13 @@ Groups = list[list[Hashable]]  # groups of tied entrants, best first
 
 @dataclass(frozen=True, slots=True)
 class RankedEntrant:
-    """One row of the standings.
+    """Represent one row of the standings.
 
     ``points`` are the points of matches (per match the share of opponents placed behind, ties counting half) and of
-    byes. ``matches`` and ``returns`` cover the seats that the entrant played itself, ``wins`` its sole first places.
-    ``rank`` is the rank: 1 + the number of entrants ranked better; entrants whom no tie-break separates share it.
-    ``tie_breaks`` has the values by name, in order; None where one does not apply (``head_to_head``: not tied, or the
-    tied entrants have not all met equally often).
+    byes. ``matches`` and ``returns`` cover the seats that the entrant played itself; ``wins`` is the number of matches
+    in which it alone was first. ``rank`` is 1 + the number of entrants ranked better; entrants whom no tie-break
+    separates share it. ``tie_breaks`` has the values by name, in order, or None for a tie-break that does not apply
+    (``head_to_head`` if the entrant is not tied, or if the tied entrants have not all met equally often).
     """
 
     rank: int
@@ -68,7 +68,7 @@ def compute_standings(
     """Return the standings, best first; entrants with a shared rank are in the order of ``entrants``.
 
     An entrant without a match has 0 points. ``given`` has the columns of ``EXTERNAL_COLUMNS`` that the tie-breaks name:
-    ``bracket``, the ranks of a knockout, or ``rating``, the values of a ladder; entrants missing there come last.
+    ``bracket``, the ranks of a knockout, or ``rating``, the ratings of a ladder. Entrants without a value come last.
     """
     totals = sum_results(entrants, list(outcomes), byes)
     found: dict[str, Mapping[Hashable, Fraction | None]] = {}
@@ -113,10 +113,10 @@ def _to_fractions(entrants: Iterable[Hashable], values: Mapping[Hashable, int]) 
 
 
 def _split_ties(groups: Groups, column: Mapping[Hashable, Fraction | None], *, least: bool = False) -> Groups:
-    """Split each group of tied entrants by this column; those without a value come last."""
+    """Split each group of tied entrants by this column. Entrants without a value come last."""
     split: Groups = []
     for group in groups:
-        level: dict[tuple[int, int] | None, list[Hashable]] = {}  # Fractions hash and compare slowly
+        level: dict[tuple[int, int] | None, list[Hashable]] = {}  # by ratio, because fractions hash and compare slowly
         for entrant in group:
             value = column[entrant]
             level.setdefault(None if value is None else value.as_integer_ratio(), []).append(entrant)
@@ -154,7 +154,7 @@ def _split_repeatedly(group: list[Hashable], met: Mapping[Hashable, Mapping[Hash
 def _scores_among(
     group: list[Hashable], met: Mapping[Hashable, Mapping[Hashable, HeadToHead]]
 ) -> dict[Hashable, Fraction | None] | None:
-    """Return what each of the tied entrants scored against the others; None unless all pairs met equally often."""
+    """Return the points of each tied entrant against the others, or None unless all pairs met equally often."""
     scores: dict[Hashable, Fraction | None] = {}
     times_met = 0
     for entrant in group:

@@ -1,4 +1,4 @@
-"""Totals of each entrant over a tournament, and the tie-break columns computed from them."""
+"""Compute the totals of each entrant over a tournament, and the tie-break columns that follow from them."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from referee.standings.results import MatchOutcome, half_points
 
 
 class ScoredBye(NamedTuple):
-    """A bye that counts: its total points, and the matches it replaces (those of a table of its round)."""
+    """Represent a bye that counts: its total points, and the number of matches that it replaces."""
 
     entrant: Hashable
     points: Fraction
@@ -22,8 +22,8 @@ Column = Mapping[Hashable, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class EntrantTotals:
-    """Totals of each entrant from matches and byes. Points are whole numbers of ``1 / unit``, because adding fractions
-    would take ten times as long."""
+    """Hold the totals of each entrant from matches and byes. Points are integers in units of ``1 / unit``, because
+    adding fractions would take ten times as long."""
 
     unit: int
     outcomes: Sequence[MatchOutcome]
@@ -37,14 +37,14 @@ class EntrantTotals:
 
     @property
     def max_matches(self) -> int:
-        """Return the largest number of matches of any entrant, byes included."""
+        """Return the largest number of matches of any entrant, including those that byes replace."""
         return max((self.matches[entrant] + self.bye_matches[entrant] for entrant in self.points), default=0)
 
 
 def sum_results(
     entrants: Iterable[Hashable], outcomes: Sequence[MatchOutcome], byes: Iterable[ScoredBye] = ()
 ) -> EntrantTotals:
-    """Return the totals of ``entrants``; ignore all others."""
+    """Return the totals of ``entrants``. Ignore all other entrants."""
     gained: dict[Hashable, int] = dict.fromkeys(entrants, 0)
     matches, bye_matches, byes_had, wins, returns = (dict.fromkeys(gained, 0) for _ in range(5))
     scored_byes = [bye for bye in byes if bye.entrant in gained]
@@ -76,7 +76,7 @@ def total_points(totals: EntrantTotals) -> Column:
 
 
 def points_per_match(totals: EntrantTotals) -> Column:
-    """Return points per match played, without byes; 0 without a match."""
+    """Return points per match played, without byes, or 0 for an entrant without a match."""
     played = dict(totals.points)
     for bye in totals.byes:
         played[bye.entrant] -= int(bye.points * totals.unit)
@@ -110,8 +110,8 @@ def buchholz(totals: EntrantTotals) -> Column:
 def sonneborn_berger(totals: EntrantTotals) -> Column:
     """Return the points of the opponents placed behind plus half the points of those tied.
 
-    At each table the sum is divided by the number of opponents. Opponents count as for Buchholz; a bye counts its
-    points times the entrant's own. After FIDE Handbook C.07 (2023), 9.1 and 16.
+    At each table the sum is divided by the number of opponents. Opponents count as for Buchholz. A bye counts as its
+    points times the entrant's own points. This extends FIDE Handbook C.07 (2023), 9.1 and 16.
     """
     contribution, scale = _contributions(totals), _scale(totals)
     own = totals.points
@@ -134,7 +134,7 @@ def sonneborn_berger(totals: EntrantTotals) -> Column:
 
 
 def _contributions(totals: EntrantTotals) -> Mapping[Hashable, int]:
-    """Return what each entrant contributes to its opponents' columns: its points, with missed matches as ties."""
+    """Return the points that each entrant contributes to its opponents' columns, with missed matches as ties."""
     half, full = totals.unit // 2, totals.max_matches
     return {
         entrant: gained + half * (full - totals.matches[entrant] - totals.bye_matches[entrant])

@@ -1,4 +1,4 @@
-"""Standings of a tournament, with the tie-breaks and byes of its format."""
+"""Compute the standings of a tournament with the tie-breaks and byes of its format."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -10,7 +10,7 @@ from referee.standings.results import MatchOutcome
 from referee.standings.table import TIE_BREAKS, RankedEntrant, compute_standings
 from referee.standings.totals import ScoredBye
 
-BYES_SCORE: Final = (TournamentFormat.SWISS,)  # in other formats all entrants have equally many byes, or a bye advances
+BYES_SCORE: Final = (TournamentFormat.SWISS,)  # in other formats, all have equally many byes, or a bye lets one advance
 
 RoundBye = tuple[int, Hashable, str]  # tournament round, entrant, reason
 
@@ -24,10 +24,9 @@ def compute_tournament_standings(
     *,
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
 ) -> list[RankedEntrant]:
-    """Return the standings of a tournament of this format (one of ``TIE_BREAKS``), best first; see
-    ``compute_standings``.
+    """Return the standings of a tournament of this format (a key of ``TIE_BREAKS``), best first.
 
-    ``given`` must have ``bracket`` for a knockout and ``rating`` for a ladder.
+    ``given`` must have ``bracket`` for a knockout and ``rating`` for a ladder, as in ``compute_standings``.
     """
     played = list(outcomes)
     scored = scored_byes(format, seats, byes, played)
@@ -35,9 +34,9 @@ def compute_tournament_standings(
 
 
 def scored_byes(format: str, seats: int, byes: Iterable[RoundBye], outcomes: Iterable[MatchOutcome]) -> list[ScoredBye]:
-    """Return the byes that count, each worth ``bye_points`` per match of a table of its round.
+    """Return the byes that count. Each is worth ``bye_points`` per match of a table of its round.
 
-    In duplicate play, tables have several matches, and a bye replaces as many.
+    With duplicate deals, tables have several matches, and a bye replaces as many.
     """
     if format not in BYES_SCORE:
         return []

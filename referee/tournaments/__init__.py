@@ -1,1 +1,1 @@
-"""Tournaments: terms, entries, rounds, progress and standings."""
+"""Manage tournaments: their terms, entries, rounds, progress and standings."""

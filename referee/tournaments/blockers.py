@@ -1,7 +1,7 @@
 """Report tournaments that are blocked by stuck matches.
 
 A tournament must not be decided without the matches that the service failed to play. Its round waits until the
-organiser voids such a match, with or without a rematch, or cancels it, or the operator retries it.
+organiser voids each of them (with or without a rematch) or cancels it, or until the operator retries it.
 """
 
 from typing import Final
@@ -15,23 +15,23 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament
 from referee.webhooks import outbox
 
-MAX_NAMED: Final = 3  # stuck matches listed by id
-REMEDIES: Final = "void each, with or without a rematch, or cancel it; or ask the operator to retry it"
+MAX_NAMED: Final = 3  # stuck matches that the reason lists by id
+REMEDIES: Final = "Void each, with or without a rematch, or cancel it, or ask the operator to retry it."
 
 
 def blocking_reason(session: Session, tournament: Tournament) -> str | None:
-    """Return what blocks the tournament, for its ``status_reason``; None when nothing does."""
+    """Return the ``status_reason`` of a tournament with stuck matches, or None if no match is stuck."""
     is_stuck = StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
     named = list(session.scalars(select(StoredMatch.id).where(*is_stuck).order_by(StoredMatch.id).limit(MAX_NAMED + 1)))
     if not named:
         return None
     count = session.scalars(select(func.count()).where(*is_stuck)).one() if len(named) > MAX_NAMED else len(named)
     matches = ", ".join(named[:MAX_NAMED]) + (f" and {count - MAX_NAMED} more" if count > MAX_NAMED else "")
-    return f"held up by stuck matches: {matches}; {REMEDIES}"
+    return f"Held up by stuck matches: {matches}. {REMEDIES}"
 
 
 def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
-    """Update the ``status_reason`` of the tournament. Return False if it is up to date.
+    """Update the ``status_reason`` of the tournament. Return False if it was up to date already.
 
     If the tournament is blocked, notify its organiser and the owners of bots in stuck matches.
     """

@@ -1,8 +1,8 @@
-"""Read all logs and all results of a tournament in pages, each in a short transaction of its own.
+"""Read all logs and all results of a tournament in pages, each in a separate short transaction.
 
-Logs come in the order in which matches ended, up to the first whose deal group is not closed: a download resumed after
-any of them is complete, even while the tournament runs. Matches cancelled while being played have no result and no
-place in that order; their logs come last, once the tournament and all its deal groups are over.
+Logs are read in the order in which matches ended, up to the first match whose deal group is not closed. A download
+that is resumed after any log is therefore complete, even while the tournament runs. Matches that were cancelled during
+play have no result and no position in that order; their logs are read last, after the end of the tournament.
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from referee.tournaments.tournaments import get_tournament
 from referee.tournaments.watching import last_seq
 
 PAGE_SIZE: Final = 200
-ResultFilter = ColumnElement[bool]  # which results are read
+ResultFilter = ColumnElement[bool]  # an SQL condition on results
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadCursor:
-    """Position of a download: after result ``seq`` and, of matches without result, after the id ``unfinished_id``."""
+    """Hold the position of a download: the last result (``seq``) and the last match without a result."""
 
     seq: int = 0
     unfinished_id: str = ""
@@ -34,10 +34,10 @@ class DownloadCursor:
 
 @dataclass(frozen=True, slots=True)
 class DownloadScope:
-    """What can be downloaded: results up to ``until`` and, if ``ended``, matches without result.
+    """Describe what can be downloaded: results up to ``until`` and, if ``ended``, matches without a result.
 
-    ``logs`` is the number of logs available, ``closed`` of those withheld: their deal group, or that of an earlier
-    match, is not closed.
+    ``logs`` is the number of available logs. ``closed`` is the number of logs that are withheld because the deal group
+    of their match, or of an earlier match, is not closed.
     """
 
     until: int
@@ -48,7 +48,7 @@ class DownloadScope:
 
 @dataclass(frozen=True, slots=True)
 class StoredSize:
-    """Size of logs: compressed bytes and rows."""
+    """Hold the size of stored logs: their compressed bytes and their number of rows."""
 
     size_bytes: int
     rows: int
@@ -56,7 +56,7 @@ class StoredSize:
 
 @dataclass(frozen=True, slots=True)
 class NextLog:
-    """A match whose log is to be read; ``cursor`` is the position after it."""
+    """Identify a match whose log is read next; ``cursor`` is the position after it."""
 
     match_id: str
     cursor: DownloadCursor
@@ -68,9 +68,9 @@ class NextLog:
 
 
 def cursor_after(session: Session, tournament_id: str, match_id: str | None) -> DownloadCursor:
-    """Return the position after the log of this match, the beginning for None.
+    """Return the position after the log of this match, or the beginning if ``match_id`` is None.
 
-    Raise ``BadOption`` if it is not a match of this tournament with a log.
+    Raise ``BadOption`` if the match does not belong to this tournament or has no log.
     """
     if match_id is None:
         return DownloadCursor()
@@ -87,7 +87,7 @@ def cursor_after(session: Session, tournament_id: str, match_id: str | None) -> 
 
 
 def find_scope(session: Session, tournament_id: str, cursor: DownloadCursor) -> DownloadScope:
-    """Return what can be downloaded from this position on. Raise ``NotFound``."""
+    """Return the scope of a download from this position on. Raise ``NotFound`` if the tournament does not exist."""
     any_open = (
         select(DealGroup.id)
         .where(DealGroup.tournament_id == tournament_id, DealGroup.state != DealGroupState.REVEALED)
@@ -120,7 +120,7 @@ def measure_logs(session: Session, tournament_id: str) -> StoredSize:
 def list_next_logs(
     session: Session, tournament_id: str, cursor: DownloadCursor, until: int, ended: bool
 ) -> list[NextLog]:
-    """Return up to ``PAGE_SIZE`` matches whose logs come next after the cursor, [] at the end."""
+    """Return up to ``PAGE_SIZE`` matches whose logs follow the cursor, or [] at the end of the download."""
     columns = (
         StoredMatch.id,
         StoredMatch.status,
@@ -141,7 +141,7 @@ def list_next_logs(
 
 
 def load_gzip_log(session: Session, match_id: str) -> bytes | None:
-    """Return the stored log with its reveal, as gzip members; None when it is damaged."""
+    """Return the stored log with its reveal as concatenated gzip members, or None if it is damaged."""
     try:
         return logs.read_log_file(session, session.get_one(StoredMatch, match_id), gzipped=True)
     except BadLog:
@@ -149,7 +149,7 @@ def load_gzip_log(session: Session, match_id: str) -> bytes | None:
 
 
 def load_result_seats(session: Session, condition: ResultFilter, *, after: int, until: int) -> list[DownloadSeat]:
-    """Return the seats of the matches with the next results, at most ``PAGE_SIZE`` matches."""
+    """Return the seats of up to ``PAGE_SIZE`` matches with ``after`` < ``seq`` <= ``until``, in order of ``seq``."""
     found = select(Result, StoredMatch).join(StoredMatch, StoredMatch.id == Result.match_id)
     found = found.where(condition, Result.seq > after, Result.seq <= until)
     rows = session.execute(found.order_by(Result.seq).limit(PAGE_SIZE))
@@ -157,15 +157,15 @@ def load_result_seats(session: Session, condition: ResultFilter, *, after: int, 
 
 
 def is_in_tournament(tournament_id: str) -> ResultFilter:
-    """Return the condition for results of a tournament, to be read in order of ``seq``.
+    """Return the SQL condition for results of a tournament that are read in order of ``seq``.
 
-    The concatenation keeps both databases from using the index on the column and sorting all matches for each page.
+    The concatenation prevents the databases from using the index on the column and sorting all matches for each page.
     """
     return StoredMatch.tournament_id.concat("") == tournament_id
 
 
 def _unfinished_with_log(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
-    """Return a query of matches that were cancelled without a result but have a log."""
+    """Return a query of cancelled matches with ids above ``after`` that have a log but no result."""
     query = select(*columns).select_from(StoredMatch).join(MatchLog, MatchLog.match_id == StoredMatch.id)
     query = query.outerjoin(Result, Result.match_id == StoredMatch.id)
     of_these = (

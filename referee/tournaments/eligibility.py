@@ -1,4 +1,4 @@
-"""The condition under which a bot may continue to play in a tournament that it entered."""
+"""Define the condition under which a bot may continue to play in a tournament that it entered."""
 
 from sqlalchemy import ColumnElement, and_, exists, or_
 
@@ -10,11 +10,11 @@ from referee.tournaments.tables import Tournament
 
 
 def may_continue(tournament: Tournament) -> ColumnElement[bool]:
-    """Return the condition for bots that may continue in this tournament.
+    """Return the SQL condition for bots that may continue in this tournament.
 
-    A bot may if it has a certificate that fits; or while a check of its current version, by the current rules and
-    protocol, is pending and the last one passed; or if the tournament, which is no ladder, started before there were
-    certificates.
+    In an unrated tournament, all bots may. In a rated one, a bot needs a valid certificate, or it must have passed its
+    last check while a check of its current version by the current rules and protocol is pending. Bots in tournaments
+    (other than ladders) that started before certificates were introduced are exempt.
     """
     if not tournament.rated:
         return Bot.id.is_not(None)

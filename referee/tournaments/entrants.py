@@ -21,12 +21,12 @@ from referee.tournaments import eligibility
 from referee.tournaments.states import Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
 
-IDS_PER_QUERY: Final = 500  # ids in one query
+IDS_PER_QUERY: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class EntrantSeat:
-    """An entry with the current state of its bot. ``substitute`` is the bot that plays in its place, if any."""
+    """Hold an entry with the current state of its bot. ``substitute`` is the bot that plays in its place, if any."""
 
     bot_id: str
     owner_id: str
@@ -38,11 +38,11 @@ class EntrantSeat:
     substitute: str | None
     bot_status: BotState
     bot_version: str | None
-    certified: bool  # or needs no certificate to continue in this tournament
+    certified: bool  # also true if the bot needs no certificate to continue in this tournament
     plays_game: bool
 
     def is_fit_to_play(self, tournament: Tournament) -> bool:
-        """Return whether the bot itself may be seated."""
+        """Return whether the bot can play its matches itself, without a substitute."""
         return (
             self.bot_status == BotState.VERIFIED
             and self.plays_game
@@ -56,7 +56,7 @@ class EntrantSeat:
         return tournament.frozen_version and self.version is not None and self.bot_version != self.version
 
     def current_player(self, tournament: Tournament) -> str | None:
-        """Return the bot that plays its seats now, or None if there is none."""
+        """Return the id of the bot that now plays the seats of this entry, or None if there is none."""
         if self.withdrawn_at is not None:
             return None
         return self.bot_id if self.is_fit_to_play(tournament) else self.substitute
@@ -65,7 +65,7 @@ class EntrantSeat:
 def load_entrant_seats(
     session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None
 ) -> list[EntrantSeat]:
-    """Return entries (of these bots, or all) in order, except those withdrawn before the start."""
+    """Return the entries of these bots, or all entries in order; omit entries withdrawn before the start."""
     query = _entries_query(tournament)
     if bot_ids is None:
         rows = list(session.execute(query))
@@ -79,10 +79,10 @@ def load_entrant_seats(
 
 
 def load_entrants(session: Session, tournament: Tournament, *, today: bool = False) -> tuple[Entrant, ...]:
-    """Return all who took part from the start or joined later, in the form that the pairing needs.
+    """Return all entrants that took part from the start or joined later, as input for the pairing.
 
-    Ratings are those at the start or, with ``today``, the current ones. For a finished tournament the latter are those
-    of its end, corrected by matches of it that were voided since: matches elsewhere must not change final standings.
+    Ratings are those at the start or, with ``today``, the current ones. For a finished tournament, ``today`` selects
+    the ratings at its end, corrected for its matches that were voided since: other matches must not change standings.
     """
     rated, games = _ratings(session, tournament, today=today)
     return tuple(
@@ -100,9 +100,9 @@ def load_entrants(session: Session, tournament: Tournament, *, today: bool = Fal
 
 
 def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """Return (ratings in micro-points, current numbers of games) by bot, on the ladder of the tournament.
+    """Return ratings in micro-points and current numbers of games on the tournament's ladder, both by bot id.
 
-    Ratings are those of the start, so that they do not depend on when they are read.
+    Without ``today``, ratings are those at the start, so that they do not depend on the time of the call.
     """
     key = hashlib.sha256(dumps(dict(tournament.options))).hexdigest()
     wanted = Ladder.game == tournament.game, Ladder.options_key == key, Ladder.seats == tournament.seats
@@ -135,7 +135,7 @@ def _bots_changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]
 
 
 def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
-    """Return (bot, change of rating) by voids of the tournament's matches after ledger entry ``last``."""
+    """Return (bot id, rating change in micro-points) for the tournament's voids after ledger entry ``last``."""
     voids = select(LedgerEntry.seq).join(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
     voids = voids.where(
         LedgerEntry.kind == EntryKind.VOID, LedgerEntry.seq > last, StoredMatch.tournament_id == tournament.id
@@ -149,7 +149,7 @@ def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: s
 def _ratings_before_later_changes(
     session: Session, tournament: Tournament, ladder_id: str, last: int
 ) -> dict[str, int]:
-    """Return the ratings before the first change after ledger entry ``last``, of bots that have one."""
+    """Return ratings before each bot's first change after ledger entry ``last``; omit bots without such a change."""
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     first = (
         select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq"))
@@ -163,7 +163,7 @@ def _ratings_before_later_changes(
 
 
 def _entrant_seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
-    # Search the stored JSON text: parsing the games of thousands of bots takes longer than everything else.
+    # Search the stored JSON text, because parsing the games of thousands of bots would dominate the time of this call.
     return EntrantSeat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
 
 

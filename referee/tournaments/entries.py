@@ -1,4 +1,4 @@
-"""Enter, withdraw, seed, list and count the entries of a tournament."""
+"""Enter and withdraw bots; seed, list and count the entries of a tournament."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MAX_SEED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class EntryCounts:
-    """Numbers of entries: not withdrawn, and of these asked, ready, absent and played by a substitute; withdrawn."""
+    """Count the entries of a tournament by state. All numbers except ``withdrawn`` omit withdrawn entries."""
 
     entered: int
     withdrawn: int
@@ -37,7 +37,7 @@ class EntryCounts:
 
 @dataclass(frozen=True, slots=True)
 class EnteredBot:
-    """A bot in a tournament, with its current name. ``owner`` is the id of the account."""
+    """Describe a bot in a tournament. ``name`` is its current name, ``owner`` the id of its owner's account."""
 
     name: str
     owner: str
@@ -48,7 +48,7 @@ class EnteredBot:
 def list_entries(
     session: Session, tournament_id: str, *, preflight: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[tuple[TournamentEntry, Bot]]:
-    """Return a page of entries in order, including withdrawn ones."""
+    """Return a page of entries with their bots in order of entry, including withdrawn ones."""
     check_limit(limit)
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id)
@@ -66,14 +66,14 @@ def count_entries(session: Session, tournament_id: str) -> int:
 
 
 def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str, int]:
-    """Return how many bots are entered, by tournament; one without entries is left out."""
+    """Return the number of entered bots by tournament id; omit tournaments without entries."""
     query = select(TournamentEntry.tournament_id, func.count()).group_by(TournamentEntry.tournament_id)
     entered = TournamentEntry.tournament_id.in_(tournament_ids), TournamentEntry.withdrawn_at.is_(None)
     return dict(session.execute(query.where(*entered)).all())
 
 
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
-    """Return how those of these bots that are entered appear in the tables of the tournament, by id."""
+    """Return, by bot id, how these bots appear in the tables of the tournament; omit bots that never entered."""
     columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
     query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
@@ -84,14 +84,14 @@ def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[
 
 
 def load_substitute_names(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, str]:
-    """Return the names of the house players that play for these bots now, by bot id."""
+    """Return, by bot id, the names of the house players that now play for these bots; omit bots without one."""
     query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.substitute_id)
     of_these = TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(bot_ids)
     return dict(session.execute(query.where(*of_these)).all())
 
 
 def count_by_state(session: Session, tournament_id: str) -> EntryCounts:
-    """Return the numbers of entries by state."""
+    """Return the numbers of entries of a tournament by state."""
     there = TournamentEntry.withdrawn_at.is_(None)
     asked, ready, absent = (
         there & (TournamentEntry.preflight == state) for state in (Preflight.ASKED, Preflight.READY, Preflight.ABSENT)
@@ -104,21 +104,21 @@ def count_by_state(session: Session, tournament_id: str) -> EntryCounts:
 def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
     """Enter a verified bot that plays the game. A bot that withdrew may return and keeps its number.
 
-    A bot that enters a running tournament plays from the next round on. Raise ``Conflict`` if the tournament does not
-    accept entries now, ``BadOption`` if the bot does not play the game, ``NoCertificate`` if the tournament is rated
-    and the bot has no valid certificate, ``QuotaExceeded`` if the tournament is full.
+    A bot that enters a running tournament plays from the next round on. Raise ``Conflict`` if the tournament accepts no
+    entries now, or if the bot is unverified or already entered; ``BadOption`` if the bot does not play the game;
+    ``NoCertificate`` if it lacks the certificate for a rated tournament; ``QuotaExceeded`` if the tournament is full.
     """
     tournament = _lock_open_for_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
     if bot.status != BotState.VERIFIED:
-        raise Conflict(f"bot {bot.name!r} is {bot.status}; only verified bots may enter")
+        raise Conflict(f"Bot {bot.name!r} is {bot.status}; only verified bots may enter.")
     if tournament.game not in bot.games:
         raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
     if tournament.rated:
         certificates.require_certificate(session, bot, tournament.game)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
-        raise Conflict(f"bot {bot.name!r} is already entered")
+        raise Conflict(f"Bot {bot.name!r} is already entered.")
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
@@ -131,7 +131,7 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
 
 
 def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
-    """Withdraw a bot: its running matches are played to the end, its other matches are cancelled."""
+    """Withdraw a bot and cancel its unstarted matches. Raise ``NotFound`` if the bot is not entered."""
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is None:
@@ -144,7 +144,7 @@ def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> Tournamen
 
 
 def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | None]) -> Tournament:
-    """Seed entries manually, before the start: 1 is the strongest, None seeds by rating.
+    """Set seeds manually, before the start. The strongest seed is 1; with None, the rating decides.
 
     Raise ``BadOption`` for a bot that is not entered, and for a seed that is out of range or given twice.
     """
@@ -155,7 +155,7 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
         if bot_id not in entered:
             raise BadOption("seeds", f"bot {bot_id} is not entered")
         if seed is not None and not 1 <= seed <= MAX_SEED:
-            raise BadOption("seeds", f"must be 1 to {MAX_SEED}, not {seed}")
+            raise BadOption("seeds", f"must be from 1 to {MAX_SEED}, not {seed}")
         entered[bot_id].seed = seed
     given = [entry.seed for entry in entered.values() if entry.seed is not None]
     if len(set(given)) != len(given):
@@ -168,24 +168,24 @@ def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | No
 def _lock_open_for_entries(session: Session, tournament_id: str) -> Tournament:
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN, *IN_PROGRESS)
     if tournament.status == TournamentState.OPEN:
-        tournament = starting.start_if_due(session, tournament_id)  # it may be due already
+        tournament = starting.start_if_due(session, tournament_id)  # the start time may have passed already
     if tournament.status != TournamentState.OPEN and not tournament.late_entry:
-        raise Conflict(f"the tournament is {tournament.status} and takes no late entries")
+        raise Conflict(f"The tournament is {tournament.status} and takes no late entries.")
     return tournament
 
 
 def _next_number(session: Session, tournament: Tournament) -> int:
     number = count_entries(session, tournament.id)
     if number >= max_entries(tournament.format):
-        raise QuotaExceeded(f"this tournament takes at most {max_entries(tournament.format)} entries")
+        raise QuotaExceeded(f"This tournament takes at most {max_entries(tournament.format)} entries.")
     return number
 
 
 def _join_late(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """Enter the bot from the next round on and have it called now, as the others were before the start.
+    """Enter the bot from the next round on and request the handshake that other bots passed before the start.
 
-    Its version is the one it answers with. A bot that returns keeps its earlier version; otherwise leaving would be a
-    way to change a frozen version.
+    The handshake reports its version. A bot that returns keeps its earlier version; otherwise it could change a frozen
+    version by withdrawing and entering again.
     """
     entry.first_round = rounds.newest_round(session, tournament.id) + 1
     entry.preflight = Preflight.ASKED

@@ -1,4 +1,4 @@
-"""Draft, edit, open, pause, resume and finish tournaments, on request of their organisers."""
+"""Draft, edit, open, pause, resume and finish tournaments at the request of their organisers."""
 
 from typing import Any
 
@@ -17,27 +17,27 @@ from referee.tournaments.terms import Terms
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
-    """Create a tournament not yet open for entries. Parameters and errors are those of ``create_tournament``."""
+    """Create a tournament that is not open for entries yet. See ``create_tournament`` for parameters and errors."""
     return tournaments.create_tournament(session, name, created_by=created_by, status=TournamentState.DRAFT, **terms)
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Change a draft; ``changes`` are fields of ``Terms``. Of an open tournament only ``starts_at`` can be changed.
+    """Change terms of a draft, or ``starts_at`` of an open tournament; ``changes`` are fields of ``Terms``.
 
     Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
     longer be changed.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *BEFORE_START)
     if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
-        raise Conflict("the tournament is open: only starts_at can be changed")
+        raise Conflict("The tournament is open: only starts_at can be changed.")
     if tournament.revision != revision:
-        raise Conflict(f"the tournament has revision {tournament.revision}, the change was made to {revision}")
+        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was made to {revision}.")
     columns = Terms.from_tournament(tournament).with_changes(changes).columns()
     if "starts_at" in changes:
         tournaments.check_starts_ahead(columns["starts_at"], current_time(session))
     for name, value in columns.items():
         setattr(tournament, name, value)
-    tournament.status_reason = None  # it described the previous start time
+    tournament.status_reason = None  # the reason referred to the previous start time
     return mark_changed(session, tournament)
 
 
@@ -63,15 +63,15 @@ def resume(session: Session, tournament_id: str) -> Tournament:
 
 
 def finish(session: Session, tournament_id: str) -> Tournament:
-    """End a ladder: cancel matches that have not started; it finishes when its running matches end.
+    """End a ladder: cancel its unstarted matches, so that it finishes when its running matches have ended.
 
     Raise ``Conflict`` for other formats, which end automatically.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *IN_PROGRESS)
     if tournament.format != TournamentFormat.LADDER:
-        raise Conflict(f"a {tournament.format} ends by itself; only a ladder is ended by its organiser")
+        raise Conflict(f"A {tournament.format} ends automatically; only a ladder is ended by its organiser.")
     cancel_unstarted(session, tournament, "ladder_ended")
-    if tournament.status == TournamentState.PAUSED:  # what a runner gave back before the pause is played out
+    if tournament.status == TournamentState.PAUSED:  # so that matches given back by their runners are played to the end
         _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
     created = session.scalars(select(func.count()).where(StoredMatch.tournament_id == tournament_id)).one()
     tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING

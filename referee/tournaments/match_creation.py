@@ -1,4 +1,4 @@
-"""Create the matches of a round's tables: decide the seats in each leg, and which matches share their cards."""
+"""Create the matches of a round: decide the seats in each leg and which matches share their cards."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,9 +28,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MatchesToCreate:
-    """Matches to create at a table: ``sets`` of them, after ``done`` sets.
+    """Describe the matches to create at a table: ``sets`` sets of matches, after the ``done`` sets that exist.
 
-    A set is one match or, in duplicate deals, one match for each order of the seats.
+    A set is one match or, with duplicate deals, one match for each order of the seats. Tables with equal ``section``
+    share their cards.
     """
 
     table_no: int
@@ -60,7 +61,7 @@ def arrange_tables(
     *,
     master_key: bytes,
 ) -> list[str]:
-    """Create matches at those of the tables whose entrants can all play; return the ids of the matches."""
+    """Create matches at the tables whose entrants can all play; return the ids of the matches."""
     by_entrant = find_players(session, tournament, {entrant for wanted in tables for entrant in wanted.table.entrants})
     played = [wanted for wanted in tables if all(by_entrant.get(entrant) for entrant in wanted.table.entrants)]
     shared = Counter(wanted.section for wanted in played if wanted.section is not None)
@@ -79,13 +80,13 @@ def arrange_tables(
 
 
 def find_players(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
-    """Return the bot that plays for each of these entrants now, or None if there is none."""
+    """Return, by entrant, the id of the bot that now plays for it, or None if there is none."""
     seats = load_entrant_seats(session, tournament, set(entrants))
     return {seat.bot_id: seat.current_player(tournament) for seat in seats}
 
 
 def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
-    """Return the orders of seats in one set of matches of a table."""
+    """Return the orders, as indexes of entrants by seat, in which a table is seated in the matches of one set."""
     seats = tuple(range(tournament.seats))
     if tournament.deal_sharing != DealSharing.DUPLICATE:
         return [seats]
@@ -97,7 +98,7 @@ def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
 def plan_match(
     tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any
 ) -> MatchPlan:
-    """Return the plan of a match, with the bots that play for the entrants now."""
+    """Return the plan of a match with the bots that now play for the entrants; ``more`` has further fields of it."""
     return MatchPlan(
         game=tournament.game,
         bots=[players[entrant] or entrant for entrant in entrants],
@@ -114,7 +115,7 @@ def plan_match(
 def count_sets(
     session: Session, tournament: Tournament, tournament_round: int, tables: Sequence[int]
 ) -> dict[int, int]:
-    """Return how many sets of matches each of these tables has."""
+    """Return the number of sets of matches by table; omit tables without matches."""
     query = select(StoredMatch.table_no, func.max(StoredMatch.leg)).where(StoredMatch.tournament_id == tournament.id)
     query = query.where(StoredMatch.tournament_round == tournament_round, StoredMatch.table_no.in_(tables)).group_by(
         StoredMatch.table_no

@@ -1,4 +1,4 @@
-"""Matchmaking of continuous ladders: keep the configured number of matches open while the ladder runs."""
+"""Create the matches of continuous ladders: keep the configured number of matches open while a ladder runs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ MAX_RECENT_MATCHES: Final = 1000  # recent matches in which meetings and seats a
 
 @dataclass(frozen=True, slots=True)
 class NextTables:
-    """Tables to create after match number ``serial`` of the ladder."""
+    """Hold the tables (entrants by seat) to create after match number ``serial`` of the ladder."""
 
     serial: int
     tables: Sequence[tuple[str, ...]]
@@ -36,7 +36,7 @@ def is_ending(tournament: Tournament) -> bool:
 
 
 def last_serial(session: Session, tournament_id: str) -> int:
-    """Return the number of the ladder's last match, 0 before the first. Matches are numbered as tables."""
+    """Return the number of the ladder's last match (stored as its table number), or 0 before the first."""
     newest = select(func.max(StoredMatch.table_no)).where(
         StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round.is_(None)
     )
@@ -44,7 +44,7 @@ def last_serial(session: Session, tournament_id: str) -> int:
 
 
 def choose_tables(session: Session, tournament: Tournament) -> NextTables | None:
-    """Return the next tables; None while enough matches are open or no entrants are free."""
+    """Return the next tables, or None while enough matches are open or too few entrants are free."""
     busy, in_flight = _count_open_matches(session, tournament)
     want = int(tournament.format_options["at_once"]) - in_flight
     if want <= 0:
@@ -63,7 +63,7 @@ def choose_tables(session: Session, tournament: Tournament) -> NextTables | None
 
 
 def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables, *, master_key: bytes) -> bool:
-    """Create matches at the tables, unless another process has created some since they were chosen."""
+    """Create matches at the tables. Return False if none is created, for example because another process did so."""
     if last_serial(session, tournament.id) != wanted.serial:
         return False
     players = find_players(session, tournament, {entrant for table in wanted.tables for entrant in table})
@@ -76,12 +76,12 @@ def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables,
 
 
 def _count_recent_games(entered: Sequence[Entrant], seat_counts: dict[str, list[int]]) -> list[Entrant]:
-    """Return the entrants with at least as many games as they recently played in this ladder."""
+    """Return the entrants with ``games`` raised to at least the number that they recently played in this ladder."""
     return [replace(entrant, games=max(entrant.games, sum(seat_counts.get(entrant.id, ())))) for entrant in entered]
 
 
 def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
-    """Return (number of open matches by entrant, number of open matches)."""
+    """Return the number of open matches by entrant, and the number of all open matches."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(entrant, MatchSeat.match_id).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
     rows = session.execute(
@@ -93,7 +93,7 @@ def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[
 def _recent_meetings(
     session: Session, tournament: Tournament, serial: int
 ) -> tuple[dict[frozenset[str], int], dict[str, list[int]]]:
-    """Return (meetings by pair, times in each seat by entrant) of recent matches, including open ones."""
+    """Count meetings by pair, and matches by entrant and seat, in recent matches, including open ones."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(MatchSeat.match_id, MatchSeat.seat, entrant).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
     query = query.where(

@@ -14,7 +14,7 @@ from referee.tournaments.tables import TournamentRound
 def load_outcomes(
     session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None
 ) -> list[MatchOutcome]:
-    """Return the finished matches in order of ``seq``: those above ``after``, at most the ``newest`` last ones.
+    """Return finished matches with ``seq`` above ``after``, in order of ``seq``; at most the last ``newest`` of them.
 
     Seats played by substitutes are not scored.
     """
@@ -47,7 +47,7 @@ def load_outcomes(
 
 
 def load_byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]]:
-    """Return (round, bot, reason) of the byes of ended rounds. In a running round, a bye would reveal pairings."""
+    """Return (round, bot id, reason) for each bye of an ended round. Byes of running rounds would reveal pairings."""
     query = select(TournamentRound.number, TournamentRound.byes).where(
         TournamentRound.tournament_id == tournament_id, TournamentRound.ended_at.is_not(None)
     )
@@ -56,5 +56,5 @@ def load_byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]
 
 
 def scored_seats(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
-    """Return by seat whether the entrant itself played, not a substitute; () if all did."""
+    """Return, by seat, whether the entrant itself played rather than a substitute; return () if all entrants did."""
     return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

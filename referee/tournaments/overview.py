@@ -1,4 +1,4 @@
-"""Load an overview of the service in a few fast queries: running matches, tournaments, counts."""
+"""Load an overview of the service in a few fast queries: running matches, tournaments and counts."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -19,10 +19,10 @@ MAX_TOURNAMENTS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Running matches, oldest first, unfinished tournaments, and counts.
+    """Hold running matches (oldest first), tournaments in progress (newest first) and counts.
 
-    ``counts`` has the numbers of matches ``running`` and ``waiting``, of ``results``, and of ``tournaments`` running
-    and ``open`` for entries.
+    ``counts`` has the numbers of ``running`` matches, of ``waiting`` matches, of ``results``, of running
+    ``tournaments``, and of tournaments ``open`` for entries.
     """
 
     matches: list[StoredMatch]
@@ -43,7 +43,7 @@ def load_overview(session: Session) -> Overview:
 
 
 def _counts(session: Session) -> dict[str, int]:
-    """Return the counts without counting finished matches, which may be very many: the last result has their number."""
+    """Return the counts. Counting all results would be slow, so take their number from the last result."""
     match_states = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(PLAYABLE))
     counted = TournamentState.RUNNING, TournamentState.OPEN
     tournament_states = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))

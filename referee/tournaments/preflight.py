@@ -1,4 +1,4 @@
-"""The preflight: before a tournament starts every bot must pass a handshake; those that fail are absent until they do.
+"""Run the preflight: request a handshake with every bot before the tournament starts. Bots that fail it are absent.
 
 While the tournament runs, the same code marks changed versions, and seats and removes substitutes.
 """
@@ -19,10 +19,10 @@ from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.webhooks import outbox
 
-TIME_LIMIT: Final = timedelta(seconds=60)  # a handshake takes a few seconds, more only if the service is overloaded
+TIME_LIMIT: Final = timedelta(seconds=60)  # a handshake takes a few seconds, or longer if the service is overloaded
 TIME_LIMIT_PER_BOT: Final = timedelta(seconds=0.1)
 RETRY_AFTER: Final = timedelta(seconds=60)
-ENTRIES_PER_STEP: Final = 200  # entries settled in one transaction
+ENTRIES_PER_STEP: Final = 200  # entries updated in one transaction
 
 
 def request_handshakes(session: Session, tournament: Tournament, moment: datetime) -> None:
@@ -56,8 +56,8 @@ def needs_update(session: Session, tournament: Tournament, moment: datetime) -> 
 def update_entries(session: Session, tournament: Tournament) -> None:
     """Update up to ``ENTRIES_PER_STEP`` entries.
 
-    Record who is ready or absent, mark changed versions, seat substitutes where needed, remove them where the bot is
-    back, and request another handshake with absent bots.
+    Record which bots are ready or absent, mark changed versions, seat substitutes where needed, remove them when the
+    bot can play again, and request another handshake with absent bots.
     """
     moment = current_time(session)
     _mark_ready(session, tournament)
@@ -77,7 +77,7 @@ def update_entries(session: Session, tournament: Tournament) -> None:
 
 
 def _mark_ready(session: Session, tournament: Tournament) -> None:
-    """Mark bots as ready in one statement where nothing else changes, which is true of nearly all."""
+    """Mark bots as ready in one statement if nothing else about them changes, which is the case for nearly all."""
     of_bot = Bot.id == TournamentEntry.bot_id
     passed = select(Bot.id).where(of_bot, Bot.status == BotState.VERIFIED, Bot.handshake_state == CheckState.IDLE)
     passed = passed.where(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
@@ -93,7 +93,7 @@ def _mark_ready(session: Session, tournament: Tournament) -> None:
 
 
 def _entries_to_update(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
-    """Return a query of entries that need an update. An update by ``update_entries`` removes an entry from it."""
+    """Return a query of entries that need an update. It no longer finds an entry after ``update_entries``."""
     entry, verified, idle = TournamentEntry, Bot.status == BotState.VERIFIED, _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
     out_of_order = or_(
@@ -117,7 +117,7 @@ def _entries_to_update(tournament: Tournament, moment: datetime) -> Select[Tourn
 
 
 def _update_entry(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """Mark an entry that waits for a handshake, or is absent, as ready or absent; notify the owner of a new absence."""
+    """Mark an entry as ready or absent when its handshake has ended; notify the owner if it becomes absent."""
     if entry.preflight not in NOT_READY or _is_pending(session, tournament, bot):
         return
     was, reason = entry.preflight, _absence_reason(session, tournament, bot)
@@ -135,7 +135,7 @@ def _is_pending(session: Session, tournament: Tournament, bot: Bot) -> bool:
 
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
-    """Return the condition for bots of which nothing is pending; the opposite of ``_is_pending``."""
+    """Return the SQL condition for bots without a pending handshake or check, the opposite of ``_is_pending``."""
     pending = exists().where(Check.bot_id == Bot.id, Check.state != CheckState.IDLE)
     return (
         and_(Bot.handshake_state == CheckState.IDLE, ~pending)
@@ -149,7 +149,7 @@ def _may_play(tournament: Tournament) -> ColumnElement[bool]:
 
 
 def _absence_reason(session: Session, tournament: Tournament, bot: Bot) -> str | None:
-    """Return why the bot cannot play, or None when it can."""
+    """Return the reason why the bot cannot play, or None if it can."""
     if bot.status != BotState.VERIFIED:
         return f"the bot is {bot.status}"
     report = bot.handshake_report
@@ -178,7 +178,7 @@ def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) 
 
 
 def _release_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
-    """Take away unstarted matches from a bot whose version changed: give them to the substitute or cancel them."""
+    """Give unstarted matches of a bot whose version changed to its substitute, or cancel them if there is none."""
     seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(StoredMatch.id)
     ids = list(session.scalars(seats.order_by(StoredMatch.id).with_for_update(of=StoredMatch)))
     if not ids:

@@ -1,4 +1,4 @@
-"""Progress of a tournament: matches finished and expected, the current round, the estimated end."""
+"""Compute the progress of a tournament: matches finished and expected, the current round and the estimated end."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,11 +22,11 @@ MIN_MATCHES: Final = 5  # with fewer matches there is no estimate
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Numbers of matches and rounds.
+    """Hold numbers of matches and rounds.
 
-    ``total`` includes matches that are expected but not created; ``done`` counts those that have ended. The current
-    round is the earliest in progress, 0 before the first, None in a ladder; the other number is that of rounds paired
-    so far. ``estimated_end`` is None if there is no estimate.
+    ``total`` includes expected matches that are not created yet; ``done`` counts matches that have ended.
+    ``tournament_round`` is the earliest round in progress (0 before the first, None in a ladder), ``rounds`` the number
+    of rounds paired so far. ``estimated_end`` is None if the end cannot be estimated.
     """
 
     total: int
@@ -38,7 +38,7 @@ class Progress:
 
 
 def load_progress(session: Session, tournament_id: str) -> Progress:
-    """Return the progress of a tournament. Raise ``NotFound``."""
+    """Return the progress of a tournament. Raise ``NotFound`` if it does not exist."""
     tournament = get_tournament(session, tournament_id)
     query = (
         select(StoredMatch.status, func.count())
@@ -65,7 +65,7 @@ def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
-    """Estimate the end from the rate of recent matches. Ladders and paused tournaments have no estimate."""
+    """Estimate the end from the rate of recent matches. Return None if paused, for ladders and for few matches."""
     if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
         return None
     ended = select(StoredMatch.finished_at).where(

@@ -1,7 +1,7 @@
-"""Advance a tournament in small steps, each determined in a read-only snapshot and taken in a transaction of its own.
+"""Advance a tournament in small steps: find each step in a read-only snapshot and take it in a separate transaction.
 
-The next step follows from the database alone, so any process may take it, whichever took the last one. A step that
-another process has taken meanwhile is not taken again.
+The next step follows from the database alone, so any process may take it. A step that another process has taken in the
+meantime is not taken again.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,13 +34,13 @@ from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
 
 MAX_OPEN_AHEAD: Final = 500  # open matches up to which further rounds of a static format are created in advance
-EXTENDS_TABLES: Final = (TournamentFormat.KNOCKOUT,)  # the formats that may ask for more matches at a table
+EXTENDS_TABLES: Final = (TournamentFormat.KNOCKOUT,)  # the formats that may require more matches at a table
 TABLES_AHEAD: Final = 200  # tables of a static format paired in one step
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The next step of a tournament. ``take`` takes it, or returns False if it is no longer the next."""
+    """Represent the next step of a tournament. ``take`` takes it, or returns False if it is no longer the next step."""
 
     name: str
     take: Callable[[Session, Tournament, bytes], bool]
@@ -59,7 +59,7 @@ def take_next_step(database: Database, tournament_id: str, *, master_key: bytes)
         locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
         tournament = session.scalars(locked).one()
         if tournament.status != TournamentState.RUNNING or tournament.revision != seen:
-            return step.name  # the tournament changed meanwhile: the caller looks again
+            return step.name  # the tournament has changed, so the caller has to find the next step again
         step.take(session, tournament, master_key)
     return step.name
 
@@ -123,7 +123,7 @@ def _create_ladder_matches(
 
 
 def _next_creation_step(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
-    """Return the step that creates the next matches of the first round that lacks some."""
+    """Return the step that creates matches at the next tables of the first round with tables without matches."""
     if get_format(tournament).static and sum(seen.open for seen in rounds) >= MAX_OPEN_AHEAD:
         return None
     for seen in rounds:
@@ -157,7 +157,7 @@ def _next_extension_step(session: Session, tournament: Tournament, rounds: Seque
 
 
 def _ended_tables(session: Session, tournament: Tournament, number: int) -> list[int]:
-    """Return the tables of a round that have finished matches and no open ones."""
+    """Return the numbers of a round's tables that have finished matches and no open ones."""
     is_open = func.sum(case((StoredMatch.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((StoredMatch.status == MatchState.FINISHED, 1), else_=0))
     query = select(StoredMatch.table_no).where(
@@ -199,7 +199,7 @@ def _extend_tables(
 
 
 def _next_end_step(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
-    """Return the step that ends rounds whose matches have all been created and have ended."""
+    """Return the step that ends the rounds whose matches have all been created and have all ended."""
     ended = [seen.number for seen in rounds if seen.arranged == seen.tables and seen.open == 0]
     return Step("round over", partial(_end_rounds, ended)) if ended else None
 
@@ -215,7 +215,7 @@ def _end_rounds(numbers: Sequence[int], session: Session, tournament: Tournament
 def _next_pairing_step(session: Session, tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
     """Return the step that pairs the next rounds or, if none is left, finishes the tournament.
 
-    Wait for open matches, including rematches in earlier rounds.
+    Return None while the tournament must wait for open matches, including rematches in earlier rounds.
     """
     static = get_format(tournament).static
     if rounds if not static else sum(seen.open for seen in rounds) >= MAX_OPEN_AHEAD:
@@ -239,7 +239,7 @@ def _next_pairing_step(session: Session, tournament: Tournament, rounds: Sequenc
 
 
 def _decide_rounds(tournament: Tournament, state: pairing.PairingInput) -> list[pairing.PairingRound]:
-    """Return the rounds that can be paired now: one, or several in a static format, which depends on no results."""
+    """Return the rounds that can be paired now: one, or several in a static format, which does not need results."""
     format = get_format(tournament)
     decided: list[pairing.PairingRound] = []
     tables = 0

@@ -20,7 +20,7 @@ from referee.tournaments.tables import TournamentRound
 
 @dataclass(frozen=True, slots=True)
 class RoundSummary:
-    """A round in numbers: ``arranged`` of its tables have matches; ``done`` of its ``matches`` have ended."""
+    """Summarise a round in numbers: ``arranged`` of its tables have matches, ``done`` of its ``matches`` have ended."""
 
     number: int
     label: str
@@ -41,7 +41,7 @@ class RoundSummary:
 
 @dataclass(frozen=True, slots=True)
 class RoundPage:
-    """Some tables of a round, by number, with their matches and the names and owners of the bots."""
+    """Hold some tables of a round: their numbers, matches by table number, and names and owners by bot id."""
 
     summary: RoundSummary
     tournament_round: TournamentRound
@@ -54,7 +54,7 @@ class RoundPage:
 def list_rounds(
     session: Session, tournament_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[RoundSummary]:
-    """Return a page of rounds by number."""
+    """Return a page of round summaries, in order of round numbers."""
     check_limit(limit)
     query = _select_summaries(tournament_id).order_by(TournamentRound.number).limit(limit + 1)
     if cursor is not None:
@@ -65,7 +65,7 @@ def list_rounds(
 
 
 def get_round_summary(session: Session, tournament_id: str, number: int) -> RoundSummary:
-    """Return a round in numbers. Raise ``NotFound`` for a round that is not paired."""
+    """Return the summary of a round. Raise ``NotFound`` if the round is not paired yet."""
     rows = session.execute(_select_summaries(tournament_id).where(TournamentRound.number == number)).all()
     if not rows:
         raise NotFound("round", str(number))
@@ -75,7 +75,7 @@ def get_round_summary(session: Session, tournament_id: str, number: int) -> Roun
 def get_round_page(
     session: Session, tournament_id: str, summary: RoundSummary, *, first: int, limit: int, most_byes: int | None = None
 ) -> RoundPage:
-    """Return up to ``limit`` tables of a round, from index ``first`` on, with names for up to ``most_byes`` byes."""
+    """Return up to ``limit`` tables of a round, from index ``first`` on, and names for up to ``most_byes`` byes."""
     number = summary.number
     tournament_round = session.get_one(TournamentRound, (tournament_id, number))
     tables = range(first + 1, min(first + limit, summary.tables) + 1)
@@ -93,7 +93,7 @@ def get_round_page(
 def matches_by_table(
     session: Session, tournament_id: str, number: int, tables: Sequence[int]
 ) -> dict[int, list[StoredMatch]]:
-    """Return the matches of these tables of a round, by table, in the order of their legs."""
+    """Return the matches of these tables of a round, by table number, in order of their legs."""
     query = select(StoredMatch).where(
         StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
     )
@@ -107,7 +107,7 @@ def matches_by_table(
 
 
 def ended_tables(session: Session, tournament_id: str, number: int) -> set[int]:
-    """Return the numbers of the tables of a round that have matches, all of which have ended."""
+    """Return the numbers of a round's tables whose matches have all ended; omit tables without matches."""
     query = select(StoredMatch.table_no).where(
         StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
     )

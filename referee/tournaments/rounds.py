@@ -1,4 +1,4 @@
-"""Load and store rounds, and build the state of a tournament that its format computes on."""
+"""Load and store rounds, and build the state of a tournament from which its format computes pairings."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ MAX_GROUP_SEATS: Final = 160  # seats in a deal group, whose matches are created
 
 @dataclass(frozen=True, slots=True)
 class RoundProgress:
-    """Progress of a round: ``tables`` it has, ``arranged`` of them with matches, ``open`` matches."""
+    """Hold the progress of a round: ``arranged`` of its ``tables`` have matches; ``open`` matches have not ended."""
 
     number: int
     tables: int
@@ -40,14 +40,14 @@ def get_format(tournament: Tournament) -> pairing.Format:
 
 
 def get_draw_key(tournament: Tournament) -> bytes:
-    """Return the key of all random choices of a tournament, or zeros before the start, when no choices are made."""
+    """Return the key of all random choices of a tournament, or 32 zero bytes before the start, when it is not used."""
     return tournament.draw_key or bytes(32)
 
 
 def load_state(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.PairingInput:
-    """Return the state of the tournament: its current entrants, its rounds (below ``before``, or all), their results.
+    """Return the state of the tournament: its current entrants, and its rounds (below ``before``, or all) with results.
 
-    Static formats, which do not depend on results, get none.
+    Omit the results for static formats, which do not depend on them.
     """
     query = (
         select(TournamentRound).where(TournamentRound.tournament_id == tournament.id).order_by(TournamentRound.number)
@@ -69,7 +69,7 @@ def load_state(session: Session, tournament: Tournament, *, before: int | None =
 def load_state_and_open_round(
     session: Session, tournament: Tournament
 ) -> tuple[pairing.PairingInput, pairing.PairingRound | None]:
-    """Return the state before the round in progress, and that round; None if the newest round has ended."""
+    """Return the state before the round in progress, and that round (None if the newest round has ended)."""
     newest_first = (
         select(TournamentRound)
         .where(TournamentRound.tournament_id == tournament.id)
@@ -84,9 +84,9 @@ def load_state_and_open_round(
 def load_legs(
     session: Session, tournament: Tournament, tournament_round: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
-    """Return the finished matches of each (round, table), in order of their legs; of one round, some tables, or all.
+    """Return finished matches by (round, table), in order of their legs: of one round or all, of some tables or all.
 
-    In a knockout, which counts legs, the matches of a duplicate set are merged into one.
+    In a knockout, which counts legs, the matches of a duplicate set are merged into one leg.
     """
     by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
     query = select(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.group_id, *by_seat)
@@ -122,7 +122,7 @@ def parse_table(stored: Json) -> pairing.Table:
 def new_round(
     session: Session, tournament: Tournament, number: int, pairing_round: pairing.PairingRound, moment: datetime
 ) -> TournamentRound:
-    """Return a new row for a round. ``section`` of a table is the number of its deal group."""
+    """Return a new row for a round. The ``section`` of a table is the number of its deal group in the round."""
     groups = _deal_group_sections(session, tournament, pairing_round)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
     return TournamentRound(
@@ -140,7 +140,7 @@ def new_round(
 
 
 def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProgress]:
-    """Return the rounds that have not ended, by number."""
+    """Return the progress of the rounds that have not ended, in order of their numbers."""
     open_query = (
         select(StoredMatch.tournament_round, func.count())
         .where(
@@ -171,7 +171,7 @@ def newest_round(session: Session, tournament_id: str) -> int:
 
 
 def with_round(state: pairing.PairingInput, pairing_round: pairing.PairingRound) -> pairing.PairingInput:
-    """Return the state with one more round, of which nothing is played yet."""
+    """Return the state with one more round, which has no results yet."""
     played = pairing.PlayedRound(pairing_round, tuple(() for _ in pairing_round.tables))
     return replace(state, played=(*state.played, played))
 

@@ -1,4 +1,4 @@
-"""Load what the standings of a tournament are computed from. The computation is in ``referee.standings``."""
+"""Load the data from which the standings of a tournament are computed. ``referee.standings`` computes them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from referee.tournaments.outcomes import load_byes, load_outcomes
 from referee.tournaments.rounds import get_draw_key, load_state_and_open_round
 from referee.tournaments.tables import Tournament, TournamentRound
 
-MAX_RESULTS: Final = 100_000  # used for standings; in a ladder, the newest ones
+MAX_RESULTS: Final = 100_000  # results used for standings; in a ladder, the newest ones
 
 
 @dataclass(slots=True)
 class TournamentResults:
-    """All that the standings of a tournament are computed from, at one moment.
+    """Hold all data from which the standings of a tournament are computed, read in one snapshot.
 
-    ``as_of_seq`` is the ``seq`` of its last result, 0 if there is none; results are numbered in the order in which
+    ``as_of_seq`` is the ``seq`` of the last result, or 0 if there is none; results are numbered in the order in which
     matches end. ``state`` changes whenever anything apart from results and ratings changes. ``seen`` has the ``seq`` of
-    the last result of any tournament and of the ladder's last ledger entry that were read.
+    the last result of all tournaments and of the ladder's last ledger entry at the time of reading.
     """
 
     format: TournamentFormat
@@ -55,10 +55,10 @@ class TournamentResults:
 def load_tournament_results(
     session: Session, tournament: Tournament, before: TournamentResults | None = None, *, patient: bool = False
 ) -> TournamentResults:
-    """Return the results that count now; reuse ``before`` and read only newer results.
+    """Return the results that count now. Reuse those in ``before`` and read only newer ones.
 
-    Return ``before`` itself when nothing has changed or, if ``patient``, when only results were added. Raise
-    ``Conflict`` for a tournament with more than ``MAX_RESULTS`` results.
+    Return ``before`` itself if nothing has changed or, with ``patient``, if only results were added. Raise ``Conflict``
+    if the tournament, other than a ladder, has more than ``MAX_RESULTS`` results.
     """
     state, seen = _revision(session, tournament), _standings_version(session, tournament)
     if before is None or before.state != state:
@@ -75,7 +75,7 @@ def load_tournament_results(
     if tournament.format == TournamentFormat.LADDER:
         counting = counting[-MAX_RESULTS:]
     elif len(counting) > MAX_RESULTS:
-        raise Conflict(f"the tournament has more than {MAX_RESULTS} results, too many to compute standings here")
+        raise Conflict(f"The tournament has more than {MAX_RESULTS} results, too many to compute its standings.")
     return TournamentResults(
         format=tournament.format,
         seats=tournament.seats,
@@ -90,7 +90,7 @@ def load_tournament_results(
 
 
 def _revision(session: Session, tournament: Tournament) -> tuple[int, int]:
-    """Return what changes with entries and voids (the revision) and with byes, which count from the end of a round."""
+    """Return the revision, which changes with entries and voids, and the number of ended rounds, whose byes count."""
     ended = select(func.count()).where(
         TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_not(None)
     )
@@ -106,7 +106,7 @@ def _standings_version(session: Session, tournament: Tournament) -> tuple[int, i
 
 
 def _external_values(session: Session, tournament: Tournament) -> dict[str, Mapping[Hashable, int]]:
-    """Return values that do not follow from points: brackets and ratings. Unrated ladders rank by points per match."""
+    """Return the ranks of a knockout or the ratings of a rated ladder. In other formats, ranks follow from points."""
     if tournament.format == TournamentFormat.KNOCKOUT:
         state, _ = load_state_and_open_round(session, tournament)
         return {"bracket": {entrant: rank for rank, entrant in knockout.rank_entrants(state)}}

@@ -1,4 +1,4 @@
-"""Start a tournament, on request of its organiser or at its start time, and handle missed starts."""
+"""Start a tournament at the request of its organiser or at its start time, and handle missed starts."""
 
 import secrets
 from datetime import UTC, datetime
@@ -22,8 +22,8 @@ from referee.webhooks.tables import Webhook
 def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None) -> Tournament:
     """Close the entries, draw the key of all random decisions, and start the preflight.
 
-    The scheduler pairs the first round after the preflight. Raise ``BadOption`` when too few or too many bots can play
-    for the format.
+    The scheduler pairs the first round after the preflight. Raise ``BadOption`` if the number of bots that can play
+    does not suit the format.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
     moment = current_time(session)
@@ -45,7 +45,7 @@ def start_if_due(session: Session, tournament_id: str) -> Tournament:
     """Start an open tournament if its start time has passed, however long ago: the service may have been down.
 
     A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
-    a manual start or a new time: it must not start while the remaining bots are being entered.
+    a manual start or a new time, because it must not start while the remaining bots are being entered.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
     if tournament.starts_at is None or tournament.starts_at > current_time(session):
@@ -55,12 +55,12 @@ def start_if_due(session: Session, tournament_id: str) -> Tournament:
             return start(session, tournament_id)
     except BadOption as error:
         start_time = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-        _record_missed_start(session, tournament, f"the start at {start_time} was missed because {error.reason}")
+        _record_missed_start(session, tournament, f"The start at {start_time} was missed because {error.reason}")
     return tournament
 
 
 def _record_missed_start(session: Session, tournament: Tournament, reason: str) -> None:
-    message = f"{reason}; start the tournament manually or set a new time"
+    message = f"{reason}. Start the tournament manually or set a new time."
     tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
     payload = {"tournament": tournament.id, "name": tournament.name, "reason": message}
@@ -70,8 +70,8 @@ def _record_missed_start(session: Session, tournament: Tournament, reason: str) 
 def begin(session: Session, tournament: Tournament) -> bool:
     """End the preflight so that the first round can be paired.
 
-    With too few bots left, open the tournament again as one that missed its start, notify its organiser, and return
-    False.
+    If too few bots are left, the tournament has missed its start: open it for entries again, notify its organiser, and
+    return False.
     """
     tournament.preflight_until = None
     tournament.revision += 1
@@ -84,7 +84,7 @@ def begin(session: Session, tournament: Tournament) -> bool:
             None,
             None,
         )
-        _record_missed_start(session, tournament, f"too few bots answered: {error.reason}")
+        _record_missed_start(session, tournament, f"Too few bots answered: {error.reason}")
         return False
     notify_participants(session, tournament, "tournament.started")
     return True
@@ -93,7 +93,7 @@ def begin(session: Session, tournament: Tournament) -> bool:
 def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     """Set the expected number of matches.
 
-    Raise ``BadOption`` if the format cannot be played by those who can play, including substitutes.
+    Raise ``BadOption`` if the number of players, including substitutes, does not suit the format.
     """
     session.flush()
     state, format = load_state(session, tournament), get_format(tournament)

@@ -1,6 +1,6 @@
-"""States of tournaments, of their rounds and of the preflight of an entry.
+"""Define the states of tournaments, of their rounds and of the preflight of an entry.
 
-The values are stored, or shown by the API.
+The values are stored in the database or returned by the API.
 """
 
 from enum import StrEnum
@@ -23,7 +23,7 @@ OVER: Final = frozenset(TournamentState) - UNFINISHED
 
 
 class RoundState(StrEnum):
-    DECIDED = "decided"  # paired, no match is created yet
+    DECIDED = "decided"  # paired, but without matches so far
     PLAYING = "playing"
     OVER = "over"
 
@@ -35,4 +35,4 @@ class Preflight(StrEnum):
     ABSENT = "absent"
 
 
-NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # a handshake decides
+NOT_READY: Final = frozenset({Preflight.ASKED, Preflight.ABSENT})  # the bot must still pass a handshake

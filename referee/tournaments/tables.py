@@ -1,4 +1,4 @@
-"""Tables of tournaments, their entries and rounds."""
+"""Define the tables of tournaments, their entries and their rounds."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from referee.tournaments.states import OVER, Preflight, TournamentState
 
 
 class Tournament(Base):
-    """A tournament: its terms and state."""
+    """Represent a tournament: its terms and its state."""
 
     __tablename__ = "tournaments"
     __table_args__ = (one_of("status", TournamentState), Index(None, "created_at", "id"))
@@ -30,15 +30,15 @@ class Tournament(Base):
     bank_ms: Mapped[int]
     format_options: Mapped[Json] = mapped_column(default=dict)  # complete, with the defaults of the format
     deal_sharing: Mapped[DealSharing] = mapped_column(StoredEnum(DealSharing), default=DealSharing.OWN)
-    orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # in duplicate deals
-    trusted: Mapped[bool] = mapped_column(default=False)  # duplicate deals count for ratings nevertheless
-    anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide who plays them until they are over
+    orders: Mapped[SeatOrders] = mapped_column(StoredEnum(SeatOrders), default=SeatOrders.CYCLIC)  # for duplicate deals
+    trusted: Mapped[bool] = mapped_column(default=False)  # matches with duplicate deals are rated nevertheless
+    anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide their bots until they have ended
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
-    starts_at: Mapped[datetime | None]  # when it starts automatically
+    starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
-    expected_matches: Mapped[int | None]  # as far as they can be predicted
+    expected_matches: Mapped[int | None]  # number of matches, as far as it can be predicted
     preflight_until: Mapped[datetime | None]
     status: Mapped[TournamentState] = mapped_column(StoredEnum(TournamentState), index=True)
     status_reason: Mapped[str | None] = mapped_column(Text)
@@ -50,12 +50,12 @@ class Tournament(Base):
 
     @property
     def public_draw_key(self) -> str | None:
-        """Return the key of random decisions in hex, or None before the end."""
+        """Return the key of all random choices in hex, or None before the end of the tournament."""
         return self.draw_key.hex() if self.status in OVER and self.draw_key else None
 
 
 class TournamentEntry(Base):
-    """A bot in a tournament; ``number`` is the order of entry."""
+    """Represent a bot in a tournament. ``number`` counts entries in order, from 0."""
 
     __tablename__ = "tournament_entries"
     __table_args__ = (UniqueConstraint("tournament_id", "number"), one_of("preflight", Preflight))
@@ -65,8 +65,8 @@ class TournamentEntry(Base):
     number: Mapped[int]
     withdrawn_at: Mapped[datetime | None]
     seed: Mapped[int | None]  # set manually: 1 is the strongest
-    first_round: Mapped[int] = mapped_column(default=1)  # the first round it may play in
-    version: Mapped[str | None] = mapped_column(String(128))  # at the start of the tournament
+    first_round: Mapped[int] = mapped_column(default=1)  # the first round in which the bot may play
+    version: Mapped[str | None] = mapped_column(String(128))  # version of the bot at the start of the tournament
     version_changed_at: Mapped[datetime | None]
     preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)
@@ -74,7 +74,7 @@ class TournamentEntry(Base):
 
 
 class TournamentRound(Base):
-    """The pairings of a round. Its matches are created from it, a portion at a time."""
+    """Represent the pairings of a round, from which its matches are created a portion at a time."""
 
     __tablename__ = "tournament_rounds"
 

@@ -1,4 +1,4 @@
-"""Validate and complete the terms of a tournament that its organiser requests."""
+"""Validate and complete the terms that an organiser requests for a tournament."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,9 +31,9 @@ DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a tournament.
+    """Hold the terms of a tournament.
 
-    ``deal_sharing`` None stands for the default: ``common`` in rated tournaments that are not ladders, otherwise
+    If ``deal_sharing`` is None, the default applies: ``common`` in rated tournaments that are not ladders, otherwise
     ``own``.
     """
 
@@ -62,7 +62,7 @@ class Terms:
         return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
 
     def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
-        """Return these terms with changes. A new format resets its options; default deals follow the new default."""
+        """Return these terms with changes. A new format resets its options, and default deal sharing follows them."""
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
         if (
@@ -74,15 +74,15 @@ class Terms:
         return replace(self, **changes)
 
     def columns(self) -> Json:
-        """Return all columns that these terms determine.
+        """Return the values of all columns that these terms determine.
 
-        Raise ``BadOption`` for terms that are invalid or do not fit together, with a term as its field (such as
-        ``options.rounds``), and ``NoSuchGame``.
+        Raise ``NoSuchGame`` for an unknown game, and ``BadOption`` for terms that are invalid or do not fit together.
+        The field of the error names the term, for example ``options.rounds``.
         """
         if self.format not in [*TournamentFormat]:
             raise BadOption("format", f"must be one of {', '.join(TournamentFormat)}")
         if not 1 <= self.cycles <= MAX_CYCLES:
-            raise BadOption("cycles", f"must be 1 to {MAX_CYCLES}")
+            raise BadOption("cycles", f"must be from 1 to {MAX_CYCLES}")
         format_options = formats()[self.format].options(self.format_options, self.seats)
         self._check_cycles(format_options)
         complete = self._complete_options()
@@ -110,7 +110,7 @@ class Terms:
         return DealSharing.COMMON if self.rated and self.format != TournamentFormat.LADDER else DealSharing.OWN
 
     def _check_cycles(self, format_options: Json) -> None:
-        """Raise ``BadOption`` if the format refuses the number of cycles. Entries are counted at the start."""
+        """Raise ``BadOption`` if the format refuses the number of cycles. Entries are checked at the start."""
         try:
             formats()[self.format].check(max_entries(self.format), self.seats, format_options, self.cycles)
         except BadOption as error:
@@ -129,7 +129,7 @@ class Terms:
         if self.rated and not self.trusted:
             raise BadOption("trusted", "must be true for a rated tournament with duplicate deals")
         if self.orders == SeatOrders.ALL and factorial(self.seats) > MAX_ORDERS:
-            raise BadOption("orders", f"all orders of {self.seats} seats are more than {MAX_ORDERS} matches a table")
+            raise BadOption("orders", f"must be cyclic: all orders of {self.seats} seats exceed {MAX_ORDERS} matches")
 
     def _check_entries(self) -> None:
         if self.late_entry and not formats()[self.format].takes_late_entries:
@@ -139,5 +139,5 @@ class Terms:
 
 
 def max_entries(format: str) -> int:
-    """Return the largest number of entries in this format."""
+    """Return the largest number of entries allowed in this format."""
     return MAX_ENTRIES_BY_FORMAT.get(format, DEFAULT_MAX_ENTRIES)

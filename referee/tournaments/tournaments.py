@@ -26,7 +26,8 @@ def create_tournament(
 ) -> Tournament:
     """Create a tournament, open for entries unless ``status`` is ``draft``; ``terms`` are fields of ``Terms``.
 
-    Raise ``BadOption``, ``NoSuchGame``, and ``QuotaExceeded`` if the account has too many unfinished tournaments.
+    Raise ``BadOption`` or ``NoSuchGame`` for invalid terms, and ``QuotaExceeded`` if the account has too many
+    unfinished tournaments.
     """
     columns = Terms(name=name, **terms).columns()
     moment = current_time(session)
@@ -47,17 +48,17 @@ def check_starts_ahead(starts_at: Any, moment: Any) -> None:
 
 
 def get_tournament(session: Session, tournament_id: str, *, manager: Account | None = None) -> Tournament:
-    """Return a tournament. Raise ``NotFound``, and ``Forbidden`` if ``manager`` is given and does not run it."""
+    """Return a tournament. Raise ``NotFound``, or ``Forbidden`` if ``manager`` is given and may not manage it."""
     tournament = session.get(Tournament, tournament_id)
     if tournament is None:
         raise NotFound("tournament", tournament_id)
     if manager is not None and not is_manager(manager, tournament):
-        raise Forbidden("only the organiser who announced a tournament runs it")
+        raise Forbidden("Only the organiser who created the tournament or the operator may do this.")
     return tournament
 
 
 def is_manager(account: Account, tournament: Tournament) -> bool:
-    """Return whether this account announced the tournament or is the operator."""
+    """Return whether this account created the tournament or is the operator."""
     return account.role == Role.ADMIN or tournament.created_by == account.id
 
 
@@ -69,7 +70,7 @@ def list_tournaments(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Tournament]:
-    """Return a page of tournaments, the newest first; ``status`` is one state, or several."""
+    """Return a page of tournaments, the newest first; ``status`` is one state or several."""
     query = select(Tournament)
     if status is not None:
         query = query.where(Tournament.status.in_([status] if isinstance(status, str) else status))
@@ -79,14 +80,14 @@ def list_tournaments(
 
 
 def list_all_entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
-    """Return all entries in order, including withdrawn ones."""
+    """Return all entries with their bots in order of entry, including withdrawn ones."""
     query = select(TournamentEntry, Bot).join(Bot, Bot.id == TournamentEntry.bot_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id).order_by(TournamentEntry.number)
     return [(entry, bot) for entry, bot in session.execute(query)]
 
 
 def lock_in_state(session: Session, tournament_id: str, *states: TournamentState) -> Tournament:
-    """Lock and return a tournament. Raise ``NotFound``, and ``Conflict`` unless it is in one of the states."""
+    """Lock and return a tournament. Raise ``NotFound``, or ``Conflict`` if it is in none of the states."""
     locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
     # Read again after locking: another transaction may have changed it.
     tournament = session.scalar(locked.execution_options(populate_existing=True))
@@ -94,7 +95,7 @@ def lock_in_state(session: Session, tournament_id: str, *states: TournamentState
         raise NotFound("tournament", tournament_id)
     if tournament.status not in states:
         expected = " or ".join(state for state in TournamentState if state in states)
-        raise Conflict(f"the tournament is {tournament.status}, not {expected}")
+        raise Conflict(f"The tournament is {tournament.status}, not {expected}.")
     return tournament
 
 
@@ -103,4 +104,4 @@ def _check_quota(session: Session, account_id: str) -> None:
         raise NotFound("account", account_id)
     unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(UNFINISHED))
     if session.scalars(unfinished).one() >= MAX_UNFINISHED_PER_OWNER:
-        raise QuotaExceeded(f"an account has at most {MAX_UNFINISHED_PER_OWNER} unfinished tournaments")
+        raise QuotaExceeded(f"An account has at most {MAX_UNFINISHED_PER_OWNER} unfinished tournaments.")

@@ -1,4 +1,4 @@
-"""Read what streams of tournaments send: states, and matches that ended since a position."""
+"""Read the data that streams of tournaments send: states, and matches that ended since a position."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PAGE_SIZE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class EndedMatch:
-    """A match with a result, whose bots are public. ``seq`` is the order in which matches end."""
+    """Describe a match with a result, whose bots are public. ``seq`` numbers matches in the order in which they end."""
 
     seq: int
     tournament_id: str
@@ -41,7 +41,7 @@ def last_seq(session: Session) -> int:
 
 
 def last_counting_seq(session: Session, tournament_id: str) -> int:
-    """Return the ``seq`` of the last result of this tournament that counts, 0 if there is none."""
+    """Return the ``seq`` of the last result of this tournament that counts, or 0 if there is none."""
     query = select(func.max(Result.seq)).join(StoredMatch, StoredMatch.id == Result.match_id)
     return (
         session.scalar(
@@ -52,13 +52,13 @@ def last_counting_seq(session: Session, tournament_id: str) -> int:
 
 
 def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[TournamentState, str | None]]:
-    """Return status and reason of each of these tournaments."""
+    """Return (status, reason) by tournament id."""
     query = select(Tournament.id, Tournament.status, Tournament.status_reason).where(Tournament.id.in_(tournament_ids))
     return {id: (status, reason) for id, status, reason in session.execute(query)}
 
 
 def list_newest_ended(session: Session, tournament_id: str, *, limit: int) -> list[StoredMatch]:
-    """Return the matches of this tournament that have results, the one that ended last first."""
+    """Return up to ``limit`` matches of this tournament that have results, the most recently ended first."""
     query = (
         select(StoredMatch)
         .join(Result, Result.match_id == StoredMatch.id)
@@ -70,8 +70,8 @@ def list_newest_ended(session: Session, tournament_id: str, *, limit: int) -> li
 def list_ended(
     session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE_SIZE
 ) -> list[EndedMatch]:
-    """Return matches of these tournaments with a ``seq`` above ``after`` and up to ``until``, in order."""
-    # The concatenation prevents use of the column's index: new results are few, a tournament's matches may be many.
+    """Return up to ``limit`` matches of these tournaments with ``after`` < ``seq`` <= ``until``, ordered by ``seq``."""
+    # The concatenation prevents use of the column's index, since a tournament has many matches but few new results.
     watched = StoredMatch.tournament_id.concat("").in_(tournament_ids)
     query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
     return [EndedMatch(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]

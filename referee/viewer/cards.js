@@ -1,19 +1,19 @@
-// Pictures of cards, and fans of cards side by side.
+// Draw cards as pictures, and fans of overlapping cards.
 
 import { make } from "./dom.js";
 import { cardSign, cardsWords, isCard } from "./words.js";
 
-const MOST_CARDS = 120; // in one fan; more than two packs
-const PICTURES = new Map(); // addresses by card, if the page contains them
+const MOST_CARDS = 120; // maximum number in one fan; more than two packs
+const PICTURES = new Map(); // data URLs by card, if the page contains the pictures
 
-/** Add the pictures that a page contains, by card. */
+/** Add the SVG pictures that a page contains, by card. */
 export function addPictures(drawings) {
   for (const [card, drawing] of Object.entries(drawings)) {
     PICTURES.set(card, `data:image/svg+xml,${encodeURIComponent(drawing)}`);
   }
 }
 
-/** Return the address of a card's picture; of the back for a hidden or unknown card. */
+/** Return the URL of a card's picture, or of the card back for a hidden or unknown card. */
 export function pictureOf(card) {
   const name = isCard(card) ? card : "back";
   return PICTURES.get(name) ?? new URL(`./cards/${name}.svg`, import.meta.url).href;
@@ -25,8 +25,8 @@ export function cardPicture(card) {
 }
 
 /**
- * Show overlapping cards in `fan`, reusing the pictures of cards that stay. `label` names them for screen readers; cards in
- * `moved` are marked.
+ * Show overlapping cards in the element `fan`, reusing the pictures of cards that stay. `label` describes them to screen
+ * readers. Cards in `moved` are marked.
  */
 export function showFan(fan, cards, { label = "", moved = [] } = {}) {
   const shown = (Array.isArray(cards) ? cards : []).slice(0, MOST_CARDS);

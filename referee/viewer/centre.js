@@ -1,10 +1,10 @@
-// The middle of the table: tricks, rivers, piles, pots, boards and notes.
+// Draw the middle of the table: tricks, rivers, piles, pots, boards and notes.
 
 import { cardPicture, showFan } from "./cards.js";
 import { make, text } from "./dom.js";
 import { cardWords, cardsWords, countNoun } from "./words.js";
 
-const SPREAD = 9; // cards; if there are more, they overlap
+const SPREAD = 9; // maximum number of cards that do not overlap
 const DRAWN = { cards: spread, pile: pile, pot: pot, board: board, note: note };
 
 /** Return the items in the middle as elements. */

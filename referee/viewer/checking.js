@@ -1,12 +1,12 @@
-// Verify a finished log in the browser: the links between its rows, the commitment and the deals, but not the rules.
+// Verify a finished log in the browser: the links between rows, the commitment and the deals, but not the rules.
 
 import { hexOf, sha256 } from "./digests.js";
 import { checkDeals } from "./fairness.js";
 
-const ROWS_A_BREATH = 200; // then the event loop gets a turn
+const ROWS_A_BREATH = 200; // rows checked before other tasks of the page may run
 
 /**
- * Check the raw lines of a log. Return {ok, rows, revealed, deals}, or {ok: false, row, reason} for an invalid log.
+ * Check the raw lines of a log. Return {ok: true, rows, revealed, deals}, or {ok: false, row, reason} for an invalid log.
  */
 export async function checkLog(lines, rows) {
   let before = null;

@@ -1,16 +1,16 @@
-// The controls that step through a match: buttons, scrub bar, rounds, pace, keys.
+// Provide the controls that step through a match: buttons, scrub bar, rounds, pace and keys.
 
 import { make, setText } from "./dom.js";
 import { signButton, signOf } from "./icons.js";
 
 const PACES = [0.5, 1, 2, 4, 10];
-const EVENT_MS = 900; // at pace 1
-const MOST_BEHIND_MS = 10_000; // a reader further behind the live match is played faster
+const EVENT_MS = 900; // time per event at pace 1
+const MOST_BEHIND_MS = 10_000; // events are played faster for a reader who is further behind the live match
 const HURRIED_MS = 40; // shortest time between two events
 
 /**
- * The control bar, and the choices of round and pace. It calls `goTo(at)` with the wanted moment; `at()` returns the current
- * one. With `keepUp` it plays faster than `pace` if too much is left, until the reader chooses a pace.
+ * Show the control bar and the choices of round and pace. `goTo(at)` is called with the selected moment; `at()` returns
+ * the current one. With `keepUp`, play faster than `pace` if much is left, until the reader chooses a pace.
  */
 export class Controls {
   constructor(replay, { goTo, at, pace = 1, keepUp = false }) {
@@ -25,7 +25,7 @@ export class Controls {
     this._build(pace);
   }
 
-  /** Show the position of the reader. */
+  /** Show the moment `at` as the current one. */
   show(at, sentence) {
     const { replay } = this;
     this.scrub.max = String(Math.max(0, replay.last));
@@ -60,7 +60,7 @@ export class Controls {
     this.jump(which === "first" ? 0 : this.replay.last);
   }
 
-  /** Go to a moment and stop there; at the newest event of a live match, follow new events. */
+  /** Go to a moment and stop there, or follow new events if it is the newest moment of a live match. */
   jump(wanted) {
     this.pause();
     this._goTo(wanted);
@@ -73,7 +73,7 @@ export class Controls {
     this.play();
   }
 
-  /** Play to the last event; in a live match, follow new ones. The promise resolves when playing stops. */
+  /** Play to the last event and, in a live match, follow new events. The promise resolves when playing stops. */
   play() {
     return new Promise((stopped) => {
       this._resolveStopped = stopped;
@@ -92,7 +92,7 @@ export class Controls {
     this._resolveStopped();
   }
 
-  /** Schedule the next step; stop at the end of a finished match. */
+  /** Schedule the next step, or stop at the end of a finished match. */
   _scheduleStep() {
     if (!this.playing || this._timer) return;
     if (this._at() < this.replay.last) this._timer = setTimeout(() => this._step(), this._stepMs());
@@ -140,7 +140,7 @@ export class Controls {
     this.choices = make("div", { class: "choices" }, this.round, this.pace);
   }
 
-  /** Jump at most once per frame: the bar moves faster than a table can be drawn. */
+  /** Jump at most once per frame, because the bar moves faster than a table can be drawn. */
   _onScrub() {
     this.pause();
     this._frame ||= requestAnimationFrame(() => {
@@ -161,7 +161,7 @@ export class Controls {
   }
 }
 
-/** The keys, with their sign and description for the help, and their action. */
+/** The keys, each with its sign and description in the help, and its action. */
 export const KEYS = [
   ["ArrowLeft", "←", "previous event", (controls) => controls.event(-1)],
   ["ArrowRight", "→", "next event", (controls) => controls.event(1)],
@@ -174,7 +174,7 @@ export const KEYS = [
   [" ", "Space", "play and pause", (controls) => controls.toggle()],
 ];
 
-/** Run the action of a key. Return whether it has one. */
+/** Run the action of the pressed key, and return whether it has one. */
 export function handleKey(controls, event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, dialog")) return false;
   if (event.key === " " && event.target.closest?.("button, a, summary")) return false;

@@ -1,17 +1,17 @@
-// The panel of the current decision: the question, the answer, its time and its fault.
+// Show the current decision in a panel: the question, the answer, its time and its fault.
 
 import { make, nameOf, text } from "./dom.js";
 import { actionWords, jsonTable } from "./json_view.js";
 import { OPEN } from "./replay.js";
 import { SOURCES, countNoun } from "./words.js";
 
-const MOST_LEGAL = 60; // legal actions shown
+const MOST_LEGAL = 60; // maximum number of legal actions shown
 const MOST_EVENTS = 80;
-const PATIENCE_MS = 250; // no question is fetched for decisions left sooner
+const PATIENCE_MS = 250; // wait before fetching a question, so that none is fetched while stepping
 
 /**
- * The panel. `question(row)` returns (a promise of) the question of a row, or null if it is not available; `faults` has by
- * code what happened and what to do.
+ * Show the current decision. `question(row)` returns the question of a row or null, or a promise of either. `faults` has
+ * the descriptions and remedies of faults, by code.
  */
 export class DecisionPanel {
   constructor(replay, { question, noQuestion, faults, linkOf }) {
@@ -34,10 +34,10 @@ export class DecisionPanel {
 
   _contents(row, viewer) {
     if (this.replay.live) return [quiet("Questions and answers can be read when the match is over.")];
-    if (row?.type === "chance") return [quiet("No bot was asked here: the outcome follows from the seed."), make("p", { class: "quiet" }, `Row ${row.row} of the log.`)];
+    if (row?.type === "chance") return [quiet("No bot was asked here. The outcome follows from the seed."), make("p", { class: "quiet" }, `Row ${row.row} of the log.`)];
     if (row?.type !== "decision") return [quiet("Nothing has happened yet.")];
     if (viewer !== OPEN && viewer !== row.seat) {
-      return [quiet(`${this.replay.nameOf(row.seat)} decided here. Choose the view “everything open” to see how.`)];
+      return [quiet(`${this.replay.nameOf(row.seat)} decided here. Choose the view “everything open” to see the decision.`)];
     }
     return [this._head(row), this._facts(row), this._fault(row), this._saw(row), this._link(row)].filter(Boolean);
   }
@@ -63,7 +63,7 @@ export class DecisionPanel {
       advice ? make("p", {}, "What to do: ", advice.remedy, ".") : null);
   }
 
-  /** The question, fetched only when the reader opens it. */
+  /** Return a section with the question, which is fetched only when the reader opens it. */
   _saw(row) {
     if (row.source === "forced" || row.retired) return null;
     const place = make("div", { class: "saw", "aria-live": "off" });

@@ -1,8 +1,8 @@
-// SHA-256 and HMAC in JavaScript: WebCrypto is not available on pages loaded over http from another host.
+// Compute SHA-256 and HMAC in JavaScript, because WebCrypto is not available on pages loaded over http.
 
 const FRACTIONS = roots();
 
-/** Return the SHA-256 of bytes, as bytes. */
+/** Return the SHA-256 of bytes as 32 bytes. */
 export function sha256(bytes) {
   const state = new Uint32Array(FRACTIONS.start);
   const words = new Uint32Array(64);
@@ -22,7 +22,7 @@ export function sha256(bytes) {
   return digest;
 }
 
-/** Return the HMAC-SHA256 of bytes, as bytes. */
+/** Return the HMAC-SHA256 of bytes as 32 bytes. */
 export function hmac256(key, bytes) {
   const block = new Uint8Array(64);
   block.set(key.length > 64 ? sha256(key) : key);
@@ -78,7 +78,7 @@ function rotateRight(word, places) {
   return (word >>> places) | (word << (32 - places));
 }
 
-/** Return the constants of FIPS 180-4: fractions of the square and cube roots of the first primes. */
+/** Return the constants of FIPS 180-4, the fractions of the square and cube roots of the first primes. */
 function roots() {
   const primes = [];
   for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime)) primes.push(n);

@@ -1,14 +1,14 @@
-// Create elements. All content is text; nothing is parsed as markup.
+// Create elements. All content is added as text and never parsed as markup.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
-const MOST_SHOWN = 4_000; // characters of one text; a hostile log may contain millions
+const MOST_SHOWN = 4_000; // maximum characters of one text, because a hostile log may contain millions
 
-/** Create an element with attributes (skip false, null and undefined; functions become listeners) and children. */
+/** Create an element with attributes and children. Skip false, null and undefined; add functions as event listeners. */
 export function make(name, attributes = {}, ...children) {
   return withAttributes(document.createElement(name), attributes, children);
 }
 
-/** Create an SVG element in the same way. */
+/** Create an SVG element, with the same arguments as `make`. */
 export function draw(name, attributes = {}, ...children) {
   return withAttributes(document.createElementNS(SVG_SPACE, name), attributes, children);
 }
@@ -23,23 +23,23 @@ function withAttributes(made, attributes, children) {
   return made;
 }
 
-/** Return any value as text of bounded length. */
+/** Return any value as text, truncated to `MOST_SHOWN` characters. */
 export function text(value) {
   const whole = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return whole.length > MOST_SHOWN ? `${whole.slice(0, MOST_SHOWN)} … (${whole.length} characters)` : whole;
 }
 
-/** Return an untrusted name whose text direction cannot affect the line around it. */
+/** Create an element for an untrusted name that isolates its text direction from the surrounding text. */
 export function nameOf(words) {
   return make("bdi", {}, text(words));
 }
 
-/** Set the text of an element only if it differs, so that nothing is announced or laid out twice. */
+/** Set the text of an element only if it differs, so that it is not announced or laid out again. */
 export function setText(place, words) {
   if (place.textContent !== words) place.textContent = words;
 }
 
-/** Create a table in a scrolling frame. `head` are texts, `rows` lists of texts or elements; the first cell is a header. */
+/** Create a table in a scrolling frame, with texts in `head` and lists of texts or elements in `rows`. */
 export function tableOf(caption, head, rows, { numbers = [] } = {}) {
   const side = (place) => (numbers.includes(place) ? "number" : null);
   const top = make("tr", {}, head.map((title, place) => make("th", { scope: "col", class: side(place) }, title)));

@@ -1,11 +1,11 @@
-// The events of a round as a list whose items jump to their moment.
+// List the events of a round, with items that jump to their moments.
 
 import { make, text } from "./dom.js";
 import { OPEN } from "./replay.js";
 
-const MOST_LISTED = 240; // items around the current moment
+const MOST_LISTED = 240; // maximum number of items around the current moment
 
-/** The list. It calls `goTo(at)` with the selected moment. */
+/** Show the list of events. `goTo(at)` is called with the selected moment. */
 export class EventList {
   constructor(replay, { goTo }) {
     this.replay = replay;
@@ -67,7 +67,7 @@ export class EventList {
   }
 }
 
-/** Return a moment as a sentence for a viewer who sees `event`; null if it needs no item. */
+/** Return a moment as a sentence for a viewer who sees `event`, or null if it needs no item. */
 export function sentenceAt(replay, at, event) {
   const { event: whole } = replay.moments[at];
   const row = replay.rowAt(at);

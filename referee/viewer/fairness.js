@@ -1,16 +1,16 @@
-// Verify that all cards follow from the committed seed and the bots' nonces, by drawing them again.
+// Verify that all cards follow from the committed seed and the bots' nonces by drawing them again.
 
 import { hexOf, hmac256, concatBytes, sha256, bytesOfHex } from "./digests.js";
 
 const UTF8 = new TextEncoder();
 const WORDS_A_BLOCK = 8;
 
-/** Return the commitment of a deal group: the hex SHA-256 of the seed's bytes and the group's id. */
+/** Return the commitment of a deal group, the SHA-256 in hex of the seed's bytes and the group's id. */
 export function commitmentOf(seed, groupId) {
   return hexOf(sha256(concatBytes(seed, UTF8.encode(groupId))));
 }
 
-/** Return a function (asked, k) that returns the outcome of the k-th chance node of its kind. */
+/** Return a function (asked, k) that returns the outcome of chance node `k` of its kind, counted from 0. */
 export function committedChance(seed, groupId, nonces) {
   const key = hmac256(seed, UTF8.encode(`referee/v1|${groupId}|${nonces.join("|")}`));
   return (asked, k) => {
@@ -59,7 +59,7 @@ function isDrawable(asked) {
   return typeof asked?.kind === "string" && Array.isArray(items) && items.length > 0;
 }
 
-/** Shuffle a copy by Fisher and Yates, from the last index down. */
+/** Return a shuffled copy (Fisher and Yates, from the last index down). */
 function shuffle(items, below) {
   const order = [...items];
   for (let i = order.length - 1; i > 0; i--) {
@@ -69,7 +69,7 @@ function shuffle(items, below) {
   return order;
 }
 
-/** Return the random numbers of one chance node, as a function that returns a number below m. */
+/** Return a function (m) that returns the next random number below `m` for one chance node. */
 function wordsOf(key, kind, k) {
   const label = concatBytes(UTF8.encode(`${kind}|`), be32(k));
   let block = 0;

@@ -1,15 +1,15 @@
-// The scores of all seats over the match, as a clickable graph and as a table.
+// Show the scores of all seats over the match as a clickable graph and as a table.
 
 import { draw, make, tableOf, text } from "./dom.js";
 import { capitalized, numberWords, seatWords } from "./words.js";
 
 const HEIGHT = 240;
 const ROOM = { left: 44, right: 96, top: 12, bottom: 24 };
-const DASHES = [null, "8 4", "2 4", "12 4 2 4"]; // with five colours, twenty seats look different
+const DASHES = [null, "8 4", "2 4", "12 4 2 4"]; // with five colours, enough to distinguish twenty seats
 const COLOURS = 5;
 const TICKS = 4;
 
-/** The graph. It calls `goTo(at)` with the clicked moment. */
+/** Show the graph. `goTo(at)` is called with the clicked moment. */
 export class Graph {
   constructor(replay, { goTo }) {
     this.replay = replay;
@@ -21,7 +21,7 @@ export class Graph {
       make("details", {}, make("summary", {}, "The figures as a table"), this.values));
   }
 
-  /** Redraw everything at the available width. */
+  /** Redraw the graph and the table at the available width. */
   redraw() {
     const { scores } = this.replay;
     this.element.hidden = scores.length < 2;
@@ -48,7 +48,7 @@ export class Graph {
     const all = this.replay.scores.flatMap((change) => change.scores);
     const [low, high] = all.reduce(([least, most], score) => [Math.min(least, score), Math.max(most, score)], [all[0], all[0]]);
     this.width = width;
-    this.low = low > 0 && low < high / 2 ? 0 : low; // far from zero, the differences matter
+    this.low = low > 0 && low < high / 2 ? 0 : low; // if all scores are far from zero, show their differences
     this.high = high === low ? low + 1 : high;
   }
 
@@ -108,7 +108,7 @@ export class Graph {
     this._goTo(Math.round(Math.min(1, Math.max(0, share)) * this.replay.last));
   }
 
-  /** The scores at the end of each round, with a button that jumps there. */
+  /** Return a table of the scores at the end of each round, with buttons that jump there. */
   _table() {
     const { rounds, scores, header } = this.replay;
     const rows = rounds.map((round, place) => {
@@ -122,7 +122,7 @@ export class Graph {
   }
 }
 
-/** Return heights at least `gap` apart, in the given order, none below `floor`. */
+/** Return heights that are at least `gap` apart and at most `floor`, in the given order. */
 function spreadOut(heights, floor, gap) {
   const order = heights.map((height, index) => ({ height, index })).sort((left, right) => left.height - right.height);
   order.forEach((label, place) => {

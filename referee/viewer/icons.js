@@ -1,4 +1,4 @@
-// The icons of the buttons.
+// Create buttons with icons.
 
 import { draw, make } from "./dom.js";
 
@@ -13,7 +13,7 @@ const SHAPES = {
   last: "M17 4h2v16h-2zM4 4l12 8-12 8z",
 };
 
-/** Create a button with an icon; its label is also its tooltip. */
+/** Create a button with an icon. The label is also its tooltip. */
 export function signButton(sign, label, onClick) {
   return make("button", { type: "button", class: "sign", "aria-label": label, title: label, click: onClick }, signOf(sign));
 }

@@ -1,4 +1,4 @@
-// JSON as readable nested tables of bounded size.
+// Show JSON as readable nested tables of bounded size.
 
 import { make, text } from "./dom.js";
 import { cardSign, isCard } from "./words.js";
@@ -6,7 +6,7 @@ import { cardSign, isCard } from "./words.js";
 const MOST_ENTRIES = 300;
 const DEEPEST = 8;
 
-/** Return a value as a table of its members; lists of plain values are on one line, cards shown as signs. */
+/** Return a value as a table of its members, with lists of plain values on one line and cards as signs. */
 export function jsonTable(value, depth = 0) {
   if (Array.isArray(value)) {
     if (value.every(isPlain)) return listOf(value);
@@ -16,7 +16,7 @@ export function jsonTable(value, depth = 0) {
   return plainOf(value);
 }
 
-/** Return an action on one line: "bid, tricks 3". */
+/** Return an action as one line, like "bid, tricks 3". */
 export function actionWords(action) {
   if (!action || typeof action !== "object") return text(action);
   const { type, ...members } = action;

@@ -1,14 +1,14 @@
-// Read an untrusted log file. Errors name the wrong row.
+// Read an untrusted log file. Errors say which row is wrong.
 
 import { concatBytes } from "./digests.js";
 
-const MOST_BYTES = 64 * 2 ** 20; // decompressed
-const MOST_MEMBERS = 64; // of a gzip file
+const MOST_BYTES = 64 * 2 ** 20; // maximum size of a file, compressed and decompressed
+const MOST_MEMBERS = 64; // maximum number of members of a gzip file
 const MOST_SEATS = 32;
 const LOG_FORMAT = 1;
 const STRICT = new TextDecoder("utf-8", { fatal: true });
 
-/** A file that is not a valid log; `message` is for the reader. */
+/** Signal that a file is not a valid log. `message` is shown to the reader. */
 export class BadLog extends Error {}
 
 /** Return the bytes of a file, decompressed if it is gzip. Throw `BadLog`. */
@@ -24,7 +24,7 @@ export async function unpack(blob) {
   let start = 0;
   for (const end of [...memberStarts(packed), packed.length]) {
     const part = await unpackMember(packed.subarray(start, end));
-    if (!part) continue; // not the start of a member: the data continues to the next candidate
+    if (!part) continue; // if no member begins here, its data continues to the next candidate
     parts.push(part);
     start = end;
     if (parts.reduce((sum, bytes) => sum + bytes.length, 0) > MOST_BYTES) throw tooLongError();
@@ -33,7 +33,7 @@ export async function unpack(blob) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Return where further gzip members may begin: logs have several, and browsers decompress one at a time. */
+/** Return offsets at which further gzip members may begin, because browsers decompress only one member at a time. */
 function memberStarts(packed) {
   const starts = [];
   for (let at = packed.indexOf(0x1f, 1); at > 0 && starts.length < MOST_MEMBERS; at = packed.indexOf(0x1f, at + 1)) {
@@ -42,7 +42,7 @@ function memberStarts(packed) {
   return starts;
 }
 
-/** Return one decompressed member; null if the bytes are not a member. Throw `BadLog` if it is too long. */
+/** Return one decompressed member, or null if the bytes are not a member. Throw `BadLog` if it is too long. */
 async function unpackMember(packed) {
   const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
   const parts = [];
@@ -61,7 +61,7 @@ async function unpackMember(packed) {
   return concatBytes(...parts);
 }
 
-/** Return {lines, rows} of a log: each line as stored and as a checked object. Throw `BadLog`. */
+/** Return {lines, rows} of a log, with each line as stored bytes and as a checked object. Throw `BadLog`. */
 export function readLog(bytes) {
   const lines = linesOf(bytes);
   if (!lines.length) throw new BadLog("This file is empty.");

@@ -1,4 +1,4 @@
-// Open a log that is dropped on the page, chosen, pasted, or named by its match.
+// Open a log that is dropped on the page, chosen, or pasted, or the page of a match with a given id.
 
 import { make, setText, text } from "./dom.js";
 import { BadLog, readLog, unpack } from "./logfile.js";
@@ -9,14 +9,14 @@ import { mount } from "./viewer.js";
 const MATCH = /mat_[0-9a-z]{26}/;
 const NO_QUESTION = "A log contains answers, not questions. Open the match on its server, or create a page with the questions: referee replay FILE --html replay.html.";
 
-/** Accept logs in `place` and show them in `root`; `matchAddress(id)` is the page of a match of this server. */
+/** Accept logs in `place` and show them in `root`. `matchAddress(id)` returns the page of a match of this server. */
 export function openLog(place, root, { faults, matchAddress }) {
   const said = make("p", { class: "log-status", role: "status" });
   const title = make("p", { class: "lead" });
   let shown = null;
   let latest = 0;
   const open = async (blob, name) => {
-    const turn = ++latest; // a file dropped later wins, whichever is read first
+    const turn = ++latest; // the file dropped last is shown, even if another one is read later
     setText(said, `Reading ${name} …`);
     said.className = "log-status";
     try {

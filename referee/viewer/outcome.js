@@ -1,10 +1,10 @@
-// The result of the match, and the verification of its log.
+// Show the result of the match and the verification of its log.
 
 import { checkLog } from "./checking.js";
 import { make, nameOf, tableOf, text } from "./dom.js";
 import { countNoun, numberWords } from "./words.js";
 
-/** Return the result as a table, hidden before the end. `botAddress(player)` is the page of a bot, or null. */
+/** Return the result as a table, hidden before the end. `botAddress(player)` returns the page of a bot, or null. */
 export function resultPanel(replay, botAddress) {
   const { result, header } = replay;
   if (!result) return make("section", { class: "panel", hidden: true });
@@ -18,13 +18,13 @@ export function resultPanel(replay, botAddress) {
     tableOf("Final placements", ["Player", "Place", "Seat", "Version", "Score", "Returns", "Faults"], rows, { numbers: [1, 2, 4, 5, 6] }));
 }
 
-/** The badge that shows whether the log is valid, and the panel with the individual checks. */
+/** Show a badge that says whether the log is valid, and a panel with the individual checks. */
 export class Checks {
   constructor() {
     this.badge = make("a", { class: "badge", href: "#checks", hidden: true });
     this.list = make("ul", { class: "checks" });
     this.element = make("section", { class: "panel", id: "checks", tabindex: -1, hidden: true }, make("h2", {}, "Verification"), this.list,
-      make("p", { class: "quiet" }, "Your browser checked that no row was altered and that the cards follow from the seed. That every move was legal is checked by replaying the rules: ",
+      make("p", { class: "quiet" }, "Your browser checked that no row was altered and that the cards follow from the seed. To check that every move was legal, replay the match by its rules: ",
         make("code", {}, "referee verify FILE"), "."));
   }
 
@@ -49,7 +49,7 @@ export class Checks {
     try {
       const report = await verification();
       item = report.ok
-        ? finding(true, `The server replayed it by the rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}.`)
+        ? finding(true, `The server replayed the match by its rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}.`)
         : finding(false, `The server found row ${report.row} wrong: ${text(report.reason)}.`);
       if (!report.ok) this._badge("bad", `Row ${report.row} is wrong`);
     } catch (error) {
@@ -66,10 +66,10 @@ export class Checks {
 
 function findings(found) {
   if (!found.ok) return [finding(false, `Row ${found.row} is invalid: ${text(found.reason)}.`)];
-  const linked = finding(true, `${countNoun(found.rows, "row")}, each linked to the one before by its SHA-256.`);
+  const linked = finding(true, `${countNoun(found.rows, "row")}, each linked to the row before by its SHA-256.`);
   if (!found.revealed) return [linked, make("li", { class: "quiet" }, "The seed of this log is not revealed yet, so its deals cannot be verified.")];
   return [linked, finding(true, "The seed matches the commitment published before the first card was dealt."),
-    finding(true, `${countNoun(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and the bots' own numbers.`)];
+    finding(true, `${countNoun(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and the bots' nonces.`)];
 }
 
 function finding(holds, words) {

@@ -1,8 +1,8 @@
-// Games without a table module: their events are described, in the sentences of their presentation if there is one.
+// Show games without a table module by describing their events, with the sentences of their presentation if any.
 
 import { Sentences, describeEvent } from "./sentences.js";
 
-/** Return a table module for a game; `presentation` is null for an unknown game. */
+/** Return a table module that draws nothing. `presentation` is null for an unknown game. */
 export function plainTable(game, presentation) {
   const sentences = presentation && new Sentences(presentation);
   return {
@@ -18,7 +18,7 @@ export function plainTable(game, presentation) {
   };
 }
 
-/** Return the title of a game. */
+/** Return the title of a game, like "Pool Nap" for "pool-nap". */
 export function gameTitle(game) {
   return game.split("-").map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join(" ");
 }
@@ -32,7 +32,7 @@ export function emptyPosition(seats) {
   };
 }
 
-/** Return an event without the cards that the game declares secret. */
+/** Return an event with the cards hidden that the game declares secret. */
 function maskEvent(event, viewer, secrets) {
   const hidden = (cards) => cards.map(() => "??");
   const own = secrets.filter((secret) => secret.event === event.event).map(({ member, by_seat: bySeat }) => {

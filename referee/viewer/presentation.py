@@ -1,4 +1,4 @@
-"""The presentation of each game: its templates from ``presentations``, and the secrets its rules declare."""
+"""Load the presentation of each game: its templates in ``presentations``, and the secrets its rules declare."""
 
 import json
 from dataclasses import asdict
@@ -16,7 +16,7 @@ COMMON: Final = "every_game"
 
 @cache
 def presentation(game: str) -> Json:
-    """Return the templates of a game, including those shared by every game. A game may lack some or all."""
+    """Return the templates of a game, merged with those of every game. A game need not have templates of its own."""
     common, own = _read_json(COMMON), _read_json(game.replace("-", "_"))
     merged = {name: {**value, **own.get(name, {})} for name, value in common.items() if isinstance(value, dict)}
     return {**common, **own, **merged}
@@ -31,13 +31,13 @@ def presentations() -> dict[str, Json]:
 
 
 def table_module(game: str) -> str | None:
-    """Return the module that draws a game, or None if there is none."""
+    """Return the path of the module that draws a game, or None if there is none."""
     name = f"tables/{game.replace('-', '_')}.js"
     return name if (FOLDER / name).exists() else None
 
 
 def _secrets(game: type[State]) -> Any:
-    """Return the secrets of a game, or None if its rules mask events with functions of their own."""
+    """Return the secrets of a game, or None if its rules define their own functions for masking events."""
     own = {name for kind in game.__mro__[: game.__mro__.index(State)] for name in vars(kind)}
     general = not own & {"mask_event", "visible_events"}
     return [asdict(secret) for secret in game.secrets] if general else None

@@ -1,16 +1,16 @@
-// A match as a sequence of moments, and the position at each of them for each viewer. It draws nothing.
+// Represent a match as a sequence of moments, and compute the position at each moment for each viewer.
 
 import { emptyPosition } from "./plain.js";
 import { capitalized, seatWords } from "./words.js";
 
-const BLOCK = 64; // moments between two cached positions if nothing is masked
+const BLOCK = 64; // number of moments between two cached positions if nothing is masked
 
-/** The viewer that sees everything; other viewers are the number of a seat, or null for the public. */
+/** The viewer who sees everything. Other viewers are a seat number from 0, or null for the public. */
 export const OPEN = "open";
 
 /**
- * A moment is an event, or a decision without events yet: {row, event|null, round, first}; `first` marks the first moment
- * of its row. Rows of a `live` match arrive masked and are shown unchanged.
+ * Hold the rows and moments of a match. A moment {row, event, round, first} is an event, or a decision that has no events
+ * yet (`event` is null). `first` marks the first moment of its row. Rows of a `live` match are already masked.
  */
 export class Replay {
   constructor(header, table, rows, { live = false } = {}) {
@@ -29,7 +29,7 @@ export class Replay {
     this.add(rows);
   }
 
-  /** Add rows. */
+  /** Add rows, ignoring those that are already known. */
   add(rows) {
     for (const row of rows) {
       const number = row.row;
@@ -48,12 +48,12 @@ export class Replay {
     return this.moments.length - 1;
   }
 
-  /** Return the row of a moment. */
+  /** Return the log row of a moment. */
   rowAt(at) {
     return this.rows.get(this.moments[at]?.row);
   }
 
-  /** The result row, or null before the end. */
+  /** Return the result row, or null before the end of the match. */
   get result() {
     return [...this.rows.values()].find((row) => row.type === "result") ?? null;
   }
@@ -62,22 +62,22 @@ export class Replay {
     return this.moments[at]?.round ?? 0;
   }
 
-  /** Return the first moment of a round and that of the next. */
+  /** Return the first moment of a round and the first moment after it. */
   bounds(round) {
     return [this.rounds[round].start, this.rounds[round + 1]?.start ?? this.moments.length];
   }
 
-  /** Return the first moment of row `number`, or -1. */
+  /** Return the first moment of row `number`, or -1 if it has none. */
   momentOfRow(number) {
     return this.moments.findIndex((moment) => moment.row === number);
   }
 
-  /** Return the first moment of decision point `n`, or -1. */
+  /** Return the first moment of decision point `n`, or -1 if it has none. */
   momentOfDecision(n) {
     return this.decisions.find((at) => this.rowAt(at).n === n) ?? -1;
   }
 
-  /** Return the position after a moment, as a viewer sees it. */
+  /** Return the position after a moment in the view of `viewer`. */
   positionAt(at, viewer) {
     const cached = this._cached;
     if (cached?.at === at && cached.viewer === viewer) return cached.position;
@@ -94,7 +94,7 @@ export class Replay {
     return position;
   }
 
-  /** Return the event of a moment as a viewer sees it, or null if it is hidden. */
+  /** Return the event of a moment in the view of `viewer`, or null if it is hidden. */
   eventAt(at, viewer) {
     const { event, round } = this.moments[at];
     if (!event || !this._masks(viewer)) return event;
@@ -102,7 +102,7 @@ export class Replay {
     return this._visibleBetween(this.rounds[round].start, at + 1, viewer).at(-1) ?? null;
   }
 
-  /** Return the events of the moments from `start` to `end` (within one round), as a viewer sees them. */
+  /** Return the events of moments from `start` to before `end`, within one round, in the view of `viewer`. */
   eventsBetween(start, end, viewer) {
     if (!this._masks(viewer)) return this.moments.slice(start, end).map((moment) => moment.event);
     const first = this.rounds[this.roundAt(start)].start;
@@ -117,13 +117,13 @@ export class Replay {
     return events;
   }
 
-  /** Return an event as a sentence, or null. */
+  /** Return an event as a sentence, or null if it needs none. */
   describe(event) {
     const name = (seat) => this.nameOf(seat);
     return this._attempt(() => this.table.describe(event, name), null);
   }
 
-  /** Return the name of a player, with the seat if another player has the same name; without a name, the seat. */
+  /** Return the name of a player, followed by the seat if the name is not unique, or the seat if there is no name. */
   nameOf(seat) {
     const name = this.header.players[seat]?.name;
     if (!name) return capitalized(seatWords(seat));
@@ -143,7 +143,7 @@ export class Replay {
     this._measure(at);
   }
 
-  /** Record changes of scores, and the largest number of cards of a seat, so that the layout does not jump. */
+  /** Record changes of scores, and the maximum number of items at a seat, so that the layout does not jump. */
   _measure(at) {
     const scores = this._attempt(() => this.table.scores(this._position).map(Number), []);
     if (scores.length === this.header.seats && scores.every(Number.isFinite)) {
@@ -165,7 +165,7 @@ export class Replay {
     return viewer !== OPEN && !this.live;
   }
 
-  /** Return the moments whose positions are cached. Masked views are rebuilt per round: later events may reveal earlier ones. */
+  /** Return the moments before which positions are cached. In masked views, an event may reveal earlier ones of its round. */
   _starts(viewer) {
     if (this._masks(viewer)) return this.rounds.map((round) => round.start);
     return Array.from({ length: Math.ceil(this.moments.length / BLOCK) }, (_, block) => block * BLOCK);
@@ -204,7 +204,7 @@ export class Replay {
     return this._attempt(() => this.table.apply(position, event), position);
   }
 
-  /** Return the result of `work`, or `otherwise` if it throws: a log may contain what no game would write. */
+  /** Return the result of `work`, or `otherwise` if it throws, because a log may contain events that no game emits. */
   _attempt(work, otherwise) {
     try {
       return work() ?? otherwise;

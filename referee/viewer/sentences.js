@@ -1,4 +1,4 @@
-// Describe game events in sentences, from the templates in `presentations`. sentences.py does so in the terminal.
+// Describe game events in sentences, with the templates in `presentations`, like sentences.py for the terminal.
 // docs/architecture.md explains the template language.
 
 import { PICTURE_SUITS, countNoun, theCard } from "./words.js";
@@ -7,23 +7,23 @@ const PIECE = /\[([^[\]]*)\]|\{([^{}]*)\}/g; // an optional part, or a placehold
 const SEAT_MEMBERS = ["seat", "dealer", "winner", "leader", "player"];
 const SMALL_NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/** The sentences of one game. */
+/** Describe the events of one game. */
 export class Sentences {
   constructor(presentation) {
     this._presentation = presentation;
   }
 
-  /** Return an event as a sentence, "" if it needs none, null without a template. `name(seat)` returns the player's name. */
+  /** Return an event as a sentence, "" if it needs none, or null if no template fits. `name(seat)` returns a name. */
   text(event, name) {
     return this._renderMessage("events", "text", event, name);
   }
 
-  /** What is drawn around the table, in lines. */
+  /** Return details that the table shows otherwise, in lines, or "" if there are none. */
   detail(event, name) {
     return this._renderMessage("events", "detail", event, name) ?? "";
   }
 
-  /** The title of the round that begins with this event, or "". */
+  /** Return the title of the round that begins with this event, or "" if none begins. */
   roundTitle(event) {
     return this._renderMessage("rounds", "text", event, String) ?? "";
   }
@@ -37,7 +37,7 @@ export class Sentences {
       const scope = { ...event, ...firstPlaces(event) };
       return this._fillTemplate(chooseTemplate(template, scope), scope, name);
     } catch {
-      return null; // a log may contain what no game would write
+      return null; // a log may contain events that no game would emit
     }
   }
 
@@ -72,7 +72,7 @@ export class Sentences {
   }
 }
 
-/** Return any event as its name and its members, with players' names in place of seats. */
+/** Return a text for any event, with its name and its members, and players' names in place of seats. */
 export function describeEvent(event, name) {
   const members = Object.entries(event).filter(([key]) => key !== "event");
   const words = members.map(([key, value]) => `${withSpaces(key)} ${plainValue(key, value, name)}`).join(", ");
@@ -106,13 +106,13 @@ function memberAt(path, scope) {
   return path.split(".").reduce((found, step) => own(found, step.startsWith("$") ? own(scope, step.slice(1)) : step), scope);
 }
 
-/** Return an own member; a log may name inherited ones. */
+/** Return an own member of `holder`, because a log may name inherited members. Throw if there is none. */
 function own(holder, member) {
   if (holder === null || holder === undefined || !Object.hasOwn(holder, member)) throw new TypeError(`no ${member}`);
   return holder[member];
 }
 
-/** Return the seats in first place as `first`, and one of them as `best`. */
+/** Return the seats with placement 1 as `first` and one of them as `best`, or {} without placements. */
 function firstPlaces(event) {
   const first = (event.placements ?? []).flatMap((place, seat) => (place === 1 ? [seat] : []));
   return first.length ? { first, best: first[0] } : {};
@@ -138,13 +138,13 @@ function withSpaces(name) {
   return String(name).replaceAll("_", " ");
 }
 
-/** "a, b and c", or with a joint "a; b; c". */
+/** Return texts joined like "a, b and c", or by `joint` if given. */
 function listInWords(texts, joint) {
   if (joint || texts.length < 2) return texts.join(joint ?? "");
   return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }
 
-/** "the ten of spades and the ace of hearts", "three hidden cards", "no cards". */
+/** Return cards in words, like "the ten of spades and the ace of hearts", "three hidden cards" or "no cards". */
 function cardList(cards) {
   const open = cards.map(theCard).filter((words) => words !== "a hidden card");
   const hidden = cards.length - open.length;

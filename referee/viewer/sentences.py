@@ -1,4 +1,4 @@
-"""Describe game events in sentences, from the templates in ``presentations``. ``sentences.js`` does so in a browser.
+"""Describe game events in sentences, with the templates in ``presentations``, like ``sentences.js`` in a browser.
 
 ``docs/architecture.md`` explains the template language.
 """
@@ -24,22 +24,22 @@ PIECE: Final = re.compile(r"\[([^\[\]]*)\]|\{([^{}]*)\}")  # an optional part or
 
 
 class Sentences:
-    """The sentences of one game. ``name`` returns the name of a seat's player."""
+    """Describe the events of one game. ``name`` returns the name of the player at a seat."""
 
     def __init__(self, presentation: Json, name: Callable[[int], str]) -> None:
         self._presentation = presentation
         self._name = name
 
     def text(self, event: Json) -> str | None:
-        """Return the event as a sentence, or "" if it needs none. Return None if it has no template or does not fit."""
+        """Return the event as a sentence, or "" if it needs none, or None if no template fits it."""
         return self._render_message("events", "text", event)
 
     def detail(self, event: Json) -> str:
-        """Return further lines for readers without the viewer's table, or ""."""
+        """Return details that the viewer's table shows otherwise, in lines, or "" if there are none."""
         return self._render_message("events", "detail", event) or ""
 
     def round_title(self, event: Json) -> str:
-        """Return the title of the round that begins with this event, or ""."""
+        """Return the title of the round that begins with this event, or "" if none begins."""
         return self._render_message("rounds", "text", event) or ""
 
     def _render_message(self, section: str, part: str, event: Json) -> str | None:
@@ -51,7 +51,7 @@ class Sentences:
             scope = {**event, **_winners(event)}
             return self._fill_template(_choose_template(template, scope), scope)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            return None  # a log may contain what no game would write
+            return None  # a log may contain events that no game would emit
 
     def _fill_template(self, template: str, scope: Json) -> str:
         return PIECE.sub(lambda found: self._piece(found[1], found[2], scope), template)
@@ -96,7 +96,7 @@ class Sentences:
 
 
 def describe_event(event: Json, name: Callable[[int], str]) -> str:
-    """Return any event as its name and its members, with players' names in place of seats."""
+    """Return a text for any event, with its name and its members, and players' names in place of seats."""
     members = ", ".join(
         f"{_words(key)} {_describe_value(key, value, name)}" for key, value in event.items() if key != "event"
     )
@@ -140,7 +140,7 @@ def _get_member(path: str, scope: Json) -> Any:
 
 
 def _winners(event: Json) -> Json:
-    """Return the seats in first place as ``first``, and one of them as ``best``."""
+    """Return the seats with placement 1 as ``first`` and one of them as ``best``, or {} without placements."""
     first = [seat for seat, place in enumerate(event.get("placements", [])) if place == 1]
     return {"first": first, "best": first[0]} if first else {}
 

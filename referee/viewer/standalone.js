@@ -1,4 +1,4 @@
-// The page that contains a match and everything needed to show it, opened from disk.
+// Show the match in a page that is opened from disk and contains everything it needs.
 
 import { addPictures } from "./cards.js";
 import { make } from "./dom.js";

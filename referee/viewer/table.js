@@ -1,18 +1,18 @@
-// The table with its seats, drawn from a position without knowing the game.
+// Draw the table and its seats from a position, independently of the game.
 
 import { cardPicture, showFan } from "./cards.js";
 import { centreOf } from "./centre.js";
 import { make, nameOf, setText, text } from "./dom.js";
 import { capitalized, cardWords, countNoun, numberWords, seatWords } from "./words.js";
 
-const SIDES = { // how many sit below, left, above and right
+const SIDES = { // by number of seats: how many are below, left, above and right
   1: [1, 0, 0, 0], 2: [1, 0, 1, 0], 3: [1, 0, 2, 0], 4: [1, 1, 1, 1], 5: [1, 1, 2, 1], 6: [2, 1, 2, 1],
   7: [2, 1, 3, 1], 8: [3, 1, 3, 1], 9: [2, 2, 3, 2], 10: [3, 2, 3, 2],
 };
 const COLUMNS = 12;
-const SIDE = 3; // columns of a seat at the left or right
+const SIDE = 3; // width of a seat at the left or right, in columns
 
-/** The table of a match in `element`; `show` draws a position. */
+/** Show the table of a match in `element`. */
 export class TableView {
   constructor(replay) {
     this.replay = replay;
@@ -24,7 +24,7 @@ export class TableView {
     this.place(0);
   }
 
-  /** Arrange the seats so that `first` is nearest. */
+  /** Arrange the seats around the table so that `first` is the nearest. */
   place(first) {
     if (first === this._first) return;
     this._first = first;
@@ -40,7 +40,7 @@ export class TableView {
     this.settle();
   }
 
-  /** Reset the height of the middle, after the width of the page changed. */
+  /** Reset the height of the middle after a change of the page width. */
   settle() {
     this._tallest = 0;
     this.centre.style.minHeight = "";
@@ -58,7 +58,7 @@ export class TableView {
     this._keepHeight();
   }
 
-  /** Never let the middle shrink while stepping, so that the page below it does not jump. */
+  /** Prevent the middle from shrinking while stepping, so that the page below it does not jump. */
   _keepHeight() {
     const height = this.centre.offsetHeight;
     if (height > this._tallest) {
@@ -107,7 +107,7 @@ function showSeat(view, own, { moved, said, scoreName }) {
   setText(view.bubble, said.map((remark) => text(remark.text)).join("; "));
 }
 
-/** Return the moved cards without those now in the middle: with two packs, a seat may hold equal cards. */
+/** Return the moved cards without those in the middle, since with two packs, a seat may have equal cards. */
 function movedToSeats({ moved, centre }) {
   const middle = new Set((centre ?? []).flatMap((item) => (Array.isArray(item?.cards) ? item.cards.map((entry) => entry?.card) : [])));
   return (Array.isArray(moved) ? moved : []).filter((card) => !middle.has(card));
@@ -127,7 +127,7 @@ function seatPile(pile) {
     cardPicture(pile?.top ?? "??"), make("b", { class: "count" }, String(count)));
 }
 
-/** Return the grid area of each seat, clockwise from the one below. */
+/** Return the grid area of each seat, clockwise from the seats below. */
 function placesAround([below, left, above, right]) {
   const rowOf = (count, row, side, reversed) => Array.from({ length: count }, (_, i) => {
     const span = Math.min(6, Math.floor(COLUMNS / count));

@@ -1,4 +1,4 @@
-// The table modules by game. Pages of a service fetch the module they need; a page from disk contains all of them.
+// Load the table modules of games. Pages of a service fetch the module they need; a page from disk contains all.
 
 import { plainTable } from "./plain.js";
 import { PRESENTATIONS } from "./presentations.js";
@@ -10,7 +10,7 @@ export function addTables(...tables) {
   for (const table of tables) TABLES.set(table.game, table);
 }
 
-/** Fetch the table module of a game, if it has one that is not loaded. Without it, the match is shown in sentences. */
+/** Fetch the table module of a game, if it exists and is not loaded. Without it, a match is shown in sentences. */
 export async function fetchTable(game) {
   if (TABLES.has(game) || !presentationOf(game)?.table) return;
   try {
@@ -21,7 +21,7 @@ export async function fetchTable(game) {
   }
 }
 
-/** Return the table module of a game, completed by its presentation. */
+/** Return the table module of a game, with defaults from its presentation. */
 export function tableFor(game) {
   return { ...plainTable(game, presentationOf(game)), ...TABLES.get(game) };
 }

@@ -1,4 +1,4 @@
-// The viewer of one match, finished or live: the table, the controls and the panels beside them.
+// Show one match, finished or live, with its table, the controls and the panels.
 
 import { Controls, KEYS, handleKey } from "./controls.js";
 import { DecisionPanel } from "./decision.js";
@@ -11,12 +11,12 @@ import { TableView } from "./table.js";
 import { tableFor } from "./tables.js";
 import { seatWords } from "./words.js";
 
-const FEW = 3; // new events that are shown immediately; more are played one after the other
+const FEW = 3; // maximum number of new events shown immediately; more are played one by one
 const LIVE_PACE = 4;
 
 /**
- * Show a match in `root` and return the viewer. `source`: {header, rows, lines (raw, null while live), live, faults,
- * question(row), noQuestion, verification(), linkOf(row), botAddress(player)}; all but the first two are optional.
+ * Show a match in `root` and return the viewer. `source` is {header, rows, lines (raw, null while live), live, faults,
+ * question(row), noQuestion, verification(), linkOf(row), botAddress(player)}. Only `header` and `rows` are required.
  */
 export function mount(root, source) {
   return new Viewer(root, source);
@@ -40,7 +40,7 @@ class Viewer {
   }
 
   /**
-   * Add new rows. A reader who follows the match sees a few immediately and many one after the other; rows they `missed`
+   * Add new rows. For a reader who follows the match, show a few rows immediately but play many one by one. Rows `missed`
    * while disconnected are not played.
    */
   add(rows, { missed = false } = {}) {
@@ -56,8 +56,8 @@ class Viewer {
   }
 
   /**
-   * Continue from the same moment with the complete log, everything open. For a reader who followed the match, play it to
-   * its last event. The promise resolves when playing stops.
+   * Continue from the same moment with the complete log and everything open. For a reader who followed the match, play
+   * to the last event. The promise resolves when playing stops.
    */
   async finish(source) {
     const { controls } = this;
@@ -78,7 +78,7 @@ class Viewer {
     this._sizes.disconnect();
   }
 
-  /** Show beside the live mark what is withheld. */
+  /** Show a note next to the live mark, about content that is not public yet. */
   showLiveNote(words) {
     setText(this.liveWords, words);
   }
@@ -101,7 +101,7 @@ class Viewer {
     this.root.dataset.at = String(this.at);
   }
 
-  /** Follow a link: `#d17` is decision 17, `#row-17` a row. Return whether its target exists. */
+  /** Follow a link to a decision (`#d17`) or a row (`#row-17`). Return whether its target exists. */
   follow(hash) {
     const found = /^#(d|row-)(\d{1,7})$/.exec(hash);
     if (!found) return false;
@@ -113,7 +113,7 @@ class Viewer {
     return true;
   }
 
-  /** The position of the reader by row: the log may have more events in a row than the live stream showed. */
+  /** Return the reader's moment by row, because a row may have more events in the log than in the live stream. */
   _readerPosition() {
     const { replay, at } = this;
     const row = replay.moments[at]?.row;
@@ -176,12 +176,12 @@ class Viewer {
     this.goTo(this.at);
   }
 
-  /** Draw a position. A log may contain what cannot be drawn; its events can still be read. */
+  /** Draw a position. If that fails, because a log may contain anything, its events can still be read. */
   _drawTable(position) {
     try {
       this.table.show(position);
     } catch {
-      setText(this.phase, "this moment cannot be drawn");
+      setText(this.phase, "This moment cannot be drawn.");
     }
   }
 

@@ -1,4 +1,4 @@
-// Words for cards, seats, numbers and the sources of answers.
+// Describe cards, seats, numbers and the sources of answers in words.
 
 const PICTURE_RANKS = {
   2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", T: "ten",
@@ -7,47 +7,47 @@ const PICTURE_RANKS = {
 export const PICTURE_SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
 const PICTURE_SIGNS = { c: "♣", d: "♦", h: "♥", s: "♠" };
 
-/** Descriptions by source of an answer. */
+/** The descriptions of answers, by source. */
 export const SOURCES = {
   bot: "the bot answered",
   default: "the default action was played",
-  forced: "everybody could see that only one action was legal; the bot was not asked",
+  forced: "only one action was legal and everyone could see it, so the bot was not asked",
 };
 
-/** Return whether this is a visible card. */
+/** Return whether a value is a visible card. */
 export function isCard(card) {
   return typeof card === "string" && /^(?:[2-9TJQKA][cdhs]|X[12])$/.test(card);
 }
 
-/** "ten of hearts", "joker"; "hidden card" for any other. */
+/** Return a card in words, like "ten of hearts" or "joker", or "hidden card" for any other value. */
 export function cardWords(card) {
-  if (card?.[0] === "X") return "joker"; // there are four, but only two have pictures
+  if (card?.[0] === "X") return "joker"; // any of four jokers, although only two have pictures
   return isCard(card) ? `${PICTURE_RANKS[card[0]]} of ${PICTURE_SUITS[card[1]]}` : "hidden card";
 }
 
-/** "the ten of spades", "a joker", "a hidden card". */
+/** Return a card in words with its article, like "the ten of spades", "a joker" or "a hidden card". */
 export function theCard(card) {
   const words = cardWords(card);
   return `${words.includes(" of ") ? "the" : "a"} ${words}`;
 }
 
-/** "Seat 1" for "seat 1". */
+/** Return a text with a capital first letter. */
 export function capitalized(words) {
   return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
-/** "seat 1": seats count from 0 in data and from 1 where people read. */
+/** Return "seat 1" for seat 0, because people count seats from 1. */
 export function seatWords(seat) {
   return `seat ${seat + 1}`;
 }
 
-/** "10♥" */
+/** Return a card as a short sign like "10♥", or "?" if it is not visible. */
 export function cardSign(card) {
   if (!isCard(card)) return "?";
   return card[0] === "X" ? "Joker" : `${card[0] === "T" ? "10" : card[0]}${PICTURE_SIGNS[card[1]]}`;
 }
 
-/** Return several cards for a screen reader; hidden cards are counted. */
+/** Return a list of cards in words for screen readers, with the number of hidden cards. */
 export function cardsWords(cards) {
   const known = cards.filter(isCard).map(cardWords);
   const hidden = cards.length - known.length;
@@ -55,12 +55,12 @@ export function cardsWords(cards) {
   return known.join(", ") || "no cards";
 }
 
-/** "1 card", "2 cards"; `nouns` is the plural if it is irregular. */
+/** Return a count with its noun, like "1 card" or "2 cards". `nouns` is an irregular plural. */
 export function countNoun(number, noun, nouns = `${noun}s`) {
   return `${number} ${number === 1 ? noun : nouns}`;
 }
 
-/** Return a number with a true minus sign. */
+/** Return a number as text, with a minus sign instead of a hyphen. */
 export function numberWords(number) {
   return String(number).replace("-", "−");
 }

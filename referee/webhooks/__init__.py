@@ -1,1 +1,1 @@
-"""Webhooks: subscriptions of owners, the outbox, and deliveries."""
+"""Manage webhooks: subscriptions of owners, the outbox, and deliveries."""

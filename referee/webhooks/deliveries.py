@@ -20,19 +20,19 @@ from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 from referee.webhooks.webhooks import disable, signing_generations
 
-DELAYS_S: Final = (5, 30, 120, 600, 3_600, 10_800, 21_600, 86_400)  # before the second attempt, the third, …
+DELAYS_S: Final = (5, 30, 120, 600, 3_600, 10_800, 21_600, 86_400)  # delays before the second attempt, the third, …
 ATTEMPTS: Final = len(DELAYS_S) + 1
 VERIFICATION_ATTEMPTS: Final = 4  # an unverified address is not retried for days
-MAX_JITTER: Final = 0.2  # jitter: up to this share is added to a delay, so that retries do not come all together
-OUTAGE_DELAY: Final = timedelta(seconds=30)  # before the next attempt when our own network was down
+MAX_JITTER: Final = 0.2  # largest random share of a delay that is added to it, to spread retries
+OUTAGE_DELAY: Final = timedelta(seconds=30)  # delay before the next attempt after an outage of our own network
 DISABLE_AFTER: Final = timedelta(days=1)  # after this long without a success the webhook is disabled
 RETENTION: Final = timedelta(days=30)
-MAX_QUEUE_LENGTH: Final = 10_000  # messages waiting for one webhook; above this it is disabled
+MAX_QUEUE_LENGTH: Final = 10_000  # messages waiting for one webhook; with more, it is disabled
 PER_TARGET: Final = 4  # concurrent deliveries to one address
 PER_FAILING_TARGET: Final = 1
-PER_ACCOUNT: Final = 8  # concurrent deliveries to all addresses of an owner, who may have many names for one receiver
+PER_ACCOUNT: Final = 8  # concurrent deliveries to all addresses of an owner, which may be one receiver with many names
 LEASE_S: Final = 30.0  # longer than a call plus the wait to record its outcome
-HTTP_GONE: Final = 410  # the receiver unsubscribes, by the Standard Webhooks specification
+HTTP_GONE: Final = 410  # unsubscribes the receiver, according to the Standard Webhooks specification
 LEASES: Final = Leases(Delivery, claimed=DeliveryState.DUE, lease_s=LEASE_S)
 _PAGE_SIZE: Final = 100  # rows per query
 _DELETE_BATCH_SIZE: Final = 1_000  # rows per transaction
@@ -40,7 +40,7 @@ _DELETE_BATCH_SIZE: Final = 1_000  # rows per transaction
 
 @dataclass(frozen=True, slots=True)
 class DeliveryJob:
-    """A claimed delivery, with all that a runner needs to send it."""
+    """Hold a claimed delivery with all that a runner needs to send it."""
 
     delivery_id: str
     epoch: int
@@ -52,9 +52,10 @@ class DeliveryJob:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """The outcome of an attempt. ``response_status`` is the HTTP status, if any; without a ``error`` it was delivered.
+    """Describe the outcome of an attempt. ``error`` is None if the message was delivered.
 
-    ``is_our_outage`` means that our own network was down: the attempt does not count.
+    ``response_status`` is the HTTP status, or None without a response. ``is_our_outage`` means that our own network was
+    down, so the attempt does not count.
     """
 
     response_status: int | None
@@ -109,14 +110,13 @@ def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
 
 
 def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutcome, *, jitter: float) -> Delivery:
-    """Record the outcome of an attempt. ``jitter``, from 0 to 1, is the share of ``MAX_JITTER`` added to the next
-    delay.
+    """Record the outcome of an attempt. ``jitter``, from 0 to 1, is the share of ``MAX_JITTER`` for the next delay.
 
     Raise ``StaleEpoch`` when the delivery was claimed again, revoked or deleted.
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
-    assert webhook is not None  # it is removed with its deliveries
+    assert webhook is not None  # a webhook is deleted only together with its deliveries
     moment = current_time(session)
     delivery.response_status = outcome.response_status
     if outcome.error is None:
@@ -134,7 +134,7 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
 
 
 def release_claims(session: Session, jobs: Sequence[DeliveryJob]) -> int:
-    """Release claims, which then do not count as attempts. Claims that are no longer valid are ignored."""
+    """Release claims, which then do not count as attempts. Ignore invalid claims. Return the number released."""
     claims = [(job.delivery_id, job.epoch) for job in jobs]
     return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
 
@@ -147,18 +147,18 @@ def list_deliveries(
 
 
 def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Delivery:
-    """Make a finished delivery due again, with the same id and body and all of its attempts.
+    """Make a finished delivery due again, with the same id and body and with all attempts available again.
 
-    Raise ``NotFound`` if it is not this account's, ``Conflict`` while it is due or its webhook is not active.
+    Raise ``NotFound`` if it does not belong to this account, ``Conflict`` while it is due or its webhook is not active.
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = session.get(Delivery, delivery_id, with_for_update={"key_share": True}, populate_existing=True)
     if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
     if webhook.status != WebhookState.ACTIVE:
-        raise Conflict(f"the webhook is {webhook.status}; messages are only sent to active webhooks")
+        raise Conflict(f"The webhook is {webhook.status}; messages are only sent to active webhooks.")
     if delivery.status == DeliveryState.DUE:
-        raise Conflict("the delivery is already due")
+        raise Conflict("The delivery is already due.")
     delivery.status, delivery.attempts, delivery.due_at = DeliveryState.DUE, 0, current_time(session)
     delivery.delivered_at = None
     delivery.revoke_claim()
@@ -172,7 +172,7 @@ def has_expired(session: Session) -> bool:
 
 
 def delete_expired(session: Session) -> int:
-    """Delete up to ``_DELETE_BATCH_SIZE`` deliveries that are older than ``RETENTION``; return how many."""
+    """Delete up to ``_DELETE_BATCH_SIZE`` deliveries that are older than ``RETENTION``. Return their number."""
     before = current_time(session) - RETENTION
     webhook_ids = list(session.scalars(_webhooks_with_expired(before)))
     old = select(Delivery.id).where(Delivery.webhook_id.in_(webhook_ids), Delivery.created_at < before)
@@ -180,7 +180,7 @@ def delete_expired(session: Session) -> int:
 
 
 def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
-    """Lock and reread the webhook of a delivery. Lock webhooks before deliveries, always, to avoid deadlocks."""
+    """Lock and reread the webhook of a delivery. To avoid deadlocks, webhooks are always locked before deliveries."""
     is_webhook_of_delivery = (
         Webhook.id == select(Delivery.webhook_id).where(Delivery.id == delivery_id).scalar_subquery()
     )
@@ -220,7 +220,7 @@ def _target(url: str) -> str:
 def _claim_delivery(
     session: Session, chosen: Sequence[tuple[Delivery, Webhook]], moment: datetime, boot: str, seconds: float
 ) -> list[DeliveryJob]:
-    # Count attempts when claiming, so that a message that kills its senders fails in the end.
+    # Count attempts when claiming, so that a message that crashes its senders fails eventually.
     attempts = {"attempts": Delivery.attempts + 1}
     epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
     return [
@@ -265,7 +265,7 @@ def _record_failure(
 
 
 def _is_overrun(session: Session, webhook: Webhook) -> bool:
-    """Return whether the queue is too long: a message with ``MAX_QUEUE_LENGTH`` - 1 newer ones was never tried."""
+    """Return whether the queue is too long: the message with ``MAX_QUEUE_LENGTH`` - 1 newer ones was never tried."""
     messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
     older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(MAX_QUEUE_LENGTH - 1).limit(1)
     waits = select(Delivery.id).where(
@@ -285,6 +285,6 @@ def _end_delivery(delivery: Delivery, status: DeliveryState, problem: str | None
 
 
 def _webhooks_with_expired(before: datetime) -> Select[str]:
-    """Return a query of the ids of webhooks with old deliveries, with one index lookup per webhook."""
+    """Return a query for the ids of webhooks with old deliveries, with one index lookup per webhook."""
     old = exists().where(Delivery.webhook_id == Webhook.id, Delivery.created_at < before)
     return select(Webhook.id).where(old)

@@ -1,4 +1,4 @@
-"""Transactional outbox: messages to owners are written in the transaction that they report on."""
+"""Write messages to owners into the outbox, in the transaction that they report on."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -47,7 +47,7 @@ def enqueue_delivery(session: Session, webhook: Webhook, event: str, payload: Js
 
 
 def _message(session: Session, event: str, payload: Json) -> Json:
-    """Return the values of a delivery except its id and webhook."""
+    """Return the column values of a delivery except its id and webhook. Raise ``ValueError`` for a body over 16 KiB."""
     moment = current_time(session)
     timestamp = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     body = dumps({"type": event, "timestamp": timestamp, "data": payload})

@@ -1,4 +1,4 @@
-"""States of webhooks and of their deliveries. The values are stored, and shown by the API."""
+"""Define the states of webhooks and of their deliveries. The values are stored and shown by the API."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Tables of webhooks and their deliveries."""
+"""Define the tables of webhooks and their deliveries."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from referee.webhooks.states import DeliveryState, WebhookState
 
 
 class Webhook(Base):
-    """An address that receives messages about its owner's bots and tournaments."""
+    """Store an address that receives messages about the bots and tournaments of its owner."""
 
     __tablename__ = "webhooks"
     __table_args__ = (one_of("status", WebhookState),)
@@ -20,7 +20,7 @@ class Webhook(Base):
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     url: Mapped[str] = mapped_column(String(2048))
-    events: Mapped[list[Any]]  # subscribed types
+    events: Mapped[list[Any]]  # subscribed event types
     status: Mapped[WebhookState] = mapped_column(StoredEnum(WebhookState))
     status_reason: Mapped[str | None] = mapped_column(Text)
     secret_generation: Mapped[int]
@@ -31,7 +31,7 @@ class Webhook(Base):
 
 
 class Delivery(Leased, Base):
-    """A message to a webhook, with the state of its delivery."""
+    """Store a message to a webhook and the state of its delivery."""
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -47,12 +47,12 @@ class Delivery(Leased, Base):
     status: Mapped[DeliveryState] = mapped_column(StoredEnum(DeliveryState))
     attempts: Mapped[int]
     due_at: Mapped[datetime]
-    response_status: Mapped[int | None]  # the last HTTP status
+    response_status: Mapped[int | None]  # HTTP status of the last response
     last_error: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed
     created_at: Mapped[datetime]
     delivered_at: Mapped[datetime | None]
 
     @property
     def next_attempt_at(self) -> datetime | None:
-        """Return the time of the next attempt, or None when it was delivered or has failed."""
+        """Return the time of the next attempt, or None when the message was delivered or has failed."""
         return self.due_at if self.status == DeliveryState.DUE else None

@@ -25,9 +25,10 @@ SUBSCRIBABLE_TYPES: Final = tuple(
 
 
 def create(session: Session, account_id: str, url: str, events: Sequence[str]) -> Webhook:
-    """Create an unverified webhook, with a ping due. ``url`` has been parsed and rebuilt by the address guard.
+    """Create an unverified webhook and a ping that is due. The address guard must have rebuilt ``url``.
 
-    Raise ``BadOption`` for unknown or no event types, ``QuotaExceeded`` if the account has too many webhooks.
+    Raise ``BadOption`` for unknown or no event types, ``QuotaExceeded`` if the account has too many webhooks, and
+    ``NotFound`` for an unknown account.
     """
     events = _sort_event_types(events)
     _check_quota(session, account_id)
@@ -48,7 +49,7 @@ def create(session: Session, account_id: str, url: str, events: Sequence[str]) -
 
 
 def get_webhook(session: Session, webhook_id: str, *, account_id: str | None = None) -> Webhook:
-    """Return the webhook. Raise ``NotFound`` if there is none, or if it is not ``account_id``'s."""
+    """Return the webhook. Raise ``NotFound`` if there is none, or if it does not belong to ``account_id``."""
     webhook = session.get(Webhook, webhook_id)
     if webhook is None or (account_id is not None and webhook.account_id != account_id):
         raise NotFound("webhook", webhook_id)
@@ -69,14 +70,14 @@ def edit(
     events: Sequence[str] | None = None,
     enabled: bool | None = None,
 ) -> Webhook:
-    """Change the address or event types of a webhook, disable or enable it.
+    """Change the address or the event types of a webhook, or disable or enable it.
 
-    With a new address, and when enabled, it is unverified until a ping succeeds. Raise ``BadOption`` for unknown or no
-    event types, ``Conflict`` for an old revision.
+    A webhook with a new address, or one that was enabled, is unverified until a ping succeeds. Raise ``NotFound``,
+    ``BadOption`` for unknown or no event types, and ``Conflict`` for an old revision.
     """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.revision != revision:
-        raise Conflict(f"the webhook has revision {webhook.revision}, the change was made to revision {revision}")
+        raise Conflict(f"The webhook has revision {webhook.revision}, but the change was based on revision {revision}.")
     if events is not None:
         webhook.events = _sort_event_types(events)
     moved = url is not None and url != webhook.url
@@ -103,7 +104,7 @@ def remove(session: Session, webhook_id: str) -> None:
 
 
 def rotate_secret(session: Session, webhook_id: str) -> Webhook:
-    """Advance to the next secret. The previous one also signs for a day."""
+    """Advance to the next secret. For a day, messages are also signed with the previous one. Raise ``NotFound``."""
     webhook = _lock_webhook(session, webhook_id)
     webhook.secret_generation += 1
     webhook.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
@@ -124,7 +125,7 @@ def ping(session: Session, webhook_id: str) -> Delivery:
     """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.status == WebhookState.DISABLED:
-        raise Conflict("the webhook is disabled; enable it first")
+        raise Conflict("The webhook is disabled. Enable it first.")
     if webhook.status == WebhookState.UNVERIFIED:
         webhook.failing_since = None
     older = [Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE, Delivery.event == outbox.PING]
@@ -135,7 +136,7 @@ def ping(session: Session, webhook_id: str) -> Delivery:
 
 
 def disable(session: Session, webhook: Webhook, reason: str) -> None:
-    """Disable a webhook. Deliveries still due fail; they can be redelivered once it is active again."""
+    """Disable a webhook. Due deliveries fail; they can be redelivered once the webhook is active again."""
     webhook.status, webhook.status_reason, webhook.failing_since = WebhookState.DISABLED, reason, None
     webhook.revision += 1
     due = [Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE]
@@ -148,7 +149,7 @@ def _require_ping(session: Session, webhook: Webhook, reason: str | None) -> Non
 
 
 def _revoke_claims(session: Session, webhook: Webhook) -> None:
-    """Revoke claims on deliveries to the old address, so that they are sent to the new one too."""
+    """Revoke claims on deliveries to the old address, so that these are also sent to the new one."""
     due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE)
     session.execute(due.values(revocation_values(Delivery)))
 
@@ -159,9 +160,9 @@ def _fail(session: Session, conditions: Sequence[object], last_error: str) -> No
 
 
 def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
-    """Lock and return the webhook. Others can still insert deliveries for it, except with ``to_remove``."""
+    """Lock and return the webhook. Unless ``to_remove`` is set, others can still insert deliveries for it."""
     query = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=not to_remove)
-    # Read again after locking: another transaction may have changed it.
+    # Reread the row after locking it: another transaction may have changed it.
     webhook = session.scalar(query.execution_options(populate_existing=True))
     if webhook is None:
         raise NotFound("webhook", webhook_id)
@@ -169,9 +170,7 @@ def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False)
 
 
 def _sort_event_types(events: Sequence[str]) -> list[str]:
-    """Return the event types in the order of ``SUBSCRIBABLE_TYPES``; raise ``BadOption`` for unknown types and an
-    empty list.
-    """
+    """Return the event types in a fixed order. Raise ``BadOption`` for unknown types and for an empty list."""
     unknown = sorted(set(events) - set(SUBSCRIBABLE_TYPES))
     if unknown or not events:
         raise BadOption("events", f"must name at least one of {', '.join(SUBSCRIBABLE_TYPES)}, and nothing else")
@@ -179,9 +178,9 @@ def _sort_event_types(events: Sequence[str]) -> list[str]:
 
 
 def _check_quota(session: Session, account_id: str) -> None:
-    # Locks the row of the account, so that concurrent requests cannot exceed the quota.
+    # Lock the row of the account, so that concurrent requests cannot exceed the quota.
     if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
         raise NotFound("account", account_id)
     owned = select(func.count()).where(Webhook.account_id == account_id)
     if session.scalars(owned).one() >= PER_ACCOUNT:
-        raise QuotaExceeded(f"an account has at most {PER_ACCOUNT} webhooks; delete one first")
+        raise QuotaExceeded(f"An account can have at most {PER_ACCOUNT} webhooks. Delete one first.")

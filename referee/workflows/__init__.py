@@ -1,1 +1,1 @@
-"""Transactions and queries that span areas: ends of matches, voiding, retirement, what may be seen, why a bot waits."""
+"""Run transactions and queries that span areas: ends of matches, voiding, retirement, visibility, waiting."""

@@ -82,7 +82,7 @@ def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry)
 def _tables_without_match(
     session: Session, rounds: Sequence[TournamentRound], entry: TournamentEntry
 ) -> list[tuple[TournamentRound, int]]:
-    """Return the round and the index of each table of this entrant for which no match was ever created."""
+    """Return the round and the index, from 0, of each table of this entrant for which no match was ever created."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
     of_rounds = (
         StoredMatch.tournament_id == entry.tournament_id,
@@ -101,7 +101,7 @@ def _tables_without_match(
 
 
 def _is_arranged(row: TournamentRound, index: int) -> bool:
-    """Return whether this table has had its turn. Tables take turns by section, then by number."""
+    """Return whether matches for this table have been arranged. Tables are arranged by section, then by number."""
     section = row.tables[index]["section"]
     before = sum((table["section"], place) < (section, index) for place, table in enumerate(row.tables))
     return before < row.arranged

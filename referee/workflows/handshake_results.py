@@ -16,11 +16,11 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 def finish_handshake(
     session: Session, bot_id: str, epoch: int, report: dict[str, Any], manifest: Manifest | None
 ) -> Bot:
-    """Record a handshake: with a manifest the bot is verified at its URL, without one it is unverified.
+    """Record a handshake. With a manifest the bot becomes verified at its URL, otherwise unverified.
 
-    A bot that a tournament calls before its start stays verified when it only failed to answer; it is absent there. A
-    successful handshake causes a check where one is needed.
-    ``report`` is for the owner. Raise ``StaleEpoch`` when the handshake was claimed again or the address changed.
+    A bot that a tournament calls before its start stays verified if it only failed to answer, but it is absent from
+    the tournament. A successful handshake causes a check if one is needed. ``report`` is for the owner. Raise
+    ``StaleEpoch`` when the handshake was claimed again or the address changed.
     """
     bot = handshakes.LEASES.lock(session, bot_id, epoch)
     forgiven = manifest is None and _failed_to_answer(report) and _called_by_tournament(session, bot)
@@ -34,13 +34,13 @@ def finish_handshake(
 
 
 def _failed_to_answer(report: dict[str, Any]) -> bool:
-    """Return whether the bot failed to answer, rather than answered without knowing its secret."""
+    """Return whether the bot failed to answer, as opposed to answering without knowing its secret."""
     challenge = report.get("challenge") or {}
     return challenge.get("code") != "wrong_proof"
 
 
 def _called_by_tournament(session: Session, bot: Bot) -> bool:
-    """Return whether a running tournament waits for this handshake, and the address was verified before."""
+    """Return whether a tournament in progress waits for this handshake and the address was verified before."""
     entry = TournamentEntry
     waiting = (
         select(entry.bot_id)

@@ -14,8 +14,8 @@ from referee.matches.tables import StoredMatch
 from referee.webhooks import outbox
 
 PAUSE_REASON: Final = (
-    f"not called to the end of {MAX_UNREACHABLE_STREAK} matches in a row: see its faults, then resume it;"
-    " it must pass a handshake, then it plays again"
+    f"the bot was unreachable at the end of {MAX_UNREACHABLE_STREAK} matches in a row: check its faults, then resume"
+    " it; it plays again once it has passed a handshake"
 )
 
 _BOTS = Bot.__table__
@@ -34,11 +34,11 @@ def reset_unreachable_streaks(session: Session, reached: Iterable[str]) -> None:
 def update_unreachable_streaks(
     session: Session, match_id: str, *, unreachable: Iterable[str], seated: Iterable[str]
 ) -> list[str]:
-    """Count the match for the bots that ``seated`` in it, except house bots; return the ids of those paused by it."""
+    """Update the streaks of the bots ``seated`` in a match, except house bots. Return the ids of bots it pauses."""
     missed = set(unreachable)
     touched = or_(_COLUMNS.id.in_(sorted(missed)), _COLUMNS.unreachable_streak > 0)
     locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(missed.union(seated))), touched)
-    # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
+    # Lock in order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
     if reached := set(bots) - missed:
         session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(reached))).values(unreachable_streak=0))

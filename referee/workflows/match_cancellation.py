@@ -33,7 +33,7 @@ def cancel_match(
     )
     sharing = session.scalars(others).one()
     if sharing and not whole_group:
-        raise Conflict(f"the match shares its cards with {sharing} more; cancel them all with whole_group")
+        raise Conflict(f"The match shares its cards with {sharing} more; cancel them all with whole_group.")
     if sharing and match.status not in ENDED:
         voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match
@@ -48,7 +48,7 @@ def cancel_match(
         )
     )
     if count_changed_rows(session, ended) == 0:
-        raise Conflict(f"the match is {matches.get_match(session, match_id).status}")
+        raise Conflict(f"The match is {matches.get_match(session, match_id).status} and cannot be cancelled.")
     match = session.get_one(StoredMatch, match_id, populate_existing=True)
     logs.pack_partial_log(session, match_id)
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)

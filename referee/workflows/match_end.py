@@ -1,6 +1,6 @@
 """End matches in one transaction: store their logs, and their results with their numbers in the order of results.
 
-The last match of a deal group also closes the group, which changes ratings: see ``deal_group_closing``.
+The last match of a deal group also closes the group, which changes ratings (``deal_group_closing``).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,7 +28,7 @@ from referee.workflows import deal_group_closing, health
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """The result of a match; each list is by seat."""
+    """Hold the result of a match. Each list is in order of seats."""
 
     placements: Sequence[int]
     returns: Sequence[int]

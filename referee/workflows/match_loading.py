@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RunnerSeat:
-    """A seat with what is needed to call its bot: the address stored when the match started, and the current keys."""
+    """Describe a seat and how to call its bot: with the address stored when the match started, and the current keys."""
 
     seat: int
     bot_id: str
@@ -36,12 +36,12 @@ class RunnerSeat:
     version: str | None
     url: str
     max_concurrent_requests: int
-    secret_generations: tuple[int, ...]  # keys that sign calls to it, see ``bots.signing_generations``
+    secret_generations: tuple[int, ...]  # generations of its secrets, from ``bots.signing_generations``
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedMatch:
-    """A match with all recorded rows. ``header`` is for ``StoredMatch``; ``lines`` is empty before the first row."""
+    """Hold a match with all recorded rows. ``header`` is that of its log; ``lines`` is empty before the first row."""
 
     id: str
     epoch: int
@@ -54,7 +54,7 @@ class LoadedMatch:
     group_state: DealGroupState
     nonces: list[str] | None
     nonce_hashes: list[str] | None
-    aliases: list[str]  # by seat: the ids that bots see in place of players' in an anonymous match; empty in any other
+    aliases: list[str]  # by seat: ids that bots see instead of bot ids in an anonymous match; otherwise empty
     seed: bytes = field(repr=False)
 
 

@@ -1,4 +1,4 @@
-"""Retry a stuck match, in agreement with the state of its tournament."""
+"""Retry a stuck match, as far as the state of its tournament allows."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -23,7 +23,7 @@ def retry_match(session: Session, match_id: str) -> StoredMatch:
     query = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()
     tournament = session.scalar(query.execution_options(populate_existing=True))
     if tournament is not None and tournament.status not in IN_PROGRESS:
-        raise Conflict(f"the tournament is {tournament.status}; its stuck match can only be voided or cancelled")
+        raise Conflict(f"The tournament is {tournament.status}; its stuck match can only be voided or cancelled.")
     is_paused = tournament is not None and tournament.status == TournamentState.PAUSED
     status = MatchState.WAITING if is_paused else MatchState.DUE
     fresh = {"status": status, "reason": None, "lost_claims": 0, "claims_without_progress": 0}
@@ -31,5 +31,5 @@ def retry_match(session: Session, match_id: str) -> StoredMatch:
         update(StoredMatch).where(StoredMatch.id == match_id, StoredMatch.status == MatchState.STUCK).values(fresh)
     )
     if count_changed_rows(session, revived.values(revocation_values(StoredMatch))) == 0:
-        raise Conflict(f"the match is {match.status}, not stuck")
+        raise Conflict(f"The match is {match.status}, not stuck.")
     return session.get_one(StoredMatch, match_id, populate_existing=True)

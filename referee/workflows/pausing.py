@@ -1,4 +1,4 @@
-"""Pause a bot for its owner: its friendlies are cancelled, in one transaction."""
+"""Pause a bot for its owner and cancel its friendlies in the same transaction."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,7 +20,7 @@ def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) 
 
     Raise the same errors as ``bots.pause``.
     """
-    # Lock matches, the turn for results, then the bot, in the same order as when a match ends. If another friendly was
+    # Lock the matches, then the ledger, then the bot, in the same order as when a match ends. If another friendly was
     # arranged before the bot was locked, release all these locks and start again.
     while True:
         with session.begin_nested() as attempt:

@@ -12,7 +12,7 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 
 
 def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Retire a bot for good: withdraw it from all tournaments, cancel its unstarted matches, finish the running ones.
+    """Retire a bot permanently: withdraw it from tournaments and cancel its unstarted matches, but not running ones.
 
     Raise the same errors as ``bots.retire``.
     """

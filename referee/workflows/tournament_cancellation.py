@@ -17,7 +17,7 @@ from referee.workflows import deal_group_closing, voiding
 def cancel_tournament(
     session: Session, tournament_id: str, *, master_key: bytes, reason: str | None = None
 ) -> Tournament:
-    """End a tournament before its time; matches that are over keep their results.
+    """End a tournament early. Matches that are over keep their results.
 
     The scheduler closes deal groups in which nothing was played. Raise ``NotFound``, and ``Conflict`` if the tournament
     has ended.
@@ -34,8 +34,8 @@ def cancel_tournament(
 def _cancel_running_groups(session: Session, tournament: Tournament, master_key: bytes) -> None:
     """Cancel the matches that have started, and close their deal groups.
 
-    The results of such a group stay, except in a duplicate group, where the same bots meet the same cards again: its
-    results count together or not at all, so its finished matches are voided.
+    The results of such a group remain valid, except in a duplicate group, where the same bots meet the same cards
+    again: its results count together or not at all, so its finished matches are voided.
     """
     in_tournament = StoredMatch.tournament_id == tournament.id
     half_played = select(StoredMatch.group_id).where(in_tournament, StoredMatch.started_at.is_not(None))
@@ -64,5 +64,5 @@ def _cancel_match(session: Session, match_id: str) -> None:
         .where(StoredMatch.id == match_id, StoredMatch.status.in_(OPEN))
         .values(**cancelled, **revocation_values(StoredMatch))
     )
-    if count_changed_rows(session, statement):  # otherwise it ended meanwhile
+    if count_changed_rows(session, statement):  # otherwise the match has ended meanwhile
         logs.pack_partial_log(session, match_id)

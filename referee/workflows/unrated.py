@@ -1,4 +1,4 @@
-"""Derive why a match is unrated from the database. ``scheduling`` decides which matches are rated."""
+"""Derive from the database why a match is unrated. ``scheduling`` decides which matches are rated."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -14,7 +14,7 @@ from referee.matches.scheduling import has_owner_twice
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.tournaments.tables import Tournament
 
-UNRATED_REASONS: Final[dict[str, str]] = {  # all reasons
+UNRATED_REASONS: Final[dict[str, str]] = {  # descriptions of all reasons, by code
     "friendly": "an account arranged it as an unrated match",
     "tournament_terms": "its tournament is not rated",
     "one_owner_twice": "two bots of one owner sit at its table",
@@ -42,13 +42,16 @@ def unrated_reasons(session: Session, matches: Iterable[StoredMatch]) -> dict[st
             reasons[match.id] = "one_owner_twice"
         elif match.tournament_id is not None:
             reasons[match.id] = "substitute"
-        else:  # arranged by an organiser: unrated on request if there are two bots to rate, else for lack of them
+        else:  # arranged by an organiser: unrated on request, or because fewer than two bots can be rated
             reasons[match.id] = "friendly" if len(owners[match.id]) > 1 else "house_player"
     return reasons
 
 
 def table_unrated_reason(tournament: Tournament, owners: Collection[str]) -> str | None:
-    """Return why a table of these owners' bots is unrated, as far as that is known before its matches are arranged."""
+    """Return why a table with bots of these owners is unrated, or None if it is rated as far as is known.
+
+    The matches of the table need not be arranged yet, so substitutes are not known.
+    """
     if not tournament.rated:
         return "tournament_terms"
     return "one_owner_twice" if has_owner_twice(owners) else None
@@ -59,7 +62,7 @@ def _rated_tournaments(session: Session, tournament_ids: set[str | None]) -> set
 
 
 def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
-    """Return those of the accounts that may ask for rated matches."""
+    """Return the ids of the given accounts that may request rated matches."""
     query = select(Account.id).where(Account.id.in_(account_ids), Account.role.in_(ORGANISING))
     return set(session.scalars(query))
 

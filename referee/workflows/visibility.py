@@ -1,12 +1,12 @@
-"""Decide which rows of a match are public now, while it is played and afterwards.
+"""Decide which rows of a match are public, while it is played and afterwards.
 
-In a match whose seats are hidden (rated play, see ``filter_known_seats``) rows become public in groups: all rows of a
-round once the next has begun or the match is over, and rows older than ``MAX_DELAY_S``, checked only every ``STEP_S``
-of the clock. So the moment at which a row appears reveals when a round ended, or which ten seconds it belongs to, and
-never how long a seat thought. Where others still play the same cards and a spectator could inform them, rows become
-public when all have been dealt the next cards or are over (``deal_progress``). In all other matches rows become public
-as soon as they are recorded. How a row may be read is decided in ``match.log``: nobody sees more than masked events
-before the group is over.
+In a match with hidden seats (rated play, see ``filter_known_seats``) rows become public in groups: all rows of a round
+once the next round has begun or the match is over, and all rows older than ``MAX_DELAY_S``, in steps of ``STEP_S``. So
+the time at which a row appears reveals the end of a round or an interval of ten seconds, but never how long a seat
+thought. If other matches still play the same cards and a spectator could inform their bots, rows become public when
+all these matches have been dealt the next cards or are over (``deal_progress``). In all other matches, rows become
+public as soon as they are recorded. ``match.log`` decides which part of a row may be read: only masked events before
+the deal group is over.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,7 +34,7 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 
 @dataclass(frozen=True, slots=True)
 class MatchVisibility:
-    """The visibility of a match: ``pace`` of its rows, ``is_public`` if the whole log is public, ``rows`` recorded."""
+    """Describe the visibility of a match: the ``pace`` of its rows and whether its whole log ``is_public``."""
 
     status: MatchState
     reason: str | None
@@ -53,27 +53,26 @@ class MatchVisibility:
 
 
 def filter_known_seats(session: Session, found: Sequence[StoredMatch]) -> set[str]:
-    """Return the ids of those of these matches whose seats are public now.
+    """Return the ids of the matches in ``found`` whose seats are public now.
 
-    They are hidden in rated play, where a bot that knew its opponents could favour one of them.
+    Seats are hidden in rated play, where a bot that knew its opponents could favour one of them.
     """
     hidden = [match for match in found if match.rated and match.status not in ENDED]
     events = {match.tournament_id for match in hidden if match.tournament_id is not None}
     query = select(Tournament.id).where(Tournament.id.in_(events), Tournament.anonymous.is_(False))
-    telling = set(session.scalars(query)) if events else set()
-    kept = {match.id for match in hidden if match.tournament_id not in telling}
-    return {match.id for match in found} - kept
+    with_open_seats = set(session.scalars(query)) if events else set()
+    unknown = {match.id for match in hidden if match.tournament_id not in with_open_seats}
+    return {match.id for match in found} - unknown
 
 
 def has_known_seats() -> ColumnElement[bool]:
-    """Return the condition for matches whose seats everybody may know: all but rated ones that are not over, unless
-    the tournament is not anonymous."""
-    told = StoredMatch.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
-    return or_(StoredMatch.rated.is_(False), StoredMatch.status.in_(ENDED), told)
+    """Return the condition for matches with public seats: unrated, ended, or in a tournament that is not anonymous."""
+    has_open_seats = StoredMatch.tournament_id.in_(select(Tournament.id).where(Tournament.anonymous.is_(False)))
+    return or_(StoredMatch.rated.is_(False), StoredMatch.status.in_(ENDED), has_open_seats)
 
 
 def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
-    """Return the visibility of those of these matches that exist."""
+    """Return the visibility of these matches by id, without matches that do not exist."""
     other = aliased(StoredMatch)
     shared = exists().where(
         other.group_id == StoredMatch.group_id, other.id != StoredMatch.id, other.status.not_in(ENDED)
@@ -99,7 +98,7 @@ def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str,
 
 
 def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
-    """Return how rows are published. ``shared``: other open matches play the same cards."""
+    """Return how rows are published. ``shared`` means that other open matches play the same cards."""
     if not hidden:
         return "at_once"
     if shared:
@@ -123,28 +122,27 @@ def load_placements(session: Session, match_id: str) -> list[int] | None:
 
 
 class MatchFeed:
-    """The public rows of a match, shared by all spectators. Each ``read_new_rows`` reads what was recorded since the
-    last.
+    """Collect the public rows of a match for all its spectators. Each ``read_new_rows`` continues after the last one.
 
     ``tables`` caches the progress of other matches with the same cards.
     """
 
     def __init__(self, match_id: str, tables: DealGroupProgress) -> None:
         self.match_id = match_id
-        self.items: list[Json] = []  # of published rows: number and masked events
+        self.items: list[Json] = []  # numbers and masked events of published rows
         self._tables = tables
         self._view: PublicView | None = None
         self._header: Json = {}
         self._held: list[tuple[Json, float | None]] = []  # rows not yet published, with the time they were recorded
-        self._drawn = DrawCounts()  # in published rows
-        self._next = DrawCounts()  # lower bound, including the first row not yet published
+        self._drawn = DrawCounts()  # draws in published rows
+        self._next = DrawCounts()  # lower bound of the draws up to the first unpublished row
         self._whole = False  # no more rows will follow
 
     def read_new_rows(self, session: Session, visibility: MatchVisibility) -> list[Json]:
-        """Publish rows that have become public since the last call; return their items."""
+        """Publish the rows that have become public since the last call. Return their items."""
         last = self._tables.find_slowest(session, visibility.group_id) if visibility.pace == "all_tables" else None
         if last is not None and not self._next.is_behind(last):
-            return []  # regardless of what is recorded
+            return []  # whatever has been recorded, none of it may be published
         if not self._whole:
             self._read_recorded(session, visibility)
         return self._publish(self._count_public(session, visibility, last))
@@ -180,7 +178,7 @@ class MatchFeed:
         return self._count_past_rounds(session) if visibility.pace == "rounds" else len(self._held)
 
     def _count_played_by_all(self, last: DrawCounts) -> int:
-        """Count rows before the first that would help a match that has drawn ``last``."""
+        """Return the number of rows before the first that would help a match that has drawn ``last``."""
         self._next, count = replace(self._drawn), 0
         for row, _ in self._held:
             self._next.add(row)
@@ -190,7 +188,7 @@ class MatchFeed:
         return count
 
     def _count_past_rounds(self, session: Session) -> int:
-        """Count rows up to the last that begins a round or is old enough."""
+        """Return the number of rows up to the last one that begins a round or is old enough."""
         seconds: float = current_time(session).timestamp()
         newest = seconds // STEP_S * STEP_S - MAX_DELAY_S
         header = self._header or (self._held[0][0] if self._held else {})

@@ -1,6 +1,6 @@
 """Void matches that were played but must not count, and create rematches.
 
-Nothing is deleted: log, result and placements stay readable, marked by the match's status and reason.
+Nothing is deleted: log, result and placements stay readable and are marked by the match's status and reason.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ MAX_REASON_LENGTH = 500  # characters
 
 @dataclass
 class VoidReport:
-    """Ids of the voided matches, of those cancelled with them and of their rematches; numbers of the ledger entries."""
+    """List the ids of voided matches, of matches cancelled with them and of rematches, and the new ledger entries."""
 
     matches: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
@@ -54,12 +54,12 @@ def void_match(
     rematch: bool = False,
     whole_group: bool = False,
 ) -> VoidReport:
-    """Void a finished or stuck match; with ``rematch``, create a match with fresh cards in its place.
+    """Void a finished or stuck match. With ``rematch``, create a match with fresh cards in its place.
 
     With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
-    open ones, with the same reason; both get rematches. Raise ``Conflict`` for a match in another state, for a
-    duplicate group without ``whole_group``, and for a rematch that is impossible: the tournament is over, or a bot
-    withdrew or cannot play. Raise ``BadOption`` for a reason that is missing or too long.
+    open ones, with the same reason; all of them get rematches. Raise ``NotFound``, ``BadOption`` for a reason that is
+    missing or too long, and ``Conflict`` for a match in another state, for a duplicate group without ``whole_group``,
+    and for an impossible rematch: the tournament is over, or a bot withdrew or cannot play.
     """
     _check_reason(reason)
     group_id = session.scalar(select(StoredMatch.group_id).where(StoredMatch.id == match_id))
@@ -67,17 +67,17 @@ def void_match(
         raise NotFound("match", match_id)
     tournament = _lock_tournament(session, group_id)
     if rematch and tournament is not None and tournament.status not in IN_PROGRESS:
-        raise Conflict(f"the tournament is {tournament.status}; a match of it can become void, but not be played again")
+        raise Conflict(f"The tournament is {tournament.status}; its matches can be voided, but not played again.")
     kind, count = session.execute(
         select(DealGroup.kind, func.count()).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
         .where(DealGroup.id == group_id).group_by(DealGroup.kind)
     ).one()  # fmt: skip
     if kind == DealSharing.DUPLICATE and count > 1 and not whole_group:
-        raise Conflict(f"the match is one of {count} that share cards and bots; void them all with whole_group")
+        raise Conflict(f"The match is one of {count} that share cards and bots; void them all with whole_group.")
     matches = _lock_matches(session, group_id, None if whole_group else match_id)
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in (MatchState.FINISHED, MatchState.STUCK):
-        raise Conflict(f"the match is {asked.status}; only finished or stuck matches can be voided")
+        raise Conflict(f"The match is {asked.status}; only finished or stuck matches can be voided.")
     done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
     if rematch:
         replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
@@ -94,11 +94,11 @@ def cancel_group(
 
 
 def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
-    """Cancel every match that has begun and is not over, and play those of tournaments again with fresh cards.
+    """Cancel every match that has begun and is not over, and create rematches with fresh cards in tournaments.
 
     A match has begun when its log has rows, when it is running, or when a bot promised a nonce for its deal group. A
-    duplicate group is replaced as a whole: its finished matches become void. There is no rematch if a bot of the table
-    cannot play any more, or outside tournaments.
+    duplicate group is replaced as a whole: its finished matches are voided. There is no rematch outside tournaments, or
+    if a bot of the table can no longer play.
     """
     has_started = or_(
         StoredMatch.status == MatchState.RUNNING,
@@ -124,7 +124,7 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> VoidReport:
-    """Cancel those of these matches that are open. None may belong to a tournament or share its cards."""
+    """Cancel the open ones of these matches. None may belong to a tournament or share its cards with another match."""
     locked = (
         select(StoredMatch)
         .where(StoredMatch.id.in_(match_ids), StoredMatch.status.in_(OPEN))
@@ -208,7 +208,7 @@ def _create_rematches(
     tournament: Tournament | None,
     master_key: bytes,
 ) -> list[str]:
-    """Create rematches with fresh cards, several of them in one deal group of this kind; return their ids."""
+    """Create rematches with fresh cards; several of them share a deal group of this kind. Return their ids."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
     match_ids = create_matches(
         session, [_plan_rematch(session, match, tournament, deal) for match in matches], master_key=master_key
@@ -253,5 +253,5 @@ def _load_players(session: Session, tournament: Tournament, entrants: Sequence[s
     players = [entered.get(entrant, entrant) for entrant in entrants]
     if None in players:
         absent = entrants[players.index(None)]
-        raise Conflict(f"nobody can play for {absent} now; the match can be voided, but not played again")
+        raise Conflict(f"No bot can play for {absent} now; the match can be voided, but not played again.")
     return [player for player in players if player is not None]

@@ -26,18 +26,18 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
 from referee.workflows.waiting_reasons import Reason
 
-MAX_SHOWN: Final = 20  # matches, and tournaments
+MAX_SHOWN: Final = 20  # matches, and as many tournaments
 MANY_SEATS: Final = 5_000
 RUNNER_MISSING_AFTER: Final = timedelta(
     seconds=10
-)  # how long a match may be due with no match running before a runner is missing
+)  # a runner counts as missing if a match is due for longer while no match is running
 
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch:
-    """An open match; it is being played if there is no ``reason``.
+    """Describe an open match. It is being played if there is no ``reason``.
 
-    ``position`` is its position among all due matches, from 1, as if all bots had free calls; None if it is not due.
+    ``position`` is its position among all due matches, from 1, as if all bots had free calls, or None if it is not due.
     """
 
     match_id: str
@@ -48,7 +48,7 @@ class OpenMatch:
 
 @dataclass(frozen=True, slots=True)
 class WaitingTournament:
-    """A tournament in which the bot is entered and has no open match."""
+    """Describe a tournament in which the bot is entered but has no open match, and the reason."""
 
     tournament_id: str
     reason: Reason
@@ -56,9 +56,9 @@ class WaitingTournament:
 
 @dataclass(frozen=True, slots=True)
 class BotQueue:
-    """Why a bot waits. ``playing`` and ``open`` are numbers of matches; ``matches`` are the oldest open ones.
+    """Explain why a bot waits. ``playing`` and ``open`` are numbers of matches; ``matches`` are the oldest open ones.
 
-    ``reason`` is the most important one, None while the bot plays.
+    ``reason`` is the most important reason, or None while the bot plays.
     """
 
     bot_id: str
@@ -70,7 +70,7 @@ class BotQueue:
 
 
 def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
-    """Return everything a bot is waiting for now, if each runner has ``runner_slots`` slots; raise ``NotFound``."""
+    """Return what a bot is waiting for now, if each runner has ``runner_slots`` slots. Raise ``NotFound``."""
     bot = get_bot(session, bot_id)
     queue = _QueueState(session, *lease_now(session), friendlies=max_concurrent_friendlies(runner_slots))
     rows = _open_matches(session, bot_id)
@@ -111,16 +111,16 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
 
 
 def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
-    """Return the condition for matches of the bot, by its seats or, if it has very many, by the seats of each match."""
+    """Return the condition for matches of the bot: by its seats or, if it has very many, by the seats of each match."""
     seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
         return StoredMatch.id.in_(seats)
-    # Keeps SQLite from using the index on bots.
+    # ``coalesce`` keeps SQLite from using the index on bots.
     return exists().where(MatchSeat.match_id == StoredMatch.id, func.coalesce(MatchSeat.bot_id, "") == bot_id)
 
 
 class _QueueState:
-    """The matches being played and the queue, loaded once."""
+    """Hold the queue and the matches being played, loaded once."""
 
     def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
         self._session = session
@@ -165,7 +165,7 @@ class _QueueState:
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
     def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
-        """Return why its bots or its deal group keep a match from being played, None if they do not."""
+        """Return the reason if its bots or its deal group keep a match from being played, or None if they do not."""
         claimed_together = (
             StoredMatch.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else StoredMatch.id == row.id
         )
@@ -198,7 +198,7 @@ class _QueueState:
         return None
 
     def _count_ahead(self, row: Any) -> int:
-        """Return how many matches are claimed before it, with accounts taking turns."""
+        """Return the number of matches that are claimed before this one, given that accounts take turns."""
         if self._due is None:
             counted = (
                 select(StoredMatch.created_by, func.count()).where(match_queue.DUE).group_by(StoredMatch.created_by)
@@ -236,7 +236,7 @@ def _bot_reason(bot: Bot) -> Reason | None:
 
 
 def _waiting_tournaments(session: Session, bot: Bot, excluded: set[str | None]) -> list[WaitingTournament]:
-    """Return the bot's tournaments in which it has no open match, with the reasons."""
+    """Return the tournaments in which the bot is entered but has no open match, each with the reason."""
     entry = TournamentEntry
     query = select(entry, Tournament).join(Tournament, Tournament.id == entry.tournament_id)
     query = query.where(entry.bot_id == bot.id, entry.withdrawn_at.is_(None), Tournament.status.in_(UNFINISHED))

@@ -1,4 +1,4 @@
-"""List the reasons why a bot waits, each with what ends the wait. ``waiting`` and ``entry_reasons`` choose one."""
+"""List the reasons why a bot waits, each with what will end the wait. ``waiting`` and ``entry_reasons`` choose one."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,7 +21,7 @@ REASONS: Final[dict[str, str]] = {
     "group_opening": "the bots of its deal group are being asked for their share in the shuffling",
     "group_playing": "another match of its duplicate group is in progress: the remaining matches of the group start "
     "together",
-    "played_alone": "the match lost its runner twice and waits for a process of its own",
+    "played_alone": "the match lost its runner twice and waits for a separate process",
     "stuck": "the match failed with several runners and waits for the operator",
     # -- of a match or a tournament --
     "tournament_paused": "the tournament is paused until its organiser resumes it",
@@ -64,7 +64,7 @@ REASONS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One of ``REASONS`` with its parameters. ``seat`` is the seat of an opponent."""
+    """Represent one of ``REASONS`` with its parameters. ``seat`` is the seat of an opponent, from 0."""
 
     code: str
     ahead: int | None = None

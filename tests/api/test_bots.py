@@ -274,7 +274,7 @@ def test_its_owner_and_organisers_learn_why_a_bot_does_not_play(
     queued = organiser.get(path).get_json()
 
     assert (idle["bot"], idle["playing"], idle["open"], idle["reason"]["code"]) == (mine, 0, 0, "not_entered")
-    assert [(one["tournament"], one["reason"]["code"]) for one in entered_only["events"]] == [
+    assert [(one["tournament"], one["reason"]["code"]) for one in entered_only["tournaments"]] == [
         (tournament_id, "event_not_started")
     ]
     assert [(one["match"], one["position"], one["reason"]["code"]) for one in queued["matches"]] == [

@@ -33,8 +33,8 @@ def test_E21_a_friendly_of_an_owner_grants_at_most_5_s_a_decision_and_60_s_a_mat
 
     assert refused.status_code == 422
     assert {error["field"]: error["message"] for error in refused.get_json()["errors"]} == {
-        "time.budget_ms": "Must be at most 5000 in a friendly. Organisers may set more.",
-        "time.bank_ms": "Must be at most 60000 in a friendly. Organisers may set more.",
+        "time.budget_ms": "Must be at most 5000 ms in a friendly. Organisers may set more.",
+        "time.bank_ms": "Must be at most 60000 ms in a friendly. Organisers may set more.",
     }
     assert owner.post("/matches", friendly(mine, theirs, time=longest)).status_code == 201
     assert organiser.post("/matches", friendly(mine, theirs, time=longer)).status_code == 201

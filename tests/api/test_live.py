@@ -67,7 +67,7 @@ def test_the_rows_of_a_friendly_match_are_told_masked_page_by_page(service: Serv
 
     rows = [parse_row(line) for line in match.lines]
     assert whole["items"] == [visible(row, rows[0], None, group_over=False) for row in rows]
-    assert (whole["status"], whole["open"], whole["held_back"], whole["placements"]) == ("running", False, False, None)
+    assert (whole["status"], whole["open"], whole["delayed"], whole["placements"]) == ("running", False, False, None)
     assert whole["rows"] == len(rows)
     assert first["items"] + rest["items"] == whole["items"]
     assert (end["items"], end["next_after"]) == ([], rest["next_after"])
@@ -78,7 +78,7 @@ def test_a_rated_match_tells_no_more_than_its_round(service: Service, world: Wor
 
     told = get(service, f"/matches/{match_id}/rows")
 
-    assert (told["held_back"], told["rows"], len(told["items"])) == (True, 2, 2)
+    assert (told["delayed"], told["rows"], len(told["items"])) == (True, 2, 2)
     assert set(told["items"][0]) == {"row", "events"}
 
 
@@ -135,14 +135,14 @@ def test_a_match_that_is_over_while_others_play_its_cards_stays_masked(service: 
     world.finish(claim)
 
     told = get(service, f"/matches/{first}/rows")
-    assert (told["status"], told["open"], told["held_back"], told["pace"]) == ("finished", False, True, "all_tables")
+    assert (told["status"], told["open"], told["delayed"], told["pace"]) == ("finished", False, True, "all_tables")
     assert told["placements"] == [seat.placement for seat in seats_of(world, first)]
     assert told["items"] == []
 
     (claim,) = world.claim(match_id=second)
     world.finish(claim)
     after = get(service, f"/matches/{first}/rows")
-    assert (after["open"], after["held_back"], after["pace"]) == (True, False, "at_once")
+    assert (after["open"], after["delayed"], after["pace"]) == (True, False, "at_once")
     deal = next(event for item in after["items"] for event in item["events"] if event["event"] == "deal")
     assert {card for hand in deal["hands"] for card in hand} == {"??"}
 

@@ -97,12 +97,12 @@ def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_dou
     assert all(list(chain(*(one.data["items"] for one in every if one.name == "rows"))) == masked for every in told)
     assert groups[:2] == [1, second]  # nothing in between
     states = [message.data for message in told[0] if message.name == "state"]
-    assert states[0] == {"status": "running", "reason": None, "open": False, "held_back": True, "pace": "rounds"}
+    assert states[0] == {"status": "running", "reason": None, "open": False, "delayed": True, "pace": "rounds"}
     assert states[-1] == {
         "status": "finished",
         "reason": None,
         "open": True,
-        "held_back": False,
+        "delayed": False,
         "pace": "at_once",
         "placements": playing.match.state.placements(),
     }

@@ -53,7 +53,7 @@ def test_E4_every_route_refuses_a_parameter_that_it_does_not_know(admin: Person,
     answer = ask(admin, method, rule, "strange=1")
 
     assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
-    assert answer.get_json()["errors"] == [{"field": "strange", "message": "Unknown parameter."}]
+    assert answer.get_json()["errors"] == [{"field": "strange", "message": "This parameter is unknown here."}]
 
 
 def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice(
@@ -84,7 +84,7 @@ def test_E4_every_parameter_of_the_api_and_the_pages_is_refused_when_given_twice
     assert {path for _, path, _ in refused if not path.startswith(API)} >= {"/matches", "/tournaments", "/ladders"}
     for asked, answer in refused.items():
         assert answer.status_code == 422, asked
-        assert answer.get_json()["errors"] == [{"field": asked[2], "message": "Given more than once."}]
+        assert answer.get_json()["errors"] == [{"field": asked[2], "message": "Give this parameter only once."}]
 
 
 def test_E4_all_that_is_wrong_is_named(owner: Person) -> None:

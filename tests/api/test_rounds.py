@@ -36,16 +36,16 @@ def test_D13_a_round_tells_who_sits_at_a_rated_table_when_it_is_over(
 
     assert (before["state"], before["tables"], before["byes"], before["matches"]) == ("playing", 2, 1, 2)
     assert seen(before) == [[None, None]] * 4
-    assert [(bye["bot"], bye["reason"]) for bye in before["resting"]] == [(None, "odd")]
+    assert [(bye["bot"], bye["reason"]) for bye in before["bye_entrants"]] == [(None, "odd")]
     assert [match["seats"][0]["seat"] for table in before["items"] for match in table["matches"]] == [0, 0]
-    everybody = {bot for table in seen(told)[:2] for bot in table} | {told["resting"][0]["bot"]}
+    everybody = {bot for table in seen(told)[:2] for bot in table} | {told["bye_entrants"][0]["bot"]}
     assert len(everybody) == 5
     assert sorted(table["over"] for table in half["items"]) == [False, True]
     assert sum(None in table for table in seen(half)) == 2  # the other table, and its match
-    assert half["resting"][0]["bot"] is None
+    assert half["bye_entrants"][0]["bot"] is None
     assert (first["state"], first["done"], second["state"]) == ("over", 2, "playing")
     assert seen(after) == seen(told)
-    assert after["resting"] == told["resting"]
+    assert after["bye_entrants"] == told["bye_entrants"]
     assert after["items"][0]["matches"][0]["seats"][0]["placement"] in (1, 2)
 
 
@@ -56,7 +56,7 @@ def test_a_cancelled_event_tells_who_was_to_play(service: Service, owner: Person
     round_view, bracket = shown(owner, f"/tournaments/{cup}/rounds/1"), shown(owner, f"/tournaments/{cup}/bracket")
 
     assert all(bot for table in seen(round_view) for bot in table)
-    assert all(bye["bot"] for bye in [*round_view["resting"], *bracket["rounds"][0]["byes"]])
+    assert all(bye["bot"] for bye in [*round_view["bye_entrants"], *bracket["rounds"][0]["byes"]])
 
 
 def test_an_event_may_tell_who_plays(service: Service, owner: Person, organiser: Person) -> None:

@@ -43,8 +43,8 @@ def test_a_bot_that_never_played_has_a_page_that_says_so(service: Service, owner
     for empty in (
         "not known yet",
         "none yet",
-        "It is not on a ladder yet.",
-        "There is no match yet that everyone may see.",
+        "This bot is not on a ladder yet.",
+        "There are no public matches yet.",
     ):
         assert empty in page
     assert "secret-path" not in page  # the address is the owner's alone
@@ -139,7 +139,7 @@ def test_a_long_history_is_cut_and_leads_to_the_rest(
         "2",
     ]
     assert "the last 3 changes" in page
-    assert "all as data" in page
+    assert "all changes as JSON" in page
 
 
 def test_the_last_matches_are_counted_by_the_order_of_their_ends(service: Service, owner: Person) -> None:

@@ -82,7 +82,7 @@ def test_pages_of_unknown_ladders_and_bad_wishes_are_refused(service: Service) -
     assert "Page not found" in text_of(client, f"/ladders/lad_{'0' * 26}", 404)
     for wish in ("sort=luck", "page=0", "page=x", "page=99999999999", f"find={'x' * 65}", "as_of=2", "as_of=-1"):
         assert "cannot be shown" in text_of(client, f"/ladders/{ladder}?{wish}", 422), wish
-    assert "does not have this page" in text_of(client, f"/ladders/{ladder}?page=9")
+    assert "ladder has fewer pages" in text_of(client, f"/ladders/{ladder}?page=9")
     assert text_of(client, "/ladders?page=2")
 
 

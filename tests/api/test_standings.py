@@ -43,7 +43,7 @@ def test_the_tables_of_an_event_fit_together(service: Service, owner: Person, or
         assert 0 <= bar["low"] <= row["points_per_match"] <= bar["high"] <= 1
     assert [row["bot"] for row in cross["items"]] == [row["bot"] for row in met["items"]] == order
     for row, crossed, meeting in zip(rows, cross["items"], met["items"], strict=True):
-        assert sum(one["points"] for one in crossed["rivals"]) == row["points"]
+        assert sum(one["points"] for one in crossed["opponents"]) == row["points"]
         assert sum(meeting["seats"]) == sum(one["matches"] for one in meeting["opponents"]) == row["matches"]
     assert sorted(row["bot"] for row in luck["items"]) == sorted(row["bot"] for row in strong["items"]) == sorted(order)
     assert [row["rank"] for row in strong["items"]] == [1, 2, 3, 4]

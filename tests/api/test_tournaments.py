@@ -78,7 +78,7 @@ def test_an_open_event_is_given_another_time_to_start_and_nothing_else(organiser
     answers = (by_another, moved, stale, past, more, by_hand)
     assert [one.status_code for one in answers] == [403, 200, 412, 422, 409, 200]
     assert [one.get_json()["starts_at"] for one in (moved, by_hand)] == ["2099-01-31T18:00:00.000Z", None]
-    assert more.get_json()["detail"] == "the tournament is open: only starts_at can be changed"
+    assert more.get_json()["detail"] == "The tournament is open: only starts_at can be changed."
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> Non
     nobody = page_at(path)
     other = page_at(f"/bots/{filled.bots['Ada']}/faults/999999", token=filled.tokens["organiser"])
 
-    expect(nobody.locator("#said")).to_contain_text("Sign in with their token")
+    expect(nobody.locator("#said")).to_contain_text("Sign in with the owner's token")
     expect(other.locator("#said")).to_contain_text("None of your bots has a fault")
     assert not nobody.locator("#evidence").is_visible()
     assert all("404" in trouble for trouble in page_at.troubles)
@@ -150,10 +150,10 @@ def test_the_owner_pauses_renames_and_retires_a_bot(page_at: PageAt, filled: Fil
     expect(page.get_by_role("heading", level=1)).to_have_text("Passed")
 
     page.locator("summary", has_text="Retire").click()
-    page.get_by_label("Type its name to confirm").fill("Passing")
+    page.get_by_label("Type the name of the bot to confirm").fill("Passing")
     page.get_by_role("button", name="Retire the bot").click()
     expect(page.locator("#retire .error")).to_contain_text("Type Passed")
-    page.get_by_label("Type its name to confirm").fill("Passed")
+    page.get_by_label("Type the name of the bot to confirm").fill("Passed")
     page.get_by_role("button", name="Retire the bot").click()
     expect(state).to_have_text("retired")
     expect(page.locator("#check")).to_be_disabled()
@@ -197,7 +197,7 @@ def test_what_the_api_refuses_is_told_beside_the_controls(page_at: PageAt, fille
         session.get_one(Bot, bot).status = BotState.RETIRED
     page.get_by_role("button", name="Pause").click()
 
-    expect(page.locator("#own-said")).to_have_text("the bot is retired", ignore_case=True)
+    expect(page.locator("#own-said")).to_have_text("The bot is retired and cannot be changed.")
     assert page_at.troubles
     assert all("409" in trouble for trouble in page_at.troubles)
     page_at.troubles.clear()

@@ -272,7 +272,7 @@ def test_a_finished_match_is_replayed_and_checked_on_both_sides(page_at: PageAt,
     page.wait_for_selector(HELD)
     page.get_by_text("What the bot saw").click()
     page.wait_for_selector(".legal .chosen")
-    page.get_by_text("The server replayed it").wait_for()
+    page.get_by_text("The server replayed the match").wait_for()
 
     assert page.locator(".holds").count() == 4  # links, seed, deals; the server
     assert page.locator(".decided .tag").inner_text() == "#3"

@@ -48,7 +48,7 @@ def test_a_name_that_is_taken_or_unknown_is_said(folder: Path) -> None:
     again, unknown = run(folder, "admin", "create", "OLGA"), run(folder, "admin", "token", "Otto")
 
     assert (again.exit_code, unknown.exit_code) == (1, 1)
-    assert "an account has the name 'OLGA' or one that looks like it" in again.output
+    assert "An account has the name 'OLGA' or one that looks the same" in again.output
     assert "Unknown account 'Otto'" in unknown.output
 
 

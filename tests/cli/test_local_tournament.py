@@ -86,7 +86,7 @@ def test_killed_or_ended_by_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> No
         said, _ = playing.communicate()
         assert playing.returncode == status
     (cut / "deal-00001.part").mkdir()  # what a kill may leave
-    assert "the same command resumes" in said
+    assert "run the same command to resume" in said
     over = len(list(cut.glob("deal-*[0-9]")))
 
     gone_on = outcome(*table, "--deals", str(over + 2), "--out", str(cut))
@@ -107,9 +107,9 @@ def test_another_plan_or_a_damaged_log_is_refused(tmp_path: Path) -> None:
     damaged = local(*table)
 
     assert (other.exit_code, damaged.exit_code) == (1, 1)
-    assert "has another tournament: options is" in other.output
-    assert "seed" not in other.output.partition("has another")[2].partition("Take")[0]  # taken from there
-    assert "remove" in damaged.output
+    assert "has a different tournament: options is" in other.output
+    assert "seed" not in other.output.partition("has a different")[2].partition("Take")[0]  # taken from there
+    assert "Remove" in damaged.output
     assert "deal-00001 to have its deal played again" in damaged.output
 
 
@@ -173,7 +173,7 @@ def test_a_bot_that_does_not_answer_is_told_before_anything_is_played(tmp_path: 
         (("house:first", "house:random", "--sprt", "elo1=x"), "expected a number"),
         (("house:first", "house:random", "--sprt", "elo0=5,elo1=1"), "expected elo0 below elo1"),
         (("house:first",) * 70 + ("--seats", "2"), "4,830 matches per deal"),
-        (("house:first", "house:nobody"), "unknown house player"),
+        (("house:first", "house:nobody"), "Unknown house player"),
     ],
 )
 def test_what_cannot_be_played_is_refused(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:

@@ -149,7 +149,7 @@ def test_an_option_that_is_a_list_is_written_with_commas() -> None:
     [
         (["no-game", "house:first"], "unknown game 'no-game'; available: pool-nap,"),
         (["saint-poker", "house:first"], "saint-poker is for 2 to 5 seats, got 1"),
-        (["saint-poker", "house:first", "house:nobody"], "unknown house player 'nobody'"),
+        (["saint-poker", "house:first", "house:nobody"], "Unknown house player 'nobody'"),
         (["saint-poker", "house:first", "nobody"], "'nobody' is not a player"),
         (["saint-poker", "house:first", "ftp://127.0.0.1"], "a URL begins with https or http"),
         (["saint-poker", "house:first", "http://127.1:8000"], "an IPv4 address is four decimal numbers"),
@@ -172,4 +172,4 @@ def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     refused = play("saint-poker", "house:first", "house:random", "--log", str(tmp_path / "none" / "log.ndjson"))
 
     assert refused.exit_code == 1
-    assert "cannot write the log" in refused.output
+    assert "Cannot write the log" in refused.output

@@ -130,9 +130,9 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
             "seat 7 was not asked at decision 1; pass one of 1, 2",
         ),
         ("reask", str(log.with_name("none")), "1", "http://127.0.0.1:9000"): (1, "cannot be read"),
-        ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not valid: row"),
+        ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not a valid log: row"),
         ("fork", str(secret), "1", "house:first"): (1, "its seed is not revealed yet"),
-        ("fork", str(log), "1", "--seat", "1", "house:nobody"): (2, "unknown house player"),
+        ("fork", str(log), "1", "--seat", "1", "house:nobody"): (2, "Unknown house player"),
         ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "the match has seats 1 to 2"),
         ("fork", str(log), "1", "--seat", "1", *["house:first"] * 3): (2, "3 players, but the match has 2 seats"),
     }

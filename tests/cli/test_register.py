@@ -111,10 +111,10 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert bot.secret not in unproven.output
     assert "fail  POST /notify with a challenge: bad_status" in unproven.stdout
     assert "secret.txt" in unproven.stdout
-    assert "exists already" in lost.output
+    assert "already exists" in lost.output
     assert "is verified" in played.stdout
     assert "fail  decision (saint-poker, river)" in played.stdout
-    assert "no certificate, so no rated play" in played.stdout
+    assert "no certificate, so no rated matches" in played.stdout
     assert "\x1b" not in played.stdout
     assert "is already registered to you" in played.stderr
     assert match_id in watched.stdout
@@ -177,4 +177,4 @@ def test_what_the_referee_could_not_finish_is_not_the_bots_fault() -> None:
 
 @pytest.mark.parametrize("check", [{}, {"report": {"findings": []}, "version": "6"}])
 def test_a_version_that_was_not_checked_is_reported(check: dict[str, Any]) -> None:
-    assert "version 7 was not checked, so no rated play; run the same command again" in format_report(checked(**check))
+    assert "no certificate: version 7 was not checked; run the same command again" in format_report(checked(**check))

@@ -40,4 +40,4 @@ def test_a_terminal_shows_the_table_with_names_as_they_are_and_why_nothing_moves
 
     assert "Ada [red]" in output.getvalue()
     assert "5 of 10" in output.getvalue()
-    assert "the service is away; waiting for it" in output.getvalue()
+    assert "the service is away; retrying" in output.getvalue()

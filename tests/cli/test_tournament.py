@@ -155,7 +155,7 @@ def test_one_name_for_two_events_is_settled_by_id(there: Hall) -> None:
 
     assert (first in refused, second in refused) == (True, True)
     assert [one["bot"] for one in partly["entered"]] == [there.bots["Ada sound"]]
-    assert "unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
+    assert "Unknown bot 'Nobody'" in partly["refused"][0]["error"]["detail"]
     assert [one["id"] for one in listed] == [second, first]
 
 
@@ -173,7 +173,7 @@ def test_an_event_that_missed_its_start_says_so_and_waits_for_its_organiser(ther
     moved = there.says("edit", event, "--starts-at", "+1h")
     neither = there.says("edit", event, status=2)
 
-    assert re.search(r"reason +the start at \S+ \S+ UTC was missed because .* set a new time\n", said)
+    assert re.search(r"reason +The start at \S+ \S+ UTC was missed because .* set a new time\.\n", said)
     assert entered.stdout == "Blaise sound: entered\nCarl random: entered\n"
     assert moved.stdout.startswith("Late cup starts at ")
     assert "--by-hand" in neither.stderr

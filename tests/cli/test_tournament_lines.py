@@ -129,7 +129,7 @@ def test_without_a_place_in_the_stream_it_is_asked_how_the_event_stands(refusal:
         StreamMessage("", "standings", {"items": []}),
         StreamMessage("", "end", how),
     ]
-    assert notes == ["the service refuses (429 rate_limited): No."]
+    assert notes == ["the service refused the request (429 rate_limited): No."]
 
 
 def test_a_stream_is_taken_up_after_its_last_message_and_a_refusal_ends_it() -> None:

@@ -44,7 +44,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_a_redis_that_was_left_behind_is_taken_over_with_its_data(standing: Service) -> None:
-    assert "shut down a Redis server that an earlier run had left behind" in standing.said
+    assert "shut down a Redis server that an earlier run had left running" in standing.said
     assert standing.ready()
     assert len(family(standing.folder)) >= 6  # supervisor, Redis, gunicorn twice, two workers, scheduler
     with Redis(unix_socket_path=str(DataDir(standing.folder).socket())) as client:
@@ -102,7 +102,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_starts_with_the_
     (kept / "appendonly.aof.manifest").write_text("this is no manifest\n")
     with service(tmp_path / "data", PATH=f"{tools}:{os.environ['PATH']}") as again:
         assert again.ready()
-        assert re.search(r"is moved to \S*redis-server", again.said)
+        assert re.search(r"was moved to \S*redis-server", again.said)
         account = again.get("/api/v1/accounts/me", opened["token"]["token"])
         assert account["id"] == opened["id"]
 
@@ -117,7 +117,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         refused = referee("up", "--data", str(tmp_path / "data"), "--port", str(port))
 
     assert refused.returncode == 2
-    assert f"port {port} is in use on 127.0.0.1" in refused.stderr
+    assert f"Port {port} is in use on 127.0.0.1" in refused.stderr
 
 
 def test_without_a_port_the_next_free_one_is_taken() -> None:
@@ -154,7 +154,7 @@ def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_p
     refused = referee("up", "--data", str(tmp_path), "--port", "0", REDIS_URL="redis://:hush@127.0.0.1:9/0")
 
     assert refused.returncode == 1
-    assert refused.stderr.startswith("Error: no Redis server answers at 127.0.0.1:9/0")
+    assert refused.stderr.startswith("Error: No Redis server answers at 127.0.0.1:9/0")
     assert "hush" not in refused.stderr
 
 

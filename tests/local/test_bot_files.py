@@ -7,7 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -161,7 +162,8 @@ def test_no_word_to_stop_leaves_behind_what_a_bot_has_started(tmp_path: Path, wo
     bot.write_text("#!/bin/sh\ntrap '' TERM\nsleep 600 &\necho $! > made\nmv made pid\nwait\n")
     bot.chmod(0o755)
     command = [sys.executable, "-m", "referee", "play", "saint-poker", str(bot), "house:first"]
-    playing = subprocess.Popen(command, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with heeded(word):
+        playing = subprocess.Popen(command, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     awaited(known.exists)
     child = int(known.read_text())
 
@@ -170,6 +172,17 @@ def test_no_word_to_stop_leaves_behind_what_a_bot_has_started(tmp_path: Path, wo
     playing.wait(PATIENCE_S)
 
     awaited(lambda: not Path(f"/proc/{child}").exists())
+
+
+@contextmanager
+def heeded(word: signal.Signals) -> Iterator[None]:
+    """Give children the default action of a signal, which the tests may have been told to ignore (``nohup``)."""
+    before = signal.signal(word, signal.SIG_DFL) if signal.getsignal(word) == signal.SIG_IGN else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(word, before)
 
 
 def awaited(done: Callable[[], bool]) -> None:
@@ -219,7 +232,7 @@ def test_a_bot_learns_its_own_secret_and_nothing_of_ours(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize(
     ("first", "said"),
-    [("#!/bin/sh\r\n", "end with a carriage return?"), ("echo no first line\n", "like #!/bin/sh?")],
+    [("#!/bin/sh\r\n", "ends with a carriage return."), ("echo no first line\n", "like #!/bin/sh.")],
 )
 def test_a_program_that_cannot_be_run_is_told_why(tmp_path: Path, first: str, said: str) -> None:
     bot = tmp_path / "program"

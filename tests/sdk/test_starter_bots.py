@@ -253,7 +253,7 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, ["new-bot", str(tmp_path / "file" / "bot")])
 
     assert refused.exit_code == 1
-    assert "cannot write" in refused.output
+    assert "Cannot write" in refused.output
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_planted_faults_are_noticed(game: str, copy: Copy) -> None:
 
 
 def test_a_fault_that_no_test_notices_is_told(copy: Copy) -> None:
-    text = "catalogue of games"
+    text = "games in the modules"
     target = Target(("referee/games/__init__.py",), ("tests/games/test_poker.py",), "saint-poker")
     fault = PlantedFault(
         "referee/games/__init__.py", 1, "text", "module", *(_first_line(copy, text, new) for new in ("", "x"))

@@ -1,4 +1,4 @@
-"""A slice of the simulated events, and that their checks do notice what is broken. More of them: make simulate."""
+"""Simulate a few tournaments, and test that the checks notice a broken one. ``make simulate`` runs more."""
 
 from dataclasses import replace
 from random import Random
@@ -7,10 +7,10 @@ import pytest
 
 from referee.pairing.formats import formats
 from tools.simulate.invariants import check
-from tools.simulate.ladders import ladder
-from tools.simulate.simulation import NAMES, Mishaps, drawn, played_out
+from tools.simulate.ladders import simulate_ladder
+from tools.simulate.simulation import NAMES, Mishaps, draw_scenario, play_to_end
 
-EVENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 70, "knockout": 70, "gauntlet": 50}
+TOURNAMENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 70, "knockout": 70, "gauntlet": 50}
 MOST, LADDERS = 13, 8
 
 
@@ -19,16 +19,16 @@ def test_every_format_is_simulated() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_simulated_events_keep_what_their_format_promises(name: str) -> None:
-    for number in range(EVENTS[name]):
+def test_simulated_tournaments_keep_what_their_format_promises(name: str) -> None:
+    for number in range(TOURNAMENTS[name]):
         rng = Random(f"slice {name} {number}")
-        scenario = drawn(formats()[name], rng, MOST)
+        scenario = draw_scenario(formats()[name], rng, MOST)
 
-        check(played_out(scenario, rng))
+        check(play_to_end(scenario, rng))
 
 
 def test_simulated_ladders_keep_what_they_promise() -> None:
-    matches = sum(ladder(Random(f"slice {number}"))["matches"] for number in range(LADDERS))
+    matches = sum(simulate_ladder(Random(f"slice {number}"))["matches"] for number in range(LADDERS))
 
     assert matches > 100 * LADDERS / 2
 
@@ -36,10 +36,10 @@ def test_simulated_ladders_keep_what_they_promise() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_round_that_was_tampered_with_is_noticed(name: str) -> None:
     rng = Random(f"tampered {name}")
-    scenario = replace(drawn(formats()[name], rng, MOST), mishaps=Mishaps())
-    history = played_out(scenario, rng)
-    event, pairing_round = history.decided[0]
-    history.decided[0] = event, replace(pairing_round, tables=(*pairing_round.tables, pairing_round.tables[0]))
+    scenario = replace(draw_scenario(formats()[name], rng, MOST), mishaps=Mishaps())
+    history = play_to_end(scenario, rng)
+    tournament, pairing_round = history.decided[0]
+    history.decided[0] = tournament, replace(pairing_round, tables=(*pairing_round.tables, pairing_round.tables[0]))
 
     with pytest.raises(AssertionError, match="twice in a round"):
         check(history)

@@ -112,7 +112,7 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
     assert (results[match_id], results[again] is not None) == (None, True)
     with world.database.write() as session:
         entries.withdraw_bot(session, event, seated[0])
-    with pytest.raises(Conflict, match=f"nobody can play for {seated[0]}"):
+    with pytest.raises(Conflict, match=f"No bot can play for {seated[0]}"):
         void(world, again, rematch=True)
 
 

@@ -75,8 +75,8 @@ def test_an_event_that_missed_its_start_does_not_start_in_the_middle_of_late_ent
     status, reason = state_of(world, event)
     assert status == "open"
     assert reason == (
-        "the start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bot is entered; "
-        "start the tournament manually or set a new time"
+        "The start at 2026-01-01 01:00 UTC was missed because a table has 3 seats, but only 1 bot is entered. "
+        "Start the tournament manually or set a new time."
     )
     assert told(world) == [{"tournament": event, "name": "A Cup", "reason": reason}]
     start(world, event)
@@ -96,8 +96,8 @@ def test_an_event_to_which_too_few_bots_answer_at_its_time_waits_for_its_organis
     status, reason = state_of(world, event)
     assert status == "open"
     assert reason == (
-        "too few bots answered: a table has 3 seats, but only 2 bots are entered; "
-        "start the tournament manually or set a new time"
+        "Too few bots answered: a table has 3 seats, but only 2 bots are entered. "
+        "Start the tournament manually or set a new time."
     )
     assert sweep(world) == []
     assert told(world) == [{"tournament": event, "name": "A Cup", "reason": reason}]

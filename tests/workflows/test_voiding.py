@@ -98,13 +98,13 @@ def test_F10_a_void_moves_everybody_who_met_through_it(world: World) -> None:
 
 def test_what_is_not_over_or_void_already_or_without_reason_is_refused(world: World) -> None:
     due = world.match()
-    with pytest.raises(Conflict, match="the match is due"):
+    with pytest.raises(Conflict, match="The match is due"):
         void(world, due)
     played = world.play(world.bots(2))
     with pytest.raises(BadOption, match="reason"):
         void(world, played.match_id, " ")
     void(world, played.match_id)
-    with pytest.raises(Conflict, match="the match is void"):
+    with pytest.raises(Conflict, match="The match is void"):
         void(world, played.match_id)
 
 

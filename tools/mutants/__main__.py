@@ -1,6 +1,6 @@
 """Plant faults in the rules of the games and report which of them the tests catch.
 
-``python -m tools.mutants [--seed N] [--count N] [--kinds K,K] [--committed] [GAME…]``; exit status 1 if one survived.
+``python -m tools.mutants [--seed N] [--count N] [--kinds K,K] [--committed] [GAME…]``; exit status 1 if any survived.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""One campaign: choose faults for a game, run the tests on each until one fails, and count the outcomes in a table."""
+"""Choose faults for a game, run the tests on each fault until a test fails, and count the outcomes in a table."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -9,15 +9,15 @@ from tools.mutants.copies import Copy
 from tools.mutants.explained import EXPLAINED, Spot
 from tools.mutants.faults import PlantedFault, faults_of, sample_faults
 
-SUITES = ("own tests", "golden logs", "page", "battery")  # the quickest first
+SUITES = ("own tests", "golden logs", "page", "battery")  # fastest first
 CAUGHT_BY = ("import", *SUITES, "time limit")
-TIMES_MEASURED, AT_LEAST_S = 5.0, 5.0  # limit of CPU time: a multiple of what the tests take without a fault
+TIMES_MEASURED, AT_LEAST_S = 5.0, 5.0  # limit of CPU time: this multiple of the time without a fault, but at least 5 s
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The files to plant faults in, and the tests that should catch them. ``keyword`` selects those of a game from the
-    common tests."""
+    """Name the files in which to plant faults, and the tests that should catch them. ``keyword`` selects the tests of a
+    game from the common tests."""
 
     files: tuple[str, ...]  # patterns
     own_tests: tuple[str, ...]  # patterns
@@ -43,7 +43,7 @@ TARGETS = {
 
 @dataclass
 class Outcome:
-    """The outcomes of the faults of one target."""
+    """Count the outcomes of the faults of one target."""
 
     planted: int = 0
     caught: Counter[str] = field(default_factory=Counter)
@@ -61,7 +61,7 @@ class _Trial:
 def select_faults(
     copy: Copy, target: Target, count: int, dice: Random, kinds: Sequence[str] = ()
 ) -> list[PlantedFault]:
-    """Return the faults to plant in this target."""
+    """Return up to ``count`` faults to plant in this target, only of these ``kinds`` if any are given."""
     paths = sorted(path for pattern in target.files for path in copy.folder.glob(pattern))
     names = [str(path.relative_to(copy.folder)) for path in paths]
     faults = [fault for name in names for fault in faults_of(name, copy.source(name))]
@@ -76,7 +76,7 @@ def try_faults(
     *,
     only: Sequence[str] = SUITES,
 ) -> Outcome:
-    """Test each fault until a test fails, the quickest first. Raise AssertionError if tests fail without a fault."""
+    """Run suites on each fault until a test fails, fastest first. Raise AssertionError if they fail without a fault."""
     outcome, left = Outcome(planted=len(faults)), [*faults]
     for suite in only:
         if not left:
@@ -110,7 +110,7 @@ def table(outcomes: dict[str, Outcome]) -> str:
 
 
 def _is_caught(copy: Copy, fault: PlantedFault, trial: _Trial, outcome: Outcome, report: Callable[[str], None]) -> bool:
-    """Return whether these tests catch the fault; record which did."""
+    """Return whether these tests catch the fault. If so, record the suite in ``outcome``."""
     with copy.with_source(fault.path, fault.plant_in(copy.source(fault.path))):
         test = copy.run(trial.arguments, trial.limit_s)["caught"]
     if test:

@@ -1,4 +1,4 @@
-"""A copy of the project in which faults are planted and tests run. The project itself is never touched."""
+"""Copy the project, plant faults in the copy and run tests there. The project itself is never changed."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from typing import Any, Self
 
 ROOT = Path(__file__).parent.parent.parent
 NEEDED = ("referee", "tests", "tools", "docs", "pyproject.toml", "CONTRIBUTING.md")
-START_S = 60.0  # of CPU time, for tests that have not been measured yet
+START_S = 60.0  # limit of CPU time for tests that have not been measured yet
 
 
 class Copy:
-    """The copy, and a process in it that runs tests without importing pytest again."""
+    """Manage a copy of the project, and a process in it that runs tests without importing pytest again."""
 
     def __init__(self, folder: Path, committed: bool) -> None:
         self.folder = folder
@@ -24,14 +24,14 @@ class Copy:
             archive = subprocess.Popen(["git", "archive", "HEAD", *NEEDED], cwd=ROOT, stdout=subprocess.PIPE)
             subprocess.run(["tar", "-x", "-C", folder], stdin=archive.stdout, check=True)
             assert archive.wait() == 0
-            # The code that runs the tests need not be committed yet.
+            # Use the tools of the working tree, which need not be committed.
             shutil.rmtree(folder / "tools", ignore_errors=True)
         for name in ["tools"] if committed else NEEDED:
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(ROOT / name, folder / name)
-        # Compiled modules are compared by hash, not by date: a fault is planted and removed within a second.
+        # Compare compiled modules by hash, not by date, because a fault is planted and removed within a second.
         by_hash = ["-q", "--invalidation-mode", "checked-hash"]
         subprocess.run(
             [sys.executable, "-m", "compileall", *by_hash, "referee", "tests", "tools"], cwd=folder, check=True
@@ -63,7 +63,7 @@ class Copy:
 
     @contextmanager
     def with_source(self, path: str, source: str) -> Iterator[None]:
-        """Replace the text of the file while the block runs."""
+        """Replace the content of this file while the block runs."""
         before = self.source(path)
         (self.folder / path).write_text(source)
         try:
@@ -72,7 +72,7 @@ class Copy:
             (self.folder / path).write_text(before)
 
     def run(self, arguments: Sequence[str], cpu_s: float = START_S) -> dict[str, Any]:
-        """Run these tests. Return in ``caught`` the test that failed, if any, and in ``cpu_s`` the CPU time."""
+        """Run pytest with these arguments. Return ``cpu_s`` and, as ``caught``, the first test that failed or ""."""
         assert self._warm.stdin is not None
         assert self._warm.stdout is not None
         print(json.dumps({"arguments": arguments, "cpu_s": cpu_s}), file=self._warm.stdin, flush=True)

@@ -1,10 +1,10 @@
-"""Faults that no test can catch, because the program behaves the same with them, each with the reason."""
+"""List faults that no test can catch because they do not change behaviour, each with the reason."""
 
 from typing import NamedTuple
 
 
 class Spot(NamedTuple):
-    """A planted fault: its place and the line before and after, without surrounding blanks."""
+    """Identify a planted fault by its place and by the line before and after, without surrounding blanks."""
 
     path: str
     function: str
@@ -28,7 +28,7 @@ EXPLAINED: dict[Spot, str] = {
         'self.trick[0]["card"][1] or card in self._playable(seat))',
         "return card in hand and (not self.trick or card[1] == "
         'self.trick[0]["card"][0] or card in self._playable(seat))',
-    ): "The comparison is a short cut: if it never holds, the list of playable cards gives the same result.",
+    ): "The comparison only saves time: the list of playable cards leads to the same result.",
     Spot(
         _ALBERT,
         "PrinceAlbert.close_betting",
@@ -70,7 +70,7 @@ EXPLAINED: dict[Spot, str] = {
         "Votes._throwers",
         "return sorted((self.opener, self.rival))",
         "return sorted((self.rival, self.opener))",
-    ): "Sorted either way.",
+    ): "The seats are sorted in both cases.",
     Spot(
         _PRISONERS,
         "Prisoners",
@@ -79,13 +79,13 @@ EXPLAINED: dict[Spot, str] = {
     ): "Setting up the match clears it before anything reads it.",
     Spot(
         _PRISONERS_BIDS, "module", "BYTES = len(BID_CARDS) // 8", "BYTES = len(BID_CARDS) * 8"
-    ): "More bytes, all of them without a card.",
+    ): "There are more bytes, but none of them represents a card.",
     Spot(
         _PRISONERS_BIDS,
         "_suit_places",
         "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own))))",
         "return tuple(sorted(map(BOOKS[suit].places.__getitem__, _combinations_from(own)), reverse=True))",
-    ): "The caller sorts again, together with the sets.",
+    ): "The caller sorts the result again, together with the sets.",
     Spot(
         _PRISONERS,
         "Prisoners",

@@ -1,6 +1,6 @@
-"""Find faults of one line that can be planted in a source, and choose some. ``campaign`` runs the tests.
+"""Find faults that can be planted in one line of a source, and choose some of them. ``campaign`` runs the tests.
 
-Texts, annotations, imports, decorators, asserts and raised errors are not changed.
+Faults change no texts, annotations, imports, decorators, asserts or raised errors.
 """
 
 import ast
@@ -24,14 +24,14 @@ COMPARISONS = {
 }
 ARITHMETIC = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "//"), ast.FloorDiv: ("//", "*")}
 EXTREMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
-LAPS = ("around", "_lap", "_clockwise", "seats_in")  # return seats in an order that matters
+LAPS = ("around", "_lap", "_clockwise", "seats_in")  # methods that return seats in an order that matters
 SEATS = ("seat", "bidder", "winner", "buyer", "dealer", "payer", "payee", "opener", "rival", "owner", "other", "first")
 KEPT_IN_ORDER = ("Option", "isinstance", "range", "getattr", "zip")  # calls whose arguments are not exchanged
 
 
 @dataclass(frozen=True, slots=True)
 class PlantedFault:
-    """A fault in one line of a file."""
+    """Describe a fault in one line of a file."""
 
     path: str
     line: int
@@ -41,7 +41,7 @@ class PlantedFault:
     after: str
 
     def plant_in(self, source: str) -> str:
-        """Return the source with the fault. Fail if the line has changed."""
+        """Return the source with the fault. Raise AssertionError if the line has changed."""
         lines = source.split("\n")
         assert lines[self.line - 1] == self.before, f"{self.path}:{self.line} has changed"
         return "\n".join([*lines[: self.line - 1], self.after, *lines[self.line :]])
@@ -51,7 +51,7 @@ class PlantedFault:
 
 
 def faults_of(path: str, source: str) -> list[PlantedFault]:
-    """Return every fault that can be planted in this source, in the order of its lines."""
+    """Return all faults that can be planted in this source, in the order of lines."""
     found: dict[tuple[int, str], PlantedFault] = {}
     for fault in _Planter(path, source).faults():
         if fault.after != fault.before:
@@ -60,7 +60,7 @@ def faults_of(path: str, source: str) -> list[PlantedFault]:
 
 
 def sample_faults(faults: Sequence[PlantedFault], count: int, dice: Random) -> list[PlantedFault]:
-    """Return ``count`` of them, at most one per line, spread over all functions and kinds."""
+    """Return up to ``count`` random faults, at most one per line, spread over all functions and kinds."""
     functions: dict[tuple[str, str], list[PlantedFault]] = {}
     for fault in dice.sample(faults, len(faults)):
         functions.setdefault((fault.path, fault.function), []).append(fault)
@@ -90,7 +90,7 @@ class _Planter:
         yield from self._within(self.tree, ())
 
     def _within(self, node: ast.AST, place: tuple[str, ...]) -> Iterator[PlantedFault]:
-        """Yield the faults of this node and of all below it."""
+        """Yield the faults of this node and of all its descendants."""
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Assert | ast.Raise | ast.JoinedStr):
             return
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -202,7 +202,7 @@ class _Planter:
         return self.lines[line - 1].encode()[first:last].decode() if line == last_line else None
 
     def _text(self, node: ast.expr) -> str:
-        """Return the source of a node on one line; longer nodes are not changed."""
+        """Return the source of a node, or its first line. Nodes on several lines are not changed."""
         (line, first), (last_line, last) = _span(node)
         return self.lines[line - 1].encode()[first : last if line == last_line else None].decode()
 

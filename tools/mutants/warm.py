@@ -1,7 +1,7 @@
-"""Run tests on planted faults, each in a child process forked from this one, which has done the slow imports.
+"""Run tests on planted faults, each in a child process forked from this process, which has done the slow imports.
 
-``python -m tools.mutants.warm`` in a copy of the project reads one job per line and answers each with a line. It
-imports nothing of the project itself, so that each child reads the fault that was planted.
+``python -m tools.mutants.warm`` runs in a copy of the project. It reads one job per line as JSON and writes one result
+per line. It imports no module of the project itself, so that each child imports the module with the planted fault.
 """
 
 import json
@@ -16,11 +16,11 @@ import hypothesis.strategies
 import pytest
 
 MEMORY_BYTES = 2 * 1024**3  # a fault may fill a list without end
-PATIENCE = 20  # limit of wall time, as a multiple of that of CPU time: for busy machines and tests that sleep
+PATIENCE = 20  # limit of wall time as a multiple of the limit of CPU time, for busy machines and tests that sleep
 
 
 class Witness:
-    """Remember the first test that failed, or the file that could not be imported."""
+    """Remember the first test that failed, or the first file that could not be imported."""
 
     def __init__(self) -> None:
         self.failed = ""
@@ -50,7 +50,7 @@ def warm_up() -> None:
 
 
 def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
-    """Run these tests in a child process. ``caught`` is the first that failed, empty if all passed."""
+    """Run these tests in a child process. Return ``cpu_s`` and, as ``caught``, the first test that failed or ""."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -75,14 +75,14 @@ def run(arguments: list[str], cpu_s: float) -> dict[str, Any]:
 
 
 def run_tests(arguments: list[str]) -> str:
-    """Run these tests here, silently; return the first that failed."""
+    """Run these tests in this process without output. Return the first test that failed, or ""."""
     witness = Witness()
-    with open(os.devnull, "w") as nowhere:  # opened before pytest starts, which would capture the output
+    with open(os.devnull, "w") as nowhere:  # opened before pytest begins to capture output
         out, err = os.dup(1), os.dup(2)
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-        # Plain asserts, because rewriting them takes longer than running the tests. No database fixtures: tests of
-        # rules do not use them, and importing them would import the rules before any test file does.
+        # Use plain asserts, because rewriting them takes longer than running the tests. Leave out database fixtures,
+        # which tests of rules do not use, and which would import the rules before any test file does.
         plain = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:tests.database.fixtures", "--assert=plain"]
         code = pytest.main([*plain, *arguments], plugins=[witness])
         os.dup2(out, 1)

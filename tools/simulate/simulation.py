@@ -1,4 +1,4 @@
-"""Plays an event to its end with results drawn by strength, and with mishaps. What must hold is invariants' to say."""
+"""Play a simulated tournament to its end: results depend on strength and luck. ``invariants`` checks the history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -9,22 +9,21 @@ from referee.pairing import Entrant, Format, Leg, PairingInput, PairingRound, Pl
 from referee.pairing.kinds import Seeding, TournamentFormat
 from referee.pairing.swiss import max_rounds
 from referee.ratings.elo import MICRO
-from tools.simulate.record import rebuilt
+from tools.simulate.json_copy import copy_through_json
 
 NAMES = tuple(name for name in TournamentFormat if name != TournamentFormat.LADDER)
 
 
 @dataclass(frozen=True, slots=True)
 class Mishaps:
-    """What may go wrong, each as a chance: for an entrant between rounds and while one is played, to come back
-    between rounds; for a table to be cancelled, and for the field to get somebody new between rounds."""
+    """Hold the probabilities of mishaps and of ties."""
 
-    withdraws: float = 0.0
-    leaves_early: float = 0.0
-    returns: float = 0.0
-    cancelled: float = 0.0
-    joins: float = 0.0
-    ties: float = 0.0
+    withdraws: float = 0.0  # per entrant between rounds
+    leaves_early: float = 0.0  # per entrant during a round
+    returns: float = 0.0  # per withdrawn entrant between rounds
+    cancelled: float = 0.0  # per table
+    joins: float = 0.0  # of a new entrant between rounds
+    ties: float = 0.0  # of two adjacent placements
 
     @property
     def calm(self) -> bool:
@@ -33,23 +32,24 @@ class Mishaps:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """An event to be: ``event`` before its first round, and how it shall go."""
+    """Describe a simulation: the tournament before its first round, its format and the mishaps."""
 
     format: Format
-    event: PairingInput
+    tournament: PairingInput
     mishaps: Mishaps
 
     def __str__(self) -> str:
-        event = self.event
-        owners = [one.owner for one in event.entrants if one.owner]
-        what = f"{self.format.name}, {len(event.entrants)} bots at tables of {event.seats}, {event.cycles} cycles"
-        siblings = ", siblings" if len({*owners}) < len(owners) else ""
-        return f"{what}, {dict(event.options)}{siblings}{'' if self.mishaps.calm else f', {self.mishaps}'}"
+        tournament = self.tournament
+        owners = [entrant.owner for entrant in tournament.entrants if entrant.owner]
+        size = f"{len(tournament.entrants)} bots at tables of {tournament.seats}, {tournament.cycles} cycles"
+        siblings = ", owners with several bots" if len({*owners}) < len(owners) else ""
+        mishaps = "" if self.mishaps.calm else f", {self.mishaps}"
+        return f"{self.format.name}, {size}, {dict(tournament.options)}{siblings}{mishaps}"
 
 
 @dataclass(slots=True)
 class History:
-    """How it went: each event as it was when its next round was decided, that round, and the event at the end."""
+    """Record a simulation: each round with the tournament from which it was decided, and the tournament at the end."""
 
     scenario: Scenario
     decided: list[tuple[PairingInput, PairingRound]] = field(default_factory=list)
@@ -57,28 +57,28 @@ class History:
 
     @property
     def matches(self) -> int:
-        return sum(len(legs) for event in ([self.end] if self.end else []) for p in event.played for legs in p.legs)
+        return sum(len(legs) for played in (self.end.played if self.end else ()) for legs in played.legs)
 
 
-def drawn(known: Format, rng: Random, most: int = 24) -> Scenario:
-    """A scenario of this format that its ``options`` and ``check`` admit."""
+def draw_scenario(chosen: Format, rng: Random, most: int = 24) -> Scenario:
+    """Return a random scenario that is valid in this format, with at most ``most`` entrants."""
     seats = rng.choice((2, 2, 2, 3, 4, 5))
-    cycles = rng.choice((1, 1, 2)) if known.name in (TournamentFormat.ROUND_ROBIN, TournamentFormat.GAUNTLET) else 1
-    most = min(most, {2: most, 3: 8, 4: 7, 5: 6}[seats]) if "robin" in known.name else most
+    cycles = rng.choice((1, 1, 2)) if chosen.name in (TournamentFormat.ROUND_ROBIN, TournamentFormat.GAUNTLET) else 1
+    most = min(most, {2: most, 3: 8, 4: 7, 5: 6}[seats]) if "robin" in chosen.name else most
     count = rng.randint(seats, most)
     entrants = tuple(_entrant(number, count, rng) for number in range(count))
-    options = known.options(_options(known.name, seats, entrants, rng), seats)
-    known.check(count, seats, options, cycles)
+    options = chosen.options(_options(chosen.name, seats, entrants, rng), seats)
+    chosen.check(count, seats, options, cycles)
     calm = rng.random() < 0.4
     mishaps = Mishaps(
         withdraws=0 if calm else rng.choice((0.0, 0.02, 0.15)),
         leaves_early=0 if calm else rng.choice((0.0, 0.05)),
         returns=0 if calm else rng.choice((0.0, 0.3)),
         cancelled=0 if calm else rng.choice((0.0, 0.05)),
-        joins=0 if calm or not known.takes_late_entries else rng.choice((0.0, 0.3)),
+        joins=0 if calm or not chosen.takes_late_entries else rng.choice((0.0, 0.3)),
         ties=rng.choice((0.0, 0.2)),
     )
-    return Scenario(known, PairingInput(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
+    return Scenario(chosen, PairingInput(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
 
 
 def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entrant:
@@ -104,72 +104,76 @@ def _options(name: str, seats: int, entrants: Sequence[Entrant], rng: Random) ->
     return {}
 
 
-def played_out(scenario: Scenario, rng: Random) -> History:
-    """The event to its end. Every decision is asked for twice, the second time of a record read anew."""
+def play_to_end(scenario: Scenario, rng: Random) -> History:
+    """Play the tournament to its end. Check that each round is decided alike from a copy of the tournament."""
     history = History(scenario)
-    known, event = scenario.format, scenario.event
-    most = 40 * len(event.entrants) * event.cycles + 100
-    while (pairing_round := known.next_round(event)) is not None:
-        assert known.next_round(rebuilt(event)) == pairing_round, "asked again, the format decided otherwise"
-        history.decided.append((event, pairing_round))
-        assert len(history.decided) <= most, "the event does not end"
-        event = _after(scenario, event, pairing_round, rng)
-    history.end = event
+    chosen, tournament = scenario.format, scenario.tournament
+    most = 40 * len(tournament.entrants) * tournament.cycles + 100
+    while (pairing_round := chosen.next_round(tournament)) is not None:
+        assert chosen.next_round(copy_through_json(tournament)) == pairing_round, (
+            "the format decided another round from an equal tournament"
+        )
+        history.decided.append((tournament, pairing_round))
+        assert len(history.decided) <= most, "the tournament does not end"
+        tournament = _play_round(scenario, tournament, pairing_round, rng)
+    history.end = tournament
     return history
 
 
-def _after(scenario: Scenario, event: PairingInput, pairing_round: PairingRound, rng: Random) -> PairingInput:
+def _play_round(scenario: Scenario, tournament: PairingInput, pairing_round: PairingRound, rng: Random) -> PairingInput:
     mishaps = scenario.mishaps
-    event = _left(event, mishaps.leaves_early, 0.0, rng)
+    tournament = _change_field(tournament, mishaps.leaves_early, 0.0, rng)
     legs = tuple(
-        () if rng.random() < mishaps.cancelled else _legs(scenario, event, table, rng) for table in pairing_round.tables
+        () if rng.random() < mishaps.cancelled else _legs(scenario, tournament, table, rng)
+        for table in pairing_round.tables
     )
-    event = replace(event, played=(*event.played, PlayedRound(pairing_round, legs)))
-    event = _left(event, mishaps.withdraws, mishaps.returns, rng)
-    if rng.random() < mishaps.joins and len(event.entrants) < 40:
-        count = len(event.entrants)
-        joined = _entrant(count, count, rng, first_round=len(event.played) + rng.choice((1, 1, 2)))
-        event = replace(event, entrants=(*event.entrants, joined))
-    return event
+    tournament = replace(tournament, played=(*tournament.played, PlayedRound(pairing_round, legs)))
+    tournament = _change_field(tournament, mishaps.withdraws, mishaps.returns, rng)
+    if rng.random() < mishaps.joins and len(tournament.entrants) < 40:
+        count = len(tournament.entrants)
+        joined = _entrant(count, count, rng, first_round=len(tournament.played) + rng.choice((1, 1, 2)))
+        tournament = replace(tournament, entrants=(*tournament.entrants, joined))
+    return tournament
 
 
-def _left(event: PairingInput, leaves: float, returns: float, rng: Random) -> PairingInput:
+def _change_field(tournament: PairingInput, leaves: float, returns: float, rng: Random) -> PairingInput:
     if not leaves and not returns:
-        return event
+        return tournament
     return replace(
-        event,
+        tournament,
         entrants=tuple(
-            replace(one, active=rng.random() >= leaves if one.active else rng.random() < returns)
-            for one in event.entrants
+            replace(entrant, active=rng.random() >= leaves if entrant.active else rng.random() < returns)
+            for entrant in tournament.entrants
         ),
     )
 
 
-def _legs(scenario: Scenario, event: PairingInput, table: Table, rng: Random) -> tuple[Leg, ...]:
-    """All legs of a table, each in the order turned by one; while somebody is away a match may not count."""
-    ratings = {one.id: one.rating for one in event.entrants}
-    active = {one.id for one in event.entrants if one.active}
+def _legs(scenario: Scenario, tournament: PairingInput, table: Table, rng: Random) -> tuple[Leg, ...]:
+    """Play all legs of a table, rotating the seats by one each time. A leg with an inactive entrant may not count."""
+    ratings = {entrant.id: entrant.rating for entrant in tournament.entrants}
+    active = {entrant.id for entrant in tournament.entrants if entrant.active}
     legs: list[Leg] = []
     wanted = table.legs
     number = 0
     while wanted:
         for _ in range(wanted):
-            turn = number % event.seats
+            turn = number % tournament.seats
             number += 1
             seats = table.entrants[turn:] + table.entrants[:turn]
             if active.issuperset(seats) or rng.random() < 0.5:
                 legs.append(_leg(seats, ratings, scenario.mishaps.ties, rng))
-        wanted = scenario.format.more_legs(event, table, legs)
+        wanted = scenario.format.more_legs(tournament, table, legs)
         assert number <= 200, "a table does not end"
     return tuple(legs)
 
 
 def _leg(seats: tuple[str, ...], ratings: dict[str, int], ties: float, rng: Random) -> Leg:
-    """Places by strength and luck; a tie joins the next place now and then."""
-    luck = {one: ratings[one] + int(rng.gauss(0, 200)) * MICRO for one in seats}
-    ordered = sorted(seats, key=lambda one: -luck[one])
-    place: dict[str, int] = {}
-    for at, one in enumerate(ordered, 1):
-        place[one] = place[ordered[at - 2]] if at > 1 and rng.random() < ties else at
-    placements = tuple(place[one] for one in seats)
+    """Return a result by strength and luck. With probability ``ties``, an entrant ties with the one before."""
+    strength = {entrant: ratings[entrant] + int(rng.gauss(0, 200)) * MICRO for entrant in seats}
+    ordered = sorted(seats, key=lambda entrant: -strength[entrant])
+    placement_of: dict[str, int] = {}
+    for place, entrant in enumerate(ordered, 1):
+        tied = place > 1 and rng.random() < ties
+        placement_of[entrant] = placement_of[ordered[place - 2]] if tied else place
+    placements = tuple(placement_of[entrant] for entrant in seats)
     return Leg(seats, placements, tuple(len(seats) - placement for placement in placements))

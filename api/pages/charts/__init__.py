@@ -1,4 +1,4 @@
-"""Charts as SVG: pure functions of their values, coloured by classes (``static/site/charts.css``)."""
+"""Draw charts as SVG with pure functions. CSS classes set the colours (``static/site/charts.css``)."""
 
 from api.pages.charts.bars import Bin, StackPart, histogram, interval_bar, stacked_bar
 from api.pages.charts.curves import RatingStep, rating_history, sparkline

@@ -1,4 +1,4 @@
-"""Scales of charts, and ticks at round values."""
+"""Compute the scales of charts, and ticks at round values."""
 
 from dataclasses import dataclass
 from itertools import count, takewhile
@@ -10,7 +10,7 @@ ROUND: Final = (1.0, 2.0, 5.0, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear map from values ``low`` to ``high`` to coordinates ``begin`` to ``end``, which may be reversed."""
+    """Map values from ``low`` to ``high`` linearly to coordinates from ``begin`` to ``end``, which may be reversed."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ def step(low: float, high: float, most: int = 5) -> float:
 
 
 def ticks(low: float, high: float, most: int = 5, *, whole: bool = False) -> list[float]:
-    """Return the round values within the range; with ``whole``, only integers, for counts."""
+    """Return the round values within the range, at most ``most + 1``. With ``whole``, return only integers."""
     apart = step(low, high, most)
     if whole:
         apart = max(1.0, apart)

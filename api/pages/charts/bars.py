@@ -1,4 +1,4 @@
-"""Bar charts: an interval, a histogram, a stacked bar."""
+"""Draw bar charts: an interval, a histogram, a stacked bar."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 112, 18, 4
 WIDTH, HEIGHT = 640, 230
 LEFT, RIGHT, TOP, BOTTOM = 66, 34, 14, 46
 GAP = 2
-MAX_NAMES = 8  # along an axis
+MAX_NAMES = 8  # labels along an axis
 STACK_WIDTH, STACK_HEIGHT = 240, 14
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A bin of a histogram: its count, and the label on the axis where it begins."""
+    """Describe a bin of a histogram: its count, and the label on the axis where it begins."""
 
     name: str
     number: int
@@ -27,7 +27,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class StackPart:
-    """A part of a stacked bar: its label, its amount, and the class that colours it."""
+    """Describe a part of a stacked bar: its label, its amount, and the CSS class that colours it."""
 
     name: str
     amount: float
@@ -35,7 +35,7 @@ class StackPart:
 
 
 def interval_bar(value: float, low: float, high: float, domain: tuple[float, float], title: str) -> Markup:
-    """Return an interval on a shared scale, with a notch at the value, clamped to the scale."""
+    """Return a drawing of an interval, with a notch at the value, on a scale that several bars share."""
     x = Scale(*domain, BAR_EDGE, BAR_WIDTH - BAR_EDGE)
     begin, end, at = (min(max(x(figure), BAR_EDGE), BAR_WIDTH - BAR_EDGE) for figure in (low, high, value))
     middle = BAR_HEIGHT / 2
@@ -49,7 +49,7 @@ def interval_bar(value: float, low: float, high: float, domain: tuple[float, flo
 
 
 def histogram(bins: Sequence[Bin], title: str, end: str = "") -> Markup:
-    """Return a bar for each bin; at least one bin. ``end`` is the label where the last bin ends."""
+    """Return a chart of one or more bins, with a bar for each. ``end`` is the label at the end of the axis."""
     highest = max(1, *(bin.number for bin in bins))
     x = Scale(0, len(bins), LEFT, WIDTH - RIGHT)
     y = Scale(0, highest, HEIGHT - BOTTOM, TOP)
@@ -59,7 +59,7 @@ def histogram(bins: Sequence[Bin], title: str, end: str = "") -> Markup:
 
 
 def stacked_bar(parts: Sequence[StackPart], title: str) -> Markup:
-    """Return the parts in order with gaps between them; parts with amount 0 are left out."""
+    """Return a bar of the parts in order, with gaps between them. Leave out parts with amount 0."""
     some = [part for part in parts if part.amount > 0]
     whole = sum(part.amount for part in some)
     x = Scale(0, whole, 0, STACK_WIDTH)

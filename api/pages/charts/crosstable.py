@@ -1,4 +1,4 @@
-"""The crosstable as a heat map: cells coloured by score, with the score as text."""
+"""Render the crosstable as a heat map: cells coloured by score, with the score as text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -14,7 +14,7 @@ LEVELS: Final = ("l3", "l2", "l1", "even", "w1", "w2", "w3")
 def crosstable_grid(
     entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, HeadToHead]]
 ) -> list[Json]:
-    """Return a row for each entrant (rank, id, name), with a cell for each opponent; None against itself."""
+    """Return a row for each entrant (rank, id, name), with a cell for each opponent, and None for itself."""
     return [
         {
             "rank": rank,
@@ -27,7 +27,7 @@ def crosstable_grid(
 
 
 def score_level(share: float) -> str:
-    """Return the class of a share of the points, from 0 to 1; only exactly half is ``even``."""
+    """Return the CSS class for a share of the points, from 0 to 1. Only exactly half is ``even``."""
     if share == 0.5:
         return "even"
     steps = len(LEVELS) // 2

@@ -1,4 +1,4 @@
-"""Line charts: the history of a rating, and its trend as a sparkline."""
+"""Draw line charts: the history of a rating, and its trend as a sparkline."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from referee.ladders.kinds import EntryKind
 
 WIDTH, HEIGHT = 640, 280
 LEFT, RIGHT, TOP, BOTTOM = 66, 22, 18, 46  # margins, with room for large type on phones
-MIN_POINTS: Final = 40.0  # the least range, so that small changes are not drawn large
+MIN_POINTS: Final = 40.0  # least range of the axis, so that small changes do not look large
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 84, 26, 3
 SHAPES: Final = {
     EntryKind.VOID: "M-4,-4L4,4M-4,4L4,-4",
@@ -24,7 +24,7 @@ SHAPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RatingStep:
-    """A change of a rating by a ledger entry of ``kind`` result, void or repair; ``version`` only if it is new."""
+    """Describe a change of a rating by a ledger entry of this ``kind``. ``version`` is set only if it is new."""
 
     before: float
     after: float
@@ -34,9 +34,9 @@ class RatingStep:
 
 
 def rating_history(steps: Sequence[RatingStep], title: str) -> Markup:
-    """Return the rating after each ledger entry as a step line; entries other than results have marks with labels.
+    """Return a chart of the rating after each ledger entry, with marks at new versions, voids and repairs.
 
-    ``steps`` are ordered from oldest to newest; at least one.
+    ``steps`` are ordered from oldest to newest. There must be at least one.
     """
     values = [steps[0].before, *(step.after for step in steps)]
     low, high = round_outwards(min(values), max(values), least=MIN_POINTS)
@@ -50,7 +50,7 @@ def rating_history(steps: Sequence[RatingStep], title: str) -> Markup:
 
 
 def sparkline(values: Sequence[float], title: str) -> Markup:
-    """Return a trend without axes, with a dot at the last value. At least two values."""
+    """Return a chart of a trend without axes, with a dot at the last value. There must be at least two values."""
     x = Scale(0, len(values) - 1, SPARK_EDGE, SPARK_WIDTH - SPARK_EDGE)
     y = Scale(min(values), max(values), SPARK_HEIGHT - SPARK_EDGE, SPARK_EDGE)
     points = " ".join(f"{number(x(at))},{number(y(value))}" for at, value in enumerate(values))

@@ -1,4 +1,4 @@
-"""Build SVG that is safe in a page: all text is escaped, and there are no style attributes."""
+"""Build SVG that is safe in a page: escape all text, and use no style attributes."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -11,7 +11,7 @@ MAX_COORDINATE: Final = 1e9
 
 
 def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
-    """Return an element; ``class_`` and ``text_anchor`` stand for the attributes ``class`` and ``text-anchor``."""
+    """Return an element; ``class_`` and ``text_anchor`` become the attributes ``class`` and ``text-anchor``."""
     encoded = "".join(f' {_name(key)}="{_text(value)}"' for key, value in attributes.items())
     if not children:
         return Markup(f"<{name}{encoded}/>")  # noqa: S704  # its parts are escaped; Markup.format is four times slower
@@ -29,7 +29,7 @@ def drawing(
 
 def number(value: float) -> str:
     """Return a coordinate, rounded to a tenth of a unit, without unnecessary digits."""
-    assert abs(value) < MAX_COORDINATE, "the coordinate is outside of any drawing"
+    assert abs(value) < MAX_COORDINATE, "the coordinate is outside any drawing"
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 

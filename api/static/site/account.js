@@ -1,4 +1,4 @@
-// The account page: sign in and out, and show the bots, tokens and webhooks of the account.
+// Run the account page: sign in and out, and show the bots, tokens and webhooks of the account.
 import { showBots } from "./account_bots.js";
 import { showTokens } from "./account_tokens.js";
 import { showWebhooks } from "./account_webhooks.js";
@@ -35,7 +35,7 @@ onSubmit(byId("sign-in"), async ({ token: given }) => {
 
 byId("sign-out").addEventListener("click", () => {
   signOut();
-  location.reload(); // nothing of the account stays on the page
+  location.reload(); // removes all data of the account from the page
 });
 
 if (token()) {

@@ -1,4 +1,4 @@
-// The bots of the account: state, waiting matches, last fault, tournaments.
+// Show the bots of the account: state, waiting matches, last fault, tournaments.
 import { byId, element } from "./dom.js";
 import { gameName } from "./figures.js";
 import { attempts } from "./forms.js";
@@ -67,7 +67,7 @@ function now({ playing, open, reason }) {
 }
 
 async function showTournaments(detailed) {
-  const ids = new Set(detailed.flatMap(({ waiting }) => [...waiting.matches, ...waiting.events].map((entry) => entry.tournament)));
+  const ids = new Set(detailed.flatMap(({ waiting }) => [...waiting.matches, ...waiting.tournaments].map((entry) => entry.tournament)));
   ids.delete(null);
   const found = await Promise.all([...ids].slice(0, 20).map((id) => api("GET", `/tournaments/${encodeURIComponent(id)}`)));
   byId("tournament-list").replaceChildren(...found.map(({ id, name, status }) => element("li", {}, link("tournaments", id, name), " ", statePill(status))));

@@ -1,4 +1,4 @@
-// The tokens of the account: list, create, revoke.
+// List, create and revoke the tokens of the account.
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
 import { newKey, onSubmit, sureButton } from "./forms.js";
@@ -37,7 +37,7 @@ function revoker(token, working) {
       await showTokens();
       byId("token-list").firstElementChild.focus();
     } catch (error) {
-      if (revoked && error.status === 401) leave(); // it was the token of this tab
+      if (revoked && error.status === 401) leave(); // the token of this tab was revoked
       else [trouble.textContent, trouble.hidden] = [error.message, false];
     }
   });

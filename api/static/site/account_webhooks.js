@@ -1,4 +1,4 @@
-// The webhooks of the account: list, create, ping, delete; their deliveries.
+// List, create, ping and delete the webhooks of the account, and show their deliveries.
 import { fact } from "./account_bots.js";
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";

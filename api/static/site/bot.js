@@ -1,4 +1,4 @@
-// The owner's part of a bot's page: state, URL, progress of the check, controls.
+// Run the owner's part of a bot's page: state, URL, progress of the check, controls.
 import { copied } from "./copy.js";
 import { byId, element, fill } from "./dom.js";
 import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
@@ -71,10 +71,10 @@ function pollAgain() {
   };
   clearTimeout(waking);
   waking = setTimeout(poll, polledMs);
-  polledMs = Math.min(polledMs * 1.2, RARELY_MS); // there may be no free runner
+  polledMs = Math.min(polledMs * 1.2, RARELY_MS); // the check may wait long for a free runner
 }
 
-/** Show why the bot does not play, if something blocks it. */
+/** Show why the bot does not play, if there is a reason. */
 async function showWhy() {
   const why = byId("own-why");
   const reasons = [bot.status_reason, (await api("GET", `${path}/waiting`).catch(() => null))?.reason?.text];
@@ -129,7 +129,7 @@ async function rotate() {
 
 function editing() {
   const form = byId("edit");
-  let before = null; // the values that the form showed: changes made elsewhere since then are not overwritten
+  let before = null; // the values that the form showed, so that later changes from elsewhere are not overwritten
   const show = () => {
     before = { name: bot.name, url: bot.url };
     [form.elements.name.value, form.elements.url.value] = [bot.name, bot.url];
@@ -163,7 +163,7 @@ async function begin() {
   await load();
   if (bot.url === undefined) return;
   onClick(byId("check"), "check", "The check has started.");
-  onClick(byId("pause"), "pause", "Paused: the bot gets no new matches. Its friendlies are cancelled, its other matches are still played.");
+  onClick(byId("pause"), "pause", "The bot is paused and gets no new matches. Its friendlies are cancelled; its other matches are still played.");
   onClick(byId("resume"), "resume", "The bot is resumed.");
   byId("rotate").append(sureButton("Create a new secret", "Really create a new one?", rotate));
   editing();

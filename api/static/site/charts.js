@@ -1,4 +1,4 @@
-// Charts of data that only its owner may see, in the style of api/pages/charts.
+// Draw charts of data that only its owner may see, in the style of api/pages/charts.
 import { count } from "./figures.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -32,7 +32,7 @@ export function levels(highest) {
   return Array.from({ length: Math.floor(highest / apart) + 1 }, (_, at) => at * apart);
 }
 
-/** Return a histogram of `bins` [{name, number}]; labels are where bins begin. */
+/** Return a histogram of `bins` [{name, number}]; labels name the beginnings of bins. */
 export function histogram(bins, title) {
   const highest = Math.max(1, ...bins.map((bin) => bin.number));
   const x = (at) => LEFT + (at / bins.length) * (WIDTH - LEFT - RIGHT);
@@ -49,7 +49,7 @@ export function histogram(bins, title) {
   return drawing(WIDTH, HEIGHT, title, "histogram", parts);
 }
 
-/** Return a stacked bar of `parts` [{name, amount, colour}]; parts with amount 0 are left out. */
+/** Return a stacked bar of `parts` [{name, amount, colour}]. Leave out parts with amount 0. */
 export function stackedBar(parts, title) {
   const some = parts.filter((part) => part.amount > 0);
   const whole = some.reduce((sum, part) => sum + part.amount, 0);

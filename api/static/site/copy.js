@@ -1,4 +1,4 @@
-// Texts with a button that copies them to the clipboard.
+// Create texts with a button that copies them to the clipboard.
 import { element } from "./dom.js";
 
 const SHOWN_MS = 2_000;

@@ -1,6 +1,6 @@
 // Create elements. Values are always inserted as text, never parsed as markup.
 
-/** Return an element with attributes (false and null are left out) and children (elements or text). */
+/** Return an element with attributes (without those that are false or null) and children (elements or text). */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {

@@ -1,4 +1,4 @@
-// A fault report, for the owner of the bot: read from the API with their token and shown as text only.
+// Show a fault report to the owner of the bot. Read it from the API with the owner's token, and show it as text only.
 import { stackedBar, swatch } from "./charts.js";
 import { copied } from "./copy.js";
 import { byId, element, fill } from "./dom.js";
@@ -21,7 +21,7 @@ function show(fault) {
   byId("where").replaceChildren(element("a", { href: `/matches/${fault.match}` }, `Decision ${fault.n}, seat ${fault.seat + 1}`), " of the match ", element("code", {}, fault.match));
   byId("played").replaceChildren(fault.played ? element("code", {}, JSON.stringify(fault.played)) : "not decided yet: other players have not answered");
   showTiming(fault.timing);
-  byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command: the question was not stored whole, or never sent."));
+  byId("again").replaceChildren(fault.curl ? copied(fault.curl, "the command", { block: true }) : element("p", {}, "There is no command, since the question was not stored whole or was never sent."));
   byId("request").replaceChildren(...asked(fault.request));
   byId("reply").replaceChildren(reply(fault));
   byId("request-cut").hidden = !fault.request_cut;
@@ -41,7 +41,7 @@ function nothing(text) {
   return element("p", { class: "quiet" }, text);
 }
 
-/** Return the question exactly as it was sent, and formatted for reading. */
+/** Return elements with the question, exactly as it was sent and formatted for reading. */
 function asked(text) {
   if (text === null) return [nothing("The question was not stored.")];
   const exact = copied(text, "the question", { block: true });
@@ -53,7 +53,7 @@ function inLines(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return null; // cut
+    return null; // the text was cut off
   }
 }
 
@@ -71,7 +71,7 @@ function showTiming(timing) {
   );
 }
 
-/** Render advice: Markdown with code between backticks. */
+/** Return nodes for advice, which is text with code between backticks. */
 function plain(text) {
   return text.split("`").map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
 }
@@ -82,7 +82,7 @@ function refuse(error) {
 }
 
 function signIn() {
-  return element("p", {}, "This fault report is for the owner of the bot. ", element("a", { href: "/account" }, "Sign in with their token"), " in this tab, then return to this page.");
+  return element("p", {}, "Only the owner of the bot can read this fault report. ", element("a", { href: "/account" }, "Sign in with the owner's token"), " in this tab, then return to this page.");
 }
 
 if (!token()) byId("said").replaceChildren(signIn());

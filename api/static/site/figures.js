@@ -14,7 +14,7 @@ export function fixed(value, digits) {
   return rounded === null ? value.toFixed(digits) : (rounded / scale).toFixed(digits);
 }
 
-/** Return a number with its thousands separated; a dash for null. */
+/** Return a number with separated thousands and `digits` decimals, or a dash for null. */
 export function decimal(value, digits) {
   if (value === null || value === undefined) return "–";
   const [whole, part] = fixed(value, digits).split(".");
@@ -26,7 +26,7 @@ export function count(value) {
   return decimal(value, 0);
 }
 
-/** Return the number that a text of the page shows. */
+/** Return the number that a formatted text shows. */
 export function numberIn(text) {
   return Number(text.replaceAll(THIN_SPACE, "").replace(MINUS, "-"));
 }
@@ -36,7 +36,7 @@ export function gameName(game) {
   return game.split("-").map((word) => word[0].toUpperCase() + word.slice(1)).join(" ");
 }
 
-/** Move the bar in `place`, an element of class `progress`, and the figures beside it. */
+/** Move the bar in `place`, an element of class `progress`, and the figures next to it. */
 export function moveProgress(place, { done, total }) {
   const bar = place.querySelector("progress");
   bar.max = Math.max(total, 1);

@@ -1,14 +1,14 @@
-// Forms that call the API: its errors appear beside their fields, and nothing typed is lost.
+// Make forms call the API. Its errors appear beside their fields, and typed values are kept.
 import { element } from "./dom.js";
 import { Refused } from "./session.js";
 
 /**
- * Call `send(values)` when the form is submitted, with its buttons disabled meanwhile. Show what `send` throws: errors of
- * fields beside them (`names` maps fields of the API to those of the form), all others above the form's buttons.
+ * Call `send(values)` when the form is submitted, and disable its buttons meanwhile. If `send` throws, show errors of
+ * fields beside the fields (`names` maps fields of the API to those of the form), and others above the form's buttons.
  */
 export function onSubmit(form, send, names = {}) {
   form.noValidate = true; // the API validates
-  for (const button of form.querySelectorAll("button")) button.disabled = false; // disabled without JavaScript
+  for (const button of form.querySelectorAll("button")) button.disabled = false; // they are disabled until this script runs
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     clearErrors(form);
@@ -36,7 +36,7 @@ export function focusHeld() {
   };
 }
 
-/** Return an error of a field of the form, found without the API. */
+/** Return an error of a field, for values that the page itself refuses. */
 export function wrong(field, message) {
   return new Refused(422, { detail: message, errors: [{ field, message }] });
 }
@@ -90,7 +90,7 @@ export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Return `note`, an element for errors, and `attempt(act)`, which shows there why `act` failed and returns whether it succeeded. */
+/** Return {note, attempt}: `attempt(act)` returns whether `act` succeeded, and shows its error in the element `note`. */
 export function attempts() {
   const note = element("p", { class: "error", role: "alert", hidden: true });
   const attempt = async (act) => {
@@ -108,8 +108,8 @@ export function attempts() {
 }
 
 /**
- * Return a button that asks for confirmation before an action that cannot be undone, and stops asking after 5 s. The
- * second half of a double click and a repeated key do not confirm.
+ * Return a button that calls `act` when it is clicked twice. After the first click it shows `question` for 5 s. The second
+ * half of a double click and a repeated key do not confirm.
  */
 export function sureButton(text, question, act) {
   const button = element("button", { type: "button", class: "danger" }, text);

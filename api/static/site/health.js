@@ -1,4 +1,4 @@
-// Response statistics and faults of a bot, for its owner: percentiles by version, a histogram, faults with links.
+// Show the response statistics and faults of a bot to its owner: percentiles by version, a histogram, faults with links.
 import { histogram } from "./charts.js";
 import { byId, element } from "./dom.js";
 import { moment } from "./local_time.js";
@@ -11,10 +11,10 @@ export async function showHealth(path) {
   const { matches, items } = await api("GET", `${path}/health`);
   byId("health").hidden = false;
   if (!items.length) {
-    byId("health-said").textContent = "No data yet. Only matches whose logs are open are counted.";
+    byId("health-said").textContent = "There is no data yet. Only matches with open logs are included.";
     return;
   }
-  byId("health-said").textContent = `From its last ${matches} matches whose logs are open; in milliseconds, as charged to its clock.`;
+  byId("health-said").textContent = `Response times in milliseconds, as charged to the bot's clock, in the last ${matches} matches with open logs.`;
   drawLatency(items.find((item) => item.decisions) ?? items[0]);
   byId("health-table").replaceChildren(versions(items));
   showCauses(items);
@@ -46,7 +46,7 @@ function showCauses(items) {
   for (const item of items) for (const [code, number] of Object.entries(item.faults)) sums.set(code, (sums.get(code) ?? 0) + number);
   const causes = [...sums].sort((a, b) => b[1] - a[1]);
   byId("faults-causes").replaceChildren(
-    element("p", { class: "quiet" }, causes.length ? "By cause, in those matches:" : ""),
+    element("p", { class: "quiet" }, causes.length ? "Faults by cause in these matches:" : ""),
     element("ul", { class: "causes", "aria-label": "Faults by cause" }, ...causes.map(([code, number]) => element("li", {}, cause(code, number)))),
   );
 }

@@ -1,4 +1,4 @@
-// The home page: matches and counts follow the stream; if tournaments or results change, the page is rendered again.
+// Update the home page: matches and counts from the stream, the rest by rendering the page again.
 import { copyOf, element, fill } from "./dom.js";
 import { count, gameName, moveProgress } from "./figures.js";
 import { ratedLabel } from "./labels.js";
@@ -6,14 +6,14 @@ import { follow, readPublic } from "./live.js";
 import { localMoments } from "./local_time.js";
 import { renewal } from "./renewal.js";
 
-const EVERY_MS = 20_000; // this page has the most readers
+const EVERY_MS = 20_000; // rarely, since this page has the most readers
 
 const page = renewal({ everyMs: EVERY_MS });
 const counts = document.querySelector("[data-known]");
 const matches = document.getElementById("live-matches");
 matches.dataset.own = ""; // updated by this script: many matches are over within EVERY_MS
 
-/** Show these matches in order. Cards that stay are not touched, so that nothing moves while it is being clicked. */
+/** Show these matches in order. Leave existing cards in place, so that nothing moves under the pointer. */
 function showMatches(found) {
   const old = new Map([...matches.children].map((card) => [card.dataset.match, card]));
   const cards = found.map((match) => old.get(match.id) ?? cardOf(match));

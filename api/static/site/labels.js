@@ -1,4 +1,4 @@
-// Labels of states and of rating, from the server's own table.
+// Return labels of states and of rating, from a table that the server writes into the page.
 import { element } from "./dom.js";
 
 const { states, unrated } = JSON.parse(document.getElementById("labels").textContent);

@@ -1,4 +1,4 @@
-// A live ladder: values change in place; rows are sorted again only on request.
+// Update a ladder: values change in place, and rows are sorted again only on request.
 import { element, fill } from "./dom.js";
 import { count, decimal, numberIn } from "./figures.js";
 import { follow } from "./live.js";
@@ -27,7 +27,7 @@ function show(row, line) {
   fill(row, { rank: count(line.rank), rating, games: count(line.games) });
   if (rating === before) return;
   row.classList.remove("changed");
-  void row.offsetWidth; // so that a second change is seen as well
+  void row.offsetWidth; // restarts the animation, so that a second change is visible
   row.classList.add("changed");
 }
 

@@ -2,14 +2,14 @@
 
 const RETRY_STREAM_MS = 30_000;
 const SILENT_MS = 10_000; // without a first message, a proxy is assumed to buffer the stream
-const APART = 0.5; // so that clients that lost a stream together do not reconnect together
-const UNSEEN_MS = 20_000; // then a hidden tab closes its stream: a browser has six connections for all tabs of a site
+const APART = 0.5; // share of random delay, so that clients do not all reconnect at the same time
+const UNSEEN_MS = 20_000; // after which a hidden tab closes its stream: a browser has six connections to a site
 
 /**
- * Call `handlers[name](data)` for each message of the stream at `url` until it ends. While there is no stream (refused, cut
- * off or buffered by a proxy), call `poll()` every `everyMs`. Call `onState` with "live", "polling", "away" or "over". The
- * handler named `end` is called last. A tab opens no stream before it is first visible; a tab hidden for long closes its
- * stream, and reconnects with the id of the last message as `after`. Return a function that stops.
+ * Call `handlers[name](data)` for each message of the stream at `url` until it ends; call the handler `end` last. While
+ * the stream is refused, cut off or buffered by a proxy, call `poll()` every `everyMs`. Report changes of the state to
+ * `onState`: "live", "polling", "away" or "over". Open the stream when the tab is first visible. Close it when the tab is
+ * hidden for long, and then reconnect with the id of the last message as `after`. Return a function that stops.
  */
 export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
   let source = null;
@@ -85,7 +85,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     };
     source.onerror = () => {
       fallBack();
-      if (source.readyState !== EventSource.CLOSED || over) return; // the browser reconnects by itself
+      if (source.readyState !== EventSource.CLOSED || over) return; // in other states, the browser reconnects
       again = setTimeout(open, RETRY_STREAM_MS * (1 + APART * Math.random()));
     };
     for (const [name, handle] of Object.entries(handlers)) {
@@ -105,7 +105,7 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   return stop;
 }
 
-/** Return the JSON that the API returns at `path` without a token. Throw if it returns an error. */
+/** Return the JSON of a GET request to `path` without a token. Throw if the response is an error. */
 export async function readPublic(path) {
   const answer = await fetch(`/api/v1${path}`, { headers: { Accept: "application/json" } });
   if (!answer.ok) throw new Error(`status ${answer.status}`);

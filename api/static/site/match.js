@@ -1,4 +1,4 @@
-// A match in the viewer: live while it is played, replayed from its log when that is open.
+// Show a match in the viewer: live while it is played, replayed from its log once the log is open.
 
 import { BadLog, fetchTable, mount, readLog } from "../viewer/whole.js";
 import { element } from "./dom.js";
@@ -19,16 +19,16 @@ const PACES = {
   all_tables: "shown when all tables with the same cards have played them",
 };
 const LIVE_WORDS = {
-  live: "", // when its rows are shown, once that is known
+  live: "", // becomes a value of PACES once the pace is known
   polling: "updated every few seconds",
   away: "not connected, reconnecting",
   over: "",
 };
 
-/** A log that could not be fetched now; a later request may succeed. */
+/** Report that a log could not be fetched now. A later request may succeed. */
 class LogUnavailable extends BadLog {}
 
-/** Return what the viewer shows of a log that is open. Throw `BadLog`. */
+/** Return the data that the viewer shows once the log is open. Throw `BadLog`. */
 async function whole(status) {
   const answer = await fetch(`${path}/log`).catch(() => {
     throw new LogUnavailable("The service cannot be reached. Reload the page in a moment.");
@@ -48,7 +48,7 @@ async function whole(status) {
   };
 }
 
-/** Return what `whole` returns. While the log is unavailable, say so with `report` and try again, less and less often. */
+/** Return the result of `whole`. While the log is unavailable, say so with `report` and retry after growing pauses. */
 async function wholeInTime(status, report) {
   for (let pause = AGAIN_MS; pause <= MOST_PAUSE_MS; pause *= 2) {
     try {
@@ -117,7 +117,7 @@ function watch() {
   const stop = follow(`${path}/stream`, { rows: take, state: note, end }, { poll, onState });
 }
 
-/** Offer to cancel the match, only to signed-in users. An invalid token is ignored: the account page reports it. */
+/** Offer signed-in users to cancel the match. Ignore an invalid token, which the account page reports. */
 async function offer() {
   const { offerCancel } = await import("./cancel-friendly.js");
   const place = document.getElementById("cancel");

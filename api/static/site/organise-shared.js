@@ -1,8 +1,8 @@
-// Shared by the pages of organisers: the signed-in account, confirmation, sending each request once.
+// Help the pages of organisers: find the signed-in account, ask for confirmation, send each request once.
 import { focusHeld, newKey } from "./forms.js";
 import { api, Refused, signIn, signOut, token } from "./session.js";
 
-/** Return the signed-in account, null without one. */
+/** Return the signed-in account, or null without one. */
 export async function whoami() {
   if (!token()) return null;
   try {
@@ -18,14 +18,14 @@ export function mayRun(account, organiserId) {
   return account !== null && (account.role === "admin" || account.id === organiserId);
 }
 
-/** Convert a timestamp of the API to the value of a `datetime-local` field; empty for none. */
+/** Convert a timestamp of the API to the value of a `datetime-local` field, or an empty text for none. */
 export function localInput(instant) {
   if (!instant) return "";
   const at = new Date(instant);
   return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Convert the value of a `datetime-local` field to a timestamp of the API; null for none. */
+/** Convert the value of a `datetime-local` field to a timestamp of the API, or null for none. */
 export function instantOf(input) {
   return input.value ? new Date(input.value).toISOString() : null;
 }
@@ -116,12 +116,12 @@ export async function signedIn(found) {
   const look = async () => {
     const account = await whoami();
     if (!account) {
-      if (token()) error.textContent = "This token was not accepted: it is unknown or revoked.";
+      if (token()) error.textContent = "The token was not accepted (malformed, unknown or revoked). Enter a valid one.";
       signOut();
       return;
     }
     if (!["organiser", "admin"].includes(account.role)) {
-      error.textContent = `The account ${account.name} is not an organiser. The operator can make it one.`;
+      error.textContent = `The account ${account.name} is not an organiser. Ask the operator to make it one.`;
       return;
     }
     rights.hidden = true;

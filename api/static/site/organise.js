@@ -66,7 +66,7 @@ function prepare() {
   });
 }
 
-/** Show the fields of the chosen game, format and deal sharing; hidden fields are not sent. */
+/** Show the fields of the chosen game, format and deal sharing. Hidden fields are not sent. */
 function fit() {
   const game = (form.elements.game ?? document.getElementById("game")).value;
   const format = form.elements.format;
@@ -81,7 +81,7 @@ function fit() {
   document.getElementById("format-hint").textContent = format.selectedOptions[0].dataset.means;
 }
 
-/** Return the terms as a body for the API: names with dots are nested; empty fields are left out. */
+/** Return the terms as a body for the API: nest names with dots, and leave out empty fields. */
 function terms() {
   const body = {};
   for (const input of form.querySelectorAll("[data-type]")) {
@@ -143,7 +143,7 @@ function refuse(refused) {
   summary.focus();
 }
 
-/** Tell the user that the draft was changed elsewhere; saving again overwrites that. */
+/** Tell the user that the draft was changed elsewhere. Saving again overwrites those changes. */
 async function overtaken() {
   ({ etag } = await answered("GET", form.dataset.path));
   const now = element("a", { href: location.pathname.replace(/\/organise$/, ""), target: "_blank", rel: "noopener" }, "See its present terms");

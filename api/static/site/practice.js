@@ -1,4 +1,4 @@
-// Practice matches: unrated, against house players, with as few seats as the game allows.
+// Create practice matches: unrated, against house players, with as few seats as the game allows.
 import { element } from "./dom.js";
 import { gameName } from "./figures.js";
 import { newKey, onSubmit } from "./forms.js";
@@ -9,7 +9,7 @@ const POLLED_MS = 2_000;
 const OVER = ["finished", "cancelled", "void", "stuck"];
 
 
-/** Fill the form with the games of the bot; each match created gets an item in `list`. */
+/** Fill the form with the games of the bot. Add an item to `list` for each match that is created. */
 export function practise(form, list, bot) {
   form.elements.game.replaceChildren(...bot.games.map((game) => element("option", { value: game }, gameName(game))));
   onSubmit(form, async ({ game }) => {

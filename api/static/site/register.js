@@ -1,4 +1,4 @@
-// Register a bot: account, registration, secret, progress of the check, practice.
+// Run the page that registers a bot: account, registration, secret, progress of the check, practice.
 import { copied } from "./copy.js";
 import { byId, element } from "./dom.js";
 import { newKey, onSubmit, wrong } from "./forms.js";
@@ -29,7 +29,7 @@ async function showWho() {
     if (error.status === 401) {
       signOut();
       await showWho();
-    } else byId("my-name").textContent = "an account whose name could not be loaded";
+    } else byId("my-name").textContent = "an account (its name could not be loaded)";
   }
 }
 
@@ -93,7 +93,7 @@ onSubmit(form, async (values) => {
     if (error.fields?.url) byId("no-address").open = true;
     throw error.code === "name_taken" ? wrong("name", error.message) : error;
   }
-  history.replaceState(null, "", `?bot=${encodeURIComponent(bot.id)}`); // reloaded, the page continues with this bot
+  history.replaceState(null, "", `?bot=${encodeURIComponent(bot.id)}`); // after a reload, the page continues with this bot
   showSecret(bot.secret);
   form.hidden = true;
   byId("kept").querySelector("h2").focus();
@@ -173,7 +173,7 @@ function onField(error, from, to) {
 async function resume(id) {
   try {
     bot = await api("GET", `/bots/${encodeURIComponent(id)}`);
-    if (!bot.handshake) return; // the bot of another account
+    if (!bot.handshake) return; // the bot belongs to another account
     form.hidden = true;
     await showBot();
   } catch (error) {

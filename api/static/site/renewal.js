@@ -1,16 +1,16 @@
-// Update a page in place from what the server renders now. Callers decide when.
+// Update a page in place with a new rendering from the server. Callers decide when.
 import { focusHeld } from "./forms.js";
 import { localMoments } from "./local_time.js";
 
-const EVERY_MS = 5_000; // between two renderings
+const EVERY_MS = 5_000; // least interval between renderings
 const REST_FACTOR = 20; // the next request waits for this many times the duration of the last, to spare a busy server
-const APART_MS = 2_000; // so that clients that learn of a change together do not ask together
-const AGAIN_MS = 1_000; // while the reader is busy
+const APART_MS = 2_000; // random delay, so that clients do not all ask at the same time
+const AGAIN_MS = 1_000; // retry interval while the reader is busy
 const TIMEOUT_MS = 30_000;
 
 const OWN = "[data-own]"; // parts that a script updates itself
 const UNTOUCHED = `${OWN}, [data-live], [data-filled], dialog, noscript`;
-const KEPT = ["hidden", "open"]; // attributes that scripts or readers set after the page was made
+const KEPT = ["hidden", "open"]; // attributes that scripts or readers may have set on the page
 
 /**
  * Return an object whose `ask()` updates this page soon: at most once in `everyMs`, and not while it is hidden or its reader
@@ -56,7 +56,7 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
   };
 }
 
-/** Return a promise of this page as the server renders it now: null if it refuses, rejected if it is unavailable. */
+/** Resolve to this page as the server renders it now, or to null if it refuses. Reject if it is unavailable. */
 function rendered() {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(); // parses the document without running its scripts
@@ -83,7 +83,7 @@ function show(fresh, renewed) {
   held();
 }
 
-/** Return whether an update would disturb the reader; it does not touch parts that scripts update themselves. */
+/** Return whether an update would disturb the reader. Updates do not touch parts that scripts update themselves. */
 function isHeld() {
   const field = document.activeElement?.closest("input, select, textarea");
   const selected = getSelection().isCollapsed ? null : getSelection().anchorNode.parentElement;
@@ -125,7 +125,7 @@ function bringChildren(old, fresh) {
   }
 }
 
-/** Return a key that identifies a node among its siblings; items of lists are identified by their first link. */
+/** Return a key that identifies a node among its siblings. Items of lists are identified by their first link. */
 function keyOf(node) {
   if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
   const line = node.matches("li, tr") ? node.querySelector("a")?.getAttribute("href") : null;

@@ -1,4 +1,4 @@
-// The page that opens a log file.
+// Run the page that opens a log file.
 
 import { openLog } from "../viewer/whole.js";
 

@@ -1,4 +1,4 @@
-// The report of a bot's check: the handshake, then the conformance suite.
+// Show the report of a bot's check: the handshake, then the conformance suite.
 import { copied } from "./copy.js";
 import { element } from "./dom.js";
 import { FIGURES, table } from "./tables.js";
@@ -11,7 +11,7 @@ export function isCalled(bot) {
   return bot.handshake.state !== "idle" || ["due", "running"].includes(bot.check?.state);
 }
 
-/** Fill `root` with the report of the bot; `advice` is {code: what to do}. */
+/** Fill `root` with the report of the bot. `advice` maps codes to advice. */
 export function showReport(root, bot, advice) {
   const steps = handshakeSteps(bot, advice);
   const check = bot.check;
@@ -36,7 +36,7 @@ function handshakeSteps(bot, advice) {
 function called(bot, made, title, what, advice, line) {
   if (!made) return step("wait", title, what);
   if (made.ok) return step("ok", title, `${what}, ${made.total_ms} ms`);
-  const todo = advice[made.code] ?? "Run `referee check URL` to see what your bot answered.";
+  const todo = advice[made.code] ?? "Run `referee check URL` to see how your bot answered.";
   return step("fail", title, `${what}: ${made.code}`,
     element("p", {}, made.detail ?? ""),
     made.reply ? element("pre", { tabindex: 0 }, element("code", {}, made.reply)) : null,

@@ -1,9 +1,9 @@
-// The signed-in account: a token, stored only in this tab and sent only to this service's API.
+// Call the API as the signed-in account. Its token is stored only in this tab and sent only to this service.
 
 const KEY = "referee.token";
 const SENDABLE = /^[\x21-\x7e]+$/; // characters allowed in a header
 
-/** Return the text stored in this tab under `name`; null if there is none or the browser stores nothing. */
+/** Return the text stored in this tab under `name`, or null if there is none or the browser refuses storage. */
 export function kept(name) {
   try {
     return sessionStorage.getItem(name);
@@ -18,7 +18,7 @@ export function keep(name, text) {
     if (text === null) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, text);
   } catch {
-    // refused by the browser's settings; the page works without it
+    // the browser refuses storage; the page works without it
   }
 }
 
@@ -39,7 +39,7 @@ export function signOut() {
   keep(KEY, null);
 }
 
-/** An error of the API: `status`, `code`, `message` for people, `fields` {name: message}. */
+/** Represent an error of the API: `status`, `code`, `message` for people, `fields` {name: message}. */
 export class Refused extends Error {
   constructor(status, problem) {
     super(problem.detail ?? `The service answered with status ${status}.`);
@@ -49,20 +49,20 @@ export class Refused extends Error {
   }
 }
 
-/** Return whether an error may be temporary: unreachable, busy, rate limited. */
+/** Return whether an error may be temporary: the service is unreachable, busy or limits the rate. */
 export function isPassing(error) {
   return error instanceof Refused && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
 /**
- * Call the API (`path` below /api/v1) with the token and return the JSON of the response, null for none. Throw `Refused`,
+ * Call the API (`path` below /api/v1) with the token, and return the JSON of the response, or null for none. Throw `Refused`,
  * with status 0 if the service cannot be reached. `key` is the Idempotency-Key.
  */
 export async function api(method, path, body = undefined, { key = null } = {}) {
   return (await answered(method, path, body, { key })).said;
 }
 
-/** Do the same and return {said, etag}. With `ifMatch`, an edit is refused if the resource has changed. */
+/** Call the API as `api` does, and return {said, etag}. With `ifMatch`, edits are refused if the resource has changed. */
 export async function answered(method, path, body = undefined, { key = null, ifMatch = null } = {}) {
   const headers = { Accept: "application/json" };
   const shown = token();

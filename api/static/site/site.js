@@ -1,4 +1,4 @@
-// For every page: show times in the reader's time zone.
+// Show times in the reader's time zone, on every page.
 import { localMoments } from "./local_time.js";
 
 localMoments(document);

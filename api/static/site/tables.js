@@ -1,7 +1,7 @@
-// Tables made by scripts, in the style of those the server renders.
+// Create tables in the style of those that the server renders.
 import { element } from "./dom.js";
 
-/** Columns of percentiles: `key` is the name of each in the API. */
+/** Columns of percentiles; `key` is the name of a percentile in the API. */
 export const FIGURES = [["p50", "Half within"], ["p90", "90 % within"], ["p99", "99 % within"], ["max", "Longest"]]
   .map(([key, name]) => ({ key, name, number: true }));
 

@@ -1,11 +1,11 @@
-// A live list of the newest results of a tournament.
+// Update the list of the newest results of a tournament.
 import { element } from "./dom.js";
 import { statePill } from "./labels.js";
 import { readPublic } from "./live.js";
 
 const FLUSH_MS = 800;
 
-/** Return the list of this page, null if it has none. */
+/** Return the list of this page, or null if it has none. */
 export function newest(tournamentId) {
   const list = document.getElementById("newest");
   if (!list) return null;
@@ -14,7 +14,7 @@ export function newest(tournamentId) {
   const names = new Map();
   const waiting = [];
   let timer = 0;
-  let flushed = Promise.resolve(); // one after the other, to keep the order
+  let flushed = Promise.resolve(); // flushes run one after the other, to keep the order
 
   const flush = async () => {
     timer = 0;

@@ -1,4 +1,4 @@
-// Actions of signed-in users on the pages of a tournament: run it, enter and withdraw bots.
+// Let signed-in users run a tournament on its pages, and enter and withdraw bots.
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { ask, instantOf, localInput, mayRun, onSend, whoami } from "./organise-shared.js";
@@ -7,7 +7,7 @@ import { answered, api, Refused } from "./session.js";
 let account = null;
 const begun = new WeakSet();
 
-/** Show what the account may do with the tournament of `head`. Call it again when parts of the page are new. */
+/** Show the actions that the account may take in the tournament of `head`. Call this again when the page has new parts. */
 export async function begin(head) {
   account ??= await whoami().catch(() => null);
   if (!account) return;
@@ -72,7 +72,7 @@ async function entering(form, id, account) {
     await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
     location.reload();
   });
-  form.hidden = false; // only with its handler: the browser would send it to a page without parameters
+  form.hidden = false; // not before it has a handler: the browser would submit it to a page without parameters
   form.dataset.filled = "";
   for (const hint of document.querySelectorAll("[data-needs-token]")) hint.hidden = true;
   const { items } = await api("GET", `/bots?owner=${account.id}&limit=100`);
@@ -80,7 +80,7 @@ async function entering(form, id, account) {
 }
 
 async function withdraw(id, bot, name) {
-  const text = "Its running matches are played to the end. Its other matches are cancelled and count for nobody.";
+  const text = "Matches in progress are played to the end. Other open matches are cancelled and count for nobody.";
   const done = await ask({ title: `Withdraw ${name}?`, text }, ({ key }) =>
     api("POST", `/tournaments/${id}/withdraw`, { bot }, { key }),
   );

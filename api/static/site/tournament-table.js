@@ -1,10 +1,10 @@
-// Live standings of a tournament: rows change in place, and are sorted again only when nobody is reading them.
+// Update the standings of a tournament. Rows change in place, and are sorted again only when nobody is reading them.
 import { copyOf } from "./dom.js";
 import { count, decimal, fixed } from "./figures.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Return the standings of this page, null if it has none; `show(items, {bars})` updates them. */
+/** Return the standings of this page, or null if it has none. `show(items, {bars})` updates them. */
 export function standings() {
   const table = document.getElementById("standings");
   if (!table) return null;

@@ -1,4 +1,4 @@
-// Live pages of a tournament: progress, standings, newest results; and the organiser's actions.
+// Update the pages of a tournament: progress, standings, newest results. Add the organiser's actions.
 import { fill } from "./dom.js";
 import { count, moveProgress } from "./figures.js";
 import { statePill } from "./labels.js";
@@ -33,9 +33,9 @@ if (!OVER.includes(head.dataset.status)) {
   stop = follow(`/api/v1/tournaments/${id}/stream`, handlers, { poll });
 }
 const tab = document.querySelector(".tabs [aria-current]");
-tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone it may be outside the visible part
+tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone, the tab may be outside the visible part
 
-/** Find the parts of the page that have scripts; some appear when the tournament starts. */
+/** Find the parts of the page that scripts update. Some appear only when the tournament starts. */
 function findParts() {
   shown = asText(JSON.parse(head.dataset.known));
   results ??= newest(id);
@@ -85,7 +85,7 @@ function showProgress(message) {
   }
 }
 
-/** Have the page rendered again if something has changed that it shows and this script does not update. */
+/** Ask for a new rendering if values have changed that the page shows and this script does not update. */
 function renew(message) {
   const before = shown;
   shown = asText(message);

@@ -1,11 +1,11 @@
-"""`referee tournament`: commands for the tournaments of a service. Each module of this package has some of them."""
+"""Implement `referee tournament`. Each module of this package has some of its commands, or functions they share."""
 
 import click
 
 from referee.cli.lazy_group import LazyGroup
 
 STATUSES = "The exit status is 0 on success, 1 if refused, 2 for wrong usage, 3 if the service cannot be reached."
-COMMANDS = {  # by heading, in the order of the help page: the name of a command and the module beside this file
+COMMANDS = {  # in the order of the help page: heading, name of the command, module in this package
     "Prepare": {
         "create": "drafting",
         "edit": "drafting",
@@ -30,7 +30,7 @@ COMMANDS = {  # by heading, in the order of the help page: the name of a command
 def tournament() -> None:
     """Create, run, follow and download tournaments of a service.
 
-    Give a TOURNAMENT and a BOT by id or by name, and the service with --url or $REFEREE_URL. Commands that change
+    Pass a TOURNAMENT or a BOT by id or by name, and the service with --url or $REFEREE_URL. Commands that change
     something need a token, from --token-file or $REFEREE_TOKEN.
 
     \b

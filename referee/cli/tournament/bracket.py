@@ -1,4 +1,4 @@
-"""Draw a knockout as text: a tree from left to right for pairs, a list by round for larger tables."""
+"""Draw a knockout bracket as text: a tree from left to right for pairs, or a list by round for larger tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from referee.cli.tables import number
 from referee.match.canonical import Json
 
-LEAF_STEP = 2  # rows; leaves a free row between two leaves for their winner
+LEAF_STEP = 2  # rows between two leaves, which leave a free row for the winner
 FINAL, THIRD_PLACE = "final", "third_place"
 
-Tables = dict[tuple[int, int], Json]  # by round and number
+Tables = dict[tuple[int, int], Json]  # by tournament round and table number
 
 
 @dataclass(slots=True)
 class Slot:
-    """An entrant in a column of the tree; ``feeders`` are the slots of the table it came from."""
+    """Represent an entrant in a column of the tree. ``feeders`` are the slots of the table from which it advanced."""
 
     column: int
     text: str
@@ -23,7 +23,7 @@ class Slot:
 
 
 def render_bracket(bracket: Json) -> str:
-    """Return the drawing, with the tables to come below it. ``bracket`` is the document of the API."""
+    """Return the drawing, followed by the numbers of future tables. ``bracket`` is the JSON document of the API."""
     rounds = bracket["rounds"]
     if not rounds:
         return "No tables have been paired yet."
@@ -69,7 +69,7 @@ def _roots(rounds: Sequence[Json]) -> list[Slot]:
 
 
 def _root(tables: Tables, round_number: int, number: int) -> Slot:
-    """Return the slot after a table, with its winner, or empty while the table is being played."""
+    """Return the slot after a table, with the name of its winner as text, or no text while it is being played."""
     table = tables[round_number, number]
     winner = next((_name(entrant) for entrant in table["entrants"] if entrant["advanced"]), "")
     return Slot(round_number, winner, [_slot(tables, round_number, entrant) for entrant in _by_seed(table)])
@@ -83,12 +83,12 @@ def _slot(tables: Tables, round_number: int, entrant: Json) -> Slot:
 
 
 def _by_seed(table: Json) -> list[Json]:
-    """Return the entrants from top to bottom, in an order that stays the same during the tournament."""
+    """Return the entrants of a table by seed, an order that does not change during the tournament."""
     return sorted(table["entrants"], key=lambda entrant: (entrant["seed"] is None, entrant["seed"]))
 
 
 def _assign_rows(slot: Slot, lowest: int) -> int:
-    """Assign a row to every slot, leaves from the top; return the next free row."""
+    """Assign a row to the slot and all its feeders, from ``lowest`` downwards. Return the next free row."""
     if not slot.feeders:
         slot.row = lowest
         return lowest + LEAF_STEP
@@ -152,7 +152,7 @@ def _list(rounds: Sequence[Json]) -> str:
 
 
 def _format_table(table: Json) -> str:
-    """Return the entrants, best first; an asterisk marks those that advanced."""
+    """Return the entrants as text in the order of the API, with an asterisk after each that advanced."""
     return ", ".join(f"{_entrant(entrant)}{' *' if entrant['advanced'] else ''}" for entrant in table["entrants"])
 
 
@@ -172,7 +172,7 @@ def _entrant(entrant: Json) -> str:
 
 
 def _name(entrant: Json) -> str:
-    """Return the name of the bot, or ? in a rated match that is being played, where it is hidden."""
+    """Return the name of the bot, or ``?`` while it is hidden because its rated match is being played."""
     return entrant["name"] or "?"
 
 

@@ -1,4 +1,4 @@
-"""`referee tournament logs` and `results`: download all logs of a tournament, or all results as a table."""
+"""Implement `referee tournament logs` and `results`, which download all logs or all results of a tournament."""
 
 import csv
 import io
@@ -23,8 +23,8 @@ from referee.cli.tournament.remote import Remote, RequestRefused, is_transient, 
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
-ATTEMPTS = 7  # in a row without a single log
-PAUSE_S = 0.5  # before the second attempt; it doubles
+ATTEMPTS = 7  # maximum number of consecutive attempts without a new log
+PAUSE_S = 0.5  # before the second attempt; doubled before each further one
 FAILURES_SHOWN = 20
 COLUMNS = ("tournament_round", "table", "leg", "match", "seat", "name", "placement", "returns", "status", "reason")
 TEXT_COLUMNS = ("match", "name", "status", "reason")
@@ -32,13 +32,13 @@ TEXT_COLUMNS = ("match", "name", "status", "reason")
 
 @dataclass(slots=True)
 class DownloadReport:
-    """The downloaded logs, and what is wrong with them."""
+    """Count the logs in the downloaded file, and collect those that fail verification."""
 
     path: Path
     verifies: bool
     logs: int = 0
     last: str = ""  # id of the last match in the file
-    end: int = 0  # of its log, in bytes
+    end: int = 0  # offset at which its log ends, in bytes
     verified: int = 0
     broken_off: int = 0  # incomplete logs of cancelled matches
     left_out: int = 0  # logs that are not public yet
@@ -62,8 +62,10 @@ class DownloadReport:
 
 @tournament_command(example="--out cup.ndjson.gz --verify")
 @click.option("--out", type=PATH, help="File or directory to write to. [default: a file named after the tournament]")
-@click.option("--zip", "zipped", is_flag=True, help="Write a zip with one file per match; it cannot be resumed.")
-@click.option("--verify", "verifies", is_flag=True, help="Check every log: rules, legality, links, deals, result.")
+@click.option(
+    "--zip", "zipped", is_flag=True, help="Write a zip with one file per match. This download cannot be resumed."
+)
+@click.option("--verify", "verifies", is_flag=True, help="Verify every log: rules, legality, links, deals and result.")
 def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, verifies: bool) -> None:
     """Download the logs of a tournament.
 
@@ -84,7 +86,7 @@ def logs(remote: Remote, tournament_id: str, out: Path | None, zipped: bool, ver
 def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) -> None:
     """Show all results.
 
-    There is a row for each seat of each match, in the order in which the matches ended; --csv and --json have more
+    There is a row for each seat of each match, in the order in which the matches ended. --csv and --json have more
     columns.
     """
     path = f"/api/v1/tournaments/{tournament_id}/results.csv"
@@ -109,7 +111,7 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
     """Append the missing logs to the file, resuming when the connection breaks."""
     report.path.touch()
     with report.path.open("r+b") as file:
-        for log, _ in pairwise(split_logs(_chunks(file))):  # all but the last one, which may be incomplete
+        for log, _ in pairwise(split_logs(_chunks(file))):  # without the last log, which may be incomplete
             report.add(log)
         attempt = 0
         while True:
@@ -120,13 +122,15 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
             except (ApiUnreachable, ApiRefusal) as error:
                 attempt = 1 if report.logs > before else attempt + 1
                 if not is_transient(error) or attempt == ATTEMPTS:
-                    click.echo(f"{report.path} has {report.logs} logs; the same command resumes the download", err=True)
+                    click.echo(
+                        f"{report.path} has {report.logs} logs; run the same command to resume the download", err=True
+                    )
                     raise
                 time.sleep(PAUSE_S * 2**attempt / 2)
 
 
 def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:
-    """Append complete logs only, so that the file can be read at any time."""
+    """Append the logs that follow those in the file. Write complete logs only, so that it can be read at any time."""
     file.seek(report.end)
     file.truncate()
     after = f"?after={report.last}" if report.last else ""
@@ -183,9 +187,9 @@ def _show_report(remote: Remote, report: DownloadReport) -> None:
     if report.broken_off:
         lines.append(f"{report.broken_off} logs of cancelled matches are incomplete")
     if report.left_out:
-        lines.append(f"{report.left_out} more are not public yet; the same command gets them later")
+        lines.append(f"{report.left_out} more are not public yet; the same command downloads them later")
     for failure in report.failed[:FAILURES_SHOWN]:
         lines.append(f"FAILED  {failure['match']}: row {failure['row']}: {failure['reason']}")
     remote.show(document, "\n".join(lines))
     if report.failed:
-        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification")
+        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification.")

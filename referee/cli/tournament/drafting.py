@@ -1,4 +1,4 @@
-"""`referee tournament create` and `edit`: draft a tournament with its terms, and change when it starts."""
+"""Implement `referee tournament create` and `edit`, which draft a tournament and change its start time."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
 @click.option("--game", metavar="GAME", required=True, help="Game to play; `referee games` lists them.")
 @click.option("--seats", type=int, metavar="N", required=True, help="Seats per table.")
 @click.option(
-    "--format", type=choice_of(TournamentFormat), help="Format, which decides who meets whom. [default: round_robin]"
+    "--format", type=choice_of(TournamentFormat), help="Format, which determines the pairings. [default: round_robin]"
 )
 @click.option(
     "--format-option",
@@ -36,8 +36,8 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
     multiple=True,
     help="Set an option of the game, like rounds=3. Repeatable.",
 )
-@click.option("--cycles", type=int, metavar="N", help="Number of times that all bots meet each other. [default: 1]")
-@click.option("--rated/--unrated", default=None, help="Count the results for the ladder, or do not. [default: rated]")
+@click.option("--cycles", type=int, metavar="N", help="Number of times that each bot meets every other. [default: 1]")
+@click.option("--rated/--unrated", default=None, help="Let results count for the ladder, or not. [default: rated]")
 @click.option(
     "--deal-sharing",
     type=choice_of(DealSharing),
@@ -47,14 +47,18 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
 @click.option(
     "--orders", type=choice_of(SeatOrders), help="Seat orders played with --deal-sharing duplicate. [default: cyclic]"
 )
-@click.option("--trusted", is_flag=True, default=None, help="Trust all bots to meet the same cards again.")
+@click.option(
+    "--trusted", is_flag=True, default=None, help="Trust all bots not to remember cards that they meet again."
+)
 @click.option(
     "--anonymous/--not-anonymous",
     default=None,
-    help="Hide who plays a rated match until it is over, or show it. [default: hidden]",
+    help="Hide the players of a rated match until it is over, or not. [default: anonymous]",
 )
 @click.option("--late-entry", is_flag=True, default=None, help="Let bots enter after the start.")
-@click.option("--frozen-version", is_flag=True, default=None, help="Forbid bots to change their version.")
+@click.option(
+    "--frozen-version", is_flag=True, default=None, help="Forbid bots to change their version during the tournament."
+)
 @click.option(
     "--substitute", type=click.Choice(list(players())), help="House player that takes the seats of absent bots."
 )
@@ -62,7 +66,7 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
     "--starts-at",
     type=moment,
     metavar="MOMENT",
-    help="Time at which the tournament starts by itself, like 2030-05-01T18:00:00Z, or +10m from now (s, m, h, d).",
+    help="Time of the automatic start, like 2030-05-01T18:00:00Z, or +10m for ten minutes from now (s, m, h, d).",
 )
 @click.option(
     "--budget-ms", type=int, metavar="MS", help="Thinking time per decision, in milliseconds. [default: 1000]"
@@ -75,7 +79,7 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
 )
 @click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
-    """Draft a tournament; bots can enter once it is open.
+    """Draft a tournament. Bots can enter once it is open.
 
     \b
     Example with five rounds of Swiss at tables of two:
@@ -108,7 +112,7 @@ def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: boo
 
 
 def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
-    """Return a body with the given terms only; the service has the defaults. Resolve the champion's name to its id."""
+    """Return a request body with only the given terms, since the service has the defaults. Look up a champion's id."""
     body: Json = {"name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):
         body |= {field: given} if (given := as_object(terms.pop(part))) else {}

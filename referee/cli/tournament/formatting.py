@@ -1,4 +1,4 @@
-"""Format a tournament, as the API shows it, as text: its title, terms and progress."""
+"""Format the title, terms and progress of a tournament from the API as text."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from referee.pairing.kinds import TournamentFormat
 
 
 def clock(moment: str | None) -> str:
-    """Return a time of the API in the time zone of this machine, with the date unless it is today."""
+    """Return an API timestamp in the local time zone, with the date unless it is today, or a dash for None."""
     if moment is None:
         return "-"
     local = datetime.fromisoformat(moment).astimezone()
@@ -19,7 +19,7 @@ def clock(moment: str | None) -> str:
 
 
 def progress(tournament: Json) -> str:
-    """Return for example ``running, round 2: 12 of 40 matches, ends about 18:22:10``."""
+    """Return the progress as text like ``running, round 2: 12 of 40 matches, ends about 18:22:10``."""
     so_far = tournament["progress"]
     where = tournament["status"]
     if so_far.get("tournament_round"):
@@ -37,12 +37,12 @@ def title(tournament: Json) -> str:
 
 
 def terms(tournament: Json) -> list[tuple[str, str]]:
-    """Return the terms of a tournament that are not empty, as labels and texts."""
+    """Return the non-empty terms of a tournament as pairs of a label and a text."""
     flags = ("late_entry", "frozen_version", "anonymous", "trusted")
     yes = [flag.replace("_", " ") for flag in flags if tournament.get(flag)]
     deals = tournament.get("deal_sharing") or DealSharing.OWN
     lines = [
-        ("game", f"{tournament['game']}, {tournament['seats']} seats a table{format_options(tournament['options'])}"),
+        ("game", f"{tournament['game']}, {tournament['seats']} seats per table{format_options(tournament['options'])}"),
         (
             "format",
             f"{tournament['format']}, cycles {tournament['cycles']}{format_options(tournament.get('format_options'))}",
@@ -64,13 +64,13 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
 
 
 def format_options(options: Json | None) -> str:
-    """Return options as they are typed, like ``, best_of=3, rounds=null``, each after a comma."""
+    """Return options in the form of the command line, each after a comma, like ``, best_of=3, rounds=null``."""
     return "".join(
         f", {name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in (options or {}).items()
     )
 
 
 def lines(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return labels and texts in two columns."""
+    """Return pairs of a label and a text as indented lines in two columns."""
     width = max((len(label) for label, _ in pairs), default=0)
     return "\n".join(f"  {label:<{width}}  {text}" for label, text in pairs)

@@ -1,7 +1,7 @@
 """Split a gzip file with many logs into logs, up to the point where a download was interrupted.
 
-A log is one or several gzip members, the first of which begins with row 0 of the log. Another member may follow: a line
-that says why the match does not count.
+A log consists of one or more gzip members, the first of which begins with row 0 of the log. A further member may
+contain a line that says why the match does not count.
 """
 
 import zlib
@@ -14,14 +14,14 @@ from referee.match.log import parse_row
 
 
 class BadBundle(RefereeError):
-    """Raised for a file or a response that does not contain packed logs."""
+    """Signal that a file or a response does not contain gzipped logs."""
 
 
 def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
-    Raise ``BadBundle`` for anything that is not a packed log, and any error of ``chunks``; the log before is then not
-    yielded.
+    Raise ``BadBundle`` for anything that is not a gzipped log, and any error of ``chunks``. The last log before the
+    error is not yielded.
     """
     log: StoredLog | None = None
     for packed, text in _members(chunks):
@@ -33,7 +33,7 @@ def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
                 yield log
             log = StoredLog(str(first["match"]), start=start if log is None else log.end)
         if log is None:
-            raise BadBundle("the first log has no header")
+            raise BadBundle("The first log has no header.")
         log.lines += [] if remark else lines
         log.packed += packed
         log.remark = log.remark or remark
@@ -42,27 +42,27 @@ def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
 
 
 def _row(line: bytes) -> Json:
-    """Return the first row of a log, or the remark on a log; both have the id of the match."""
+    """Return the row in a line. Raise ``BadBundle`` if it is not valid, or is a header or remark without a match id."""
     try:
         row: Json = parse_row(line)
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
             raise ValueError("it has no match id")
     except ValueError as error:
-        raise BadBundle(f"a log does not begin with a valid row: {error}") from error
+        raise BadBundle(f"A log does not begin with a valid row: {error}") from error
     return row
 
 
 def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each gzip member, packed and unpacked, except an unfinished one at the end."""
+    """Yield each gzip member as a pair of packed and unpacked bytes, except an unfinished member at the end."""
     unpacker, packed, text = zlib.decompressobj(wbits=31), bytearray(), bytearray()
     for chunk in chunks:
         while chunk:
             try:
                 text += unpacker.decompress(chunk, LIMIT_BYTES - len(text) + 1)
             except zlib.error as error:
-                raise BadBundle(f"this is not a gzip file of logs: {error}") from error
+                raise BadBundle(f"This is not a gzip file of logs: {error}") from error
             if len(text) > LIMIT_BYTES:
-                raise BadBundle(f"a log is longer than {LIMIT_BYTES >> 20} MiB; no match is that long")
+                raise BadBundle(f"A log is longer than {LIMIT_BYTES >> 20} MiB. No match is that long.")
             rest = unpacker.unused_data
             packed += chunk[: len(chunk) - len(rest)]
             chunk = rest

@@ -1,4 +1,4 @@
-"""`referee tournament open`, `enter`, `start` and the other commands that run a tournament."""
+"""Implement `referee tournament open`, `enter`, `start` and the other commands that run a tournament."""
 
 import click
 
@@ -31,7 +31,7 @@ pause = _action("pause", "is paused", "Start no further matches.\n\nRunning matc
 resume = _action("resume", "is running again", "Resume a paused tournament.")
 finish = _action(
     "finish",
-    "ends with its running matches",
+    "will end after its running matches",
     "End a continuous ladder.\n\nNo further matches are arranged; running ones are played to the end.",
     of="Long ladder",
 )
@@ -42,13 +42,13 @@ finish = _action(
 @click.option(
     "--seed",
     type=Number(1),
-    help="Seed of the first bot, 1 for the strongest; the following bots get the following seeds.",
+    help="Seed of the first bot, where 1 is the strongest. The following bots get the following seeds.",
 )
 def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None) -> None:
     """Enter bots.
 
-    These may be your own bots, or any bots if you organise the tournament. A bot that is refused is named and the
-    others are entered; the exit status is then 1.
+    These may be your own bots, or any bots if you organise the tournament. If bots are refused, they are reported, the
+    others are entered, and the exit status is 1.
     """
     seeds = {} if seed is None else {bot: {"seed": seed + index} for index, bot in enumerate(bots)}
     _apply_to_bots(remote, tournament_id, "enter", bots, seeds, "entered")
@@ -67,9 +67,9 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
 @tournament_command(example='"Ada sound=1" "Carl random=2" "Emmy first=-"')
 @click.argument("pairs", metavar="BOT=NUMBER...", type=parameters.seed, nargs=-1, required=True)
 def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None], ...]) -> None:
-    """Seed entries by hand, before the start.
+    """Set the seeds of entries before the start.
 
-    Seed 1 is the strongest; BOT=- seeds the bot by its rating.
+    Seed 1 is the strongest. BOT=- seeds the bot by its rating.
     """
     given = {lookup.bot_id(remote.api, bot): number for bot, number in pairs}
     document = remote.api.put(f"/tournaments/{tournament_id}/seeds", {"seeds": given})
@@ -79,7 +79,7 @@ def seeds(remote: Remote, tournament_id: str, pairs: tuple[tuple[str, int | None
 @tournament_command(example="--watch")
 @click.option("--watch", "watches", is_flag=True, help="Show the tournament until it is over.")
 def start(remote: Remote, tournament_id: str, watches: bool) -> None:
-    """Close the entries, call every bot, and play."""
+    """Close entries, call every bot, and start the matches."""
     document = remote.api.post(f"/tournaments/{tournament_id}/start")
     if watches:
         watch_tournament(remote, tournament_id)
@@ -100,7 +100,7 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
 def _apply_to_bots(
     remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
 ) -> None:
-    """Send a request for each bot, with ``more`` fields by bot. Report each, and fail at the end if any is refused."""
+    """Send a request for each bot, with its fields in ``more``. Report each outcome; raise at the end if any failed."""
     done, refused = [], []
     for bot in bots:
         try:
@@ -115,4 +115,4 @@ def _apply_to_bots(
     if remote.as_json:
         remote.show({"tournament": tournament_id, word: done, "refused": refused}, "")
     if refused:
-        raise RequestRefused(f"{len(refused)} of {len(bots)} bots were not {word}")
+        raise RequestRefused(f"{len(refused)} of {len(bots)} bots were not {word}.")

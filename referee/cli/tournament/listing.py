@@ -1,4 +1,4 @@
-"""`referee tournament list` and `show`: list tournaments, and show the terms and entries of one."""
+"""Implement `referee tournament list` and `show`, which list tournaments and show the terms and entries of one."""
 
 from itertools import islice
 
@@ -12,8 +12,8 @@ from referee.match.canonical import Json
 from referee.tournaments.states import Preflight, TournamentState
 
 DEFAULT_LIMIT = 50
-MAX_ENTRIES_SHOWN = 100  # entries
-LABELS = {"substitutes": "replaced"}  # of counts that are not called like their field
+MAX_ENTRIES_SHOWN = 100
+LABELS = {"substitutes": "replaced"}  # of counts, where they differ from the name of the field
 
 
 @service_command("list")
@@ -45,7 +45,7 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
 def show(remote: Remote, tournament_id: str) -> None:
     """Show a tournament.
 
-    This shows its terms, its progress, its entries, and which bots answered before the start.
+    The output has its terms, its progress, its entries, and the bots that answered before the start.
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]
@@ -58,7 +58,7 @@ def show(remote: Remote, tournament_id: str) -> None:
     if entries:
         parts.append(f"\n{_format_entries(tournament['entries'])}\n{_entries(entries)}")
     if count > len(entries):
-        parts.append(f"… and {count - len(entries)} more; --json has them all")
+        parts.append(f"… and {count - len(entries)} more; --json shows all entries")
     remote.show({**tournament, "entered": entries}, "\n".join(parts))
 
 
@@ -69,7 +69,7 @@ def _progress(tournament: Json) -> str:
 
 
 def _format_entries(entries: Json) -> str:
-    """Return for example ``5 entered: 4 ready, 1 absent, 1 replaced``."""
+    """Return the numbers of entries as text like ``5 entered: 4 ready, 1 absent, 1 replaced``."""
     fields = ("asked", "ready", "absent", "substitutes", "withdrawn")
     counts = [f"{entries[field]} {LABELS.get(field, field)}" for field in fields if entries[field]]
     return f"{entries['entered']} entered" + (f": {', '.join(counts)}" if counts else "")
@@ -85,7 +85,7 @@ def _entries(entries: list[Json]) -> str:
 
 
 def _state(entry: Json) -> str:
-    """Return the result of the bot's pre-flight call and its consequences."""
+    """Return a text with the result of the bot's pre-flight call and its consequences."""
     if entry["withdrawn_at"]:
         return f"withdrawn {formatting.clock(entry['withdrawn_at'])}"
     parts = [entry["preflight"].replace(Preflight.NONE, "not called yet")]

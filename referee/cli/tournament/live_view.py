@@ -1,4 +1,4 @@
-"""`referee tournament watch`: show a tournament until it is over, even if the service restarts meanwhile."""
+"""Implement `referee tournament watch`, which shows a tournament until it is over, even across service restarts."""
 
 import json
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ STEPS = 10  # lines of progress per round if the output is not a terminal
 def watch(remote: Remote, tournament_id: str) -> None:
     """Show a tournament until it is over.
 
-    A terminal shows the standings, a progress bar and the estimated end; other output gets lines of text. --json prints
-    a line of JSON for each message: match, progress, standings, end. If the service is away, the command waits for it.
-    Ctrl-C ends the command with status 130; the tournament continues.
+    A terminal shows the standings, a progress bar and the estimated end; other outputs show lines of text. --json
+    prints a line of JSON for each message: match, progress, standings, end. If the service is unavailable, the command
+    retries. Ctrl-C ends the command with status 130; the tournament continues.
     """
     watch_tournament(remote, tournament_id)
 
 
 def watch_tournament(remote: Remote, tournament_id: str) -> None:
-    """Show a tournament until it is over. Raise if the first request fails; wait for the service later on."""
+    """Show a tournament until it is over. Raise an error if the first request fails, but retry all later ones."""
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     with LiveView(Console(quiet=remote.as_json), STEPS) as view:
         shown = LiveTournament(tournament, view)
@@ -50,7 +50,7 @@ def watch_tournament(remote: Remote, tournament_id: str) -> None:
 
 
 class LiveTournament:
-    """Keep the state of a tournament from its messages, and show it and any ``trouble`` in a live view."""
+    """Track the state of a tournament from its messages, and show the state and any ``trouble`` in a live view."""
 
     def __init__(self, tournament: Json, view: LiveView) -> None:
         self.trouble = ""
@@ -59,7 +59,7 @@ class LiveTournament:
         self._view = view
 
     def show(self, message: StreamMessage) -> None:
-        """Show a message of the stream."""
+        """Update the state from a message of the stream, and show it."""
         match message.name:
             case "progress":
                 progress = dict(message.content)
@@ -70,7 +70,7 @@ class LiveTournament:
         self._update()
 
     def note(self, trouble: str) -> None:
-        """Show why nothing happens at the moment, unless it was shown already."""
+        """Show ``trouble``, the reason for a delay, unless it is already shown."""
         if trouble != self.trouble:
             self.trouble = trouble
             self._view.complain(trouble)

@@ -1,4 +1,4 @@
-"""`referee tournament local`: play a tournament on this machine, without a service."""
+"""Implement `referee tournament local`, which plays a tournament on this machine without a service."""
 
 import asyncio
 import hashlib
@@ -29,14 +29,14 @@ from referee.ratings.sprt import RunningTest
 
 INTERRUPTED = 130
 STEPS = 5  # lines of progress if the output is not a terminal
-SHOW_S = 0.5  # at least, between two updates of the live table
-SHARE = 0.05  # at most, of the time spent on updates
+SHOW_S = 0.5  # minimum time between two updates of the live table
+SHARE = 0.05  # maximum share of the time that is spent on updates
 
 
 @click.command("local")
 @click.argument("players", metavar="PLAYER...", nargs=-1, required=True)
 @click.option("--game", "game_name", required=True, metavar="GAME", help="Game to play; `referee games` lists them.")
-@click.option("--deals", type=Number(1, 99_999), required=True, help="Number of deals; a later run may ask for more.")
+@click.option("--deals", type=Number(1, 99_999), required=True, help="Number of deals. A later run may request more.")
 @click.option("--seats", type=Number(2), help="Seats per table. [default: one table for all players]")
 @click.option(
     "--orders",
@@ -97,7 +97,7 @@ def local(
 
 
 def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
-    """Start the bots that are files and play; return the exit status."""
+    """Start the bots that are given as files and play. Return the exit status."""
     playing = plan.match_plan
     try:
         with bot_files.run_bots(playing.entrants, playing.secrets) as running:
@@ -110,7 +110,7 @@ def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
 def _play_and_report(
     plan: LocalPlan, running: bot_files.RunningBots, out: Path, concurrency: int, as_json: bool
 ) -> int:
-    """Play the tournament and show the result; return the exit status."""
+    """Play the tournament and show the result. Return the exit status."""
     console = Console(quiet=as_json, highlight=False)
     playing = plan.match_plan
     with asyncio.Runner() as runner:
@@ -123,7 +123,7 @@ def _play_and_report(
                 tournament = LocalTournament(plan, store, _ThrottledView(view, title))
                 stored = tournament.load_stored_deals()
                 if stored:
-                    console.print(f"{out}: {stored} deals are stored already")
+                    console.print(f"{out}: {stored} deals are already stored")
                 try:
                     runner.run(tournament.play(concurrency))
                 except KeyboardInterrupt:
@@ -138,14 +138,14 @@ def _play_and_report(
         click.echo(standings_table(title, rows).plain())
         if tournament.running:
             click.echo(verdict(plan, tournament.running))
-        resumes = "; the same command resumes" if interrupted else ""
+        resumes = "; run the same command to resume" if interrupted else ""
         click.echo(f"{tournament.deals} deals count; logs: {out}{resumes}")
     report.show()
     return INTERRUPTED if interrupted else report.status
 
 
 class _ThrottledView:
-    """Update the live view so rarely that it takes a small share of the time."""
+    """Update the live view rarely enough to spend at most ``SHARE`` of the time on updates."""
 
     def __init__(self, view: LiveView, title: str) -> None:
         self._view = view
@@ -167,7 +167,7 @@ class _ThrottledView:
 
 
 def _short(seed: str) -> str:
-    """Return a name for the directory that depends on the seed and is valid for any seed."""
+    """Return a hash of the seed, which is valid as part of a directory name for any seed."""
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 

@@ -1,4 +1,4 @@
-"""Find tournaments and bots by name or id. An ambiguous name is refused with the ids of all matches."""
+"""Find tournaments and bots by name or id, and refuse an ambiguous name with the ids that have it."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,11 +14,11 @@ MAX_MATCHES_SHOWN = 8
 
 
 class NotFoundByName(RefereeError):
-    """Raised if no tournament or bot has the name, or several have it."""
+    """Signal that no tournament or bot has the given name, or that several have it."""
 
 
 def tournament_id(api: Api, wanted: str) -> str:
-    """Return the id of the tournament with this id or name; raise ``NotFoundByName``."""
+    """Return the id of the tournament with this id or name. Raise ``NotFoundByName`` if the name is not unique."""
     if ID.fullmatch(wanted):
         return wanted
     listed = list(api.items("/tournaments?limit=100"))
@@ -28,7 +28,7 @@ def tournament_id(api: Api, wanted: str) -> str:
 
 
 def bot_id(api: Api, wanted: str) -> str:
-    """Return the id of the bot with this id or name; raise ``NotFoundByName``."""
+    """Return the id of the bot with this id or name. Raise ``NotFoundByName`` if the name is not unique."""
     if ID.fullmatch(wanted):
         return wanted
     return _find_by_name("bot", wanted, _list_bots(api), lambda item: f"{item['id']} ({item['status']})")
@@ -36,12 +36,12 @@ def bot_id(api: Api, wanted: str) -> str:
 
 @lru_cache(maxsize=1)
 def _list_bots(api: Api) -> list[Json]:
-    """List the bots of the service, once for all names in a command."""
+    """List the bots of the service, with one request per page for all names in a command."""
     return list(api.items("/bots?limit=100"))
 
 
 def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Callable[[Json], str]) -> str:
-    """Return the id of the item with this name, ignoring case."""
+    """Return the id of the item with this name, ignoring case. Raise ``NotFoundByName`` with suggestions."""
     found = [item for item in listed if item["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
         return str(found[0]["id"])
@@ -52,7 +52,7 @@ def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Call
     near = [f"{item['name']!r}" for item in listed if wanted.casefold() in item["name"].casefold()]
     near = near or [f"{item['name']!r}" for item in listed]
     known = f"; available: {_join_names(near)}" if near else f"; this service has no {kind}s yet"
-    raise NotFoundByName(f"unknown {kind} {wanted!r}{known}")
+    raise NotFoundByName(f"Unknown {kind} {wanted!r}{known}")
 
 
 def _join_names(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Parameter types that convert command-line arguments to values of the API: NAME=VALUE pairs, times, seeds."""
+"""Convert command-line arguments to values of the API: NAME=VALUE pairs, times and seeds."""
 
 import json
 import re
@@ -13,10 +13,10 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """Split NAME=VALUE. A value that is JSON (a number, true, null) is parsed as such, and any other is text."""
+    """Split NAME=VALUE, and parse the value if it is JSON (a number, true, null). Any other value stays a text."""
     name, sign, value = text.partition("=")
     if not sign or not name:
-        raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE, like rounds=3")
+        raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE, like rounds=3.")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -32,26 +32,24 @@ def moment(text: str) -> str:
         else:
             time = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is not a time; expected something like 2030-05-01T18:00:00Z or +10m"
-        ) from None
+        raise click.BadParameter(f"{text!r} is not a time. Pass one like 2030-05-01T18:00:00Z or +10m.") from None
     if time.tzinfo is None:
-        raise click.BadParameter(f"{text!r} has no UTC offset; end it with Z for UTC, or with an offset like +02:00")
+        raise click.BadParameter(f"{text!r} has no UTC offset. End it with Z for UTC, or with an offset like +02:00.")
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def seed(text: str) -> tuple[str, int | None]:
-    """Split BOT=NUMBER, or BOT=- to seed the bot by its rating."""
+    """Split BOT=NUMBER, or BOT=-, which means None: the bot is seeded by its rating."""
     bot, _, number = text.rpartition("=")
     if not bot or not re.fullmatch("-|[0-9]{1,9}", number, re.ASCII):
-        raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for no seed)")
+        raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for no seed).")
     return bot, None if number == "-" else int(number)
 
 
 def as_object(pairs: tuple[tuple[str, Any], ...]) -> Json:
-    """Return the pairs as an object; raise ``click.UsageError`` if a name is given twice."""
+    """Return the pairs as an object. Raise ``click.UsageError`` if a name is given twice."""
     names = [name for name, _ in pairs]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise click.UsageError(f"options given more than once: {', '.join(sorted(twice))}")
+        raise click.UsageError(f"Options given more than once: {', '.join(sorted(twice))}.")
     return dict(pairs)

@@ -1,4 +1,4 @@
-"""Options and output that all commands for a service share: its URL, the token, JSON or text, and errors."""
+"""Provide the options, output and error handling that all commands for a service share."""
 
 import json
 import sys
@@ -19,14 +19,14 @@ from referee.match.canonical import Json
 
 BUSY = 429
 
-ADVICE = {  # what to do, by the code of the problem
+ADVICE = {  # by the code of the problem document
     "unauthenticated": "pass a valid token with --token-file or $REFEREE_TOKEN",
     "not_found": "check the id; `referee tournament list` lists the tournaments",
-    "precondition_failed": "ask again",
-    "rate_limited": "wait a minute and ask again",
-    "unavailable": "ask again in a moment",
+    "precondition_failed": "run the command again",
+    "rate_limited": "wait a minute and run the command again",
+    "unavailable": "run the command again in a moment",
 }
-FLAGS = {  # of the command line, for fields of the API that have another name
+FLAGS = {  # command-line options for API fields with another name
     "options": "--option",
     "time.budget_ms": "--budget-ms",
     "time.bank_ms": "--bank-ms",
@@ -36,7 +36,7 @@ FLAGS = {  # of the command line, for fields of the API that have another name
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A service, and whether to print results as JSON."""
+    """Hold a client of a service, and whether to print results as JSON."""
 
     api: Api
     as_json: bool
@@ -51,15 +51,15 @@ class RequestRefused(click.ClickException):
 
 
 class ServiceUnreachable(click.ClickException):
-    """Print a sentence on standard error and exit with status 3: the service cannot be reached."""
+    """Print a sentence on standard error and exit with status 3, because the service cannot be reached."""
 
     exit_code = 3  # click uses 2 for wrong usage
 
 
 class ServiceCommand(click.Command):
-    """A command that asks a service: it has the options that choose one, and its function receives a ``Remote``.
+    """Add the options that select a service to a command, and pass a ``Remote`` to its function.
 
-    A command with the argument ``tournament`` receives ``tournament_id``, whether the user gave an id or a name.
+    The argument ``tournament``, an id or a name, is passed as ``tournament_id``.
     """
 
     def __init__(self, *args: Any, **settings: Any) -> None:
@@ -90,29 +90,29 @@ SERVICE_OPTIONS = (
         envvar="REFEREE_TOKEN_FILE",
         type=click.File(),
         metavar="FILE",
-        help="File that holds your token; - reads it from standard input. [default: $REFEREE_TOKEN_FILE]",
+        help="File with your token; - reads it from standard input. [default: $REFEREE_TOKEN_FILE]",
     ),
     click.Option(
         ["--token"],
         envvar="REFEREE_TOKEN",
         metavar="TOKEN",
-        help="Your token. Other users can see it here, so prefer --token-file. [default: $REFEREE_TOKEN]",
+        help="Your token. Other users of this machine can see it, so prefer --token-file. [default: $REFEREE_TOKEN]",
     ),
     click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text."),
 )
 
 
 def service_command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
-    """Make the decorated function a ``ServiceCommand``."""
+    """Return a decorator that makes a function a ``ServiceCommand``."""
     return click.command(name, cls=ServiceCommand)
 
 
 def tournament_command(
     name: str | None = None, *, of: str = "Spring cup", example: str = ""
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Make the decorated function a ``ServiceCommand`` with the argument ``tournament``.
+    """Return a decorator that makes a function a ``ServiceCommand`` with the argument ``tournament``.
 
-    Its help ends with an example: the command for the tournament ``of`` this name, followed by ``example``.
+    The help ends with an example, which is the command for the tournament named ``of``, followed by ``example``.
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
@@ -126,22 +126,22 @@ def tournament_command(
 
 
 def _token(given: str | None, file: TextIO | None) -> str | None:
-    """Return the token; the command line takes precedence over the environment."""
+    """Return the token, or None if there is none. The command line takes precedence over the environment."""
     source_of = click.get_current_context().get_parameter_source
     is_typed, file_is_typed = (source_of(name) is ParameterSource.COMMANDLINE for name in ("token", "token_file"))
     if is_typed and file_is_typed:
-        raise click.UsageError("pass either --token or --token-file, not both")
+        raise click.UsageError("Pass either --token or --token-file, not both.")
     if file is not None and (file_is_typed or given is None):
         given = file.readline()
     text = (given or "").strip()
     if not (text.isascii() and text.isprintable() and " " not in text):
-        raise click.UsageError("this is not a token; a token is ref_ followed by letters and digits")
+        raise click.UsageError("This is not a token. A token is ref_ followed by letters and digits.")
     return text or None
 
 
 @contextmanager
 def errors_as_sentences(as_json: bool) -> Iterator[None]:
-    """Report errors of the service and the file system as a sentence; with ``as_json``, as a document too."""
+    """Report errors of the service and the file system as sentences. With ``as_json``, also print a JSON document."""
     try:
         yield
     except RefereeError as error:
@@ -158,7 +158,7 @@ def errors_as_sentences(as_json: bool) -> Iterator[None]:
 
 
 def is_service_unreachable(error: RefereeError) -> bool:
-    """Return whether the service did not answer, or answered with an error of its own (5xx)."""
+    """Return whether the service did not answer, or answered with a server error (5xx)."""
     return isinstance(error, ApiUnreachable) or (isinstance(error, ApiRefusal) and error.status >= 500)
 
 
@@ -195,14 +195,14 @@ def option_of_field(field: str) -> str:
 
 
 def _replace_field_names(text: str) -> str:
-    """Return a sentence of the service with the names of fields replaced by those of options."""
+    """Return a sentence of the service with the names of API fields replaced by command-line options."""
     for field, flag in _flags().items():
         text = text.replace(field, flag) if "_" in field else text
     return text
 
 
 def _flags() -> dict[str, str]:
-    """Return the options of the running command by name."""
+    """Return the command-line options of the running command by parameter name."""
     context = click.get_current_context(silent=True)
     options = context.command.params if context else []
     return {str(option.name): option.opts[0] for option in options if isinstance(option, click.Option)}

@@ -1,4 +1,4 @@
-"""`referee tournament standings`, `crosstable`, `bracket` and others: show the results of a tournament so far."""
+"""Implement `referee tournament standings`, `crosstable`, `bracket` and other commands that show results."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -14,11 +14,11 @@ from referee.cli.tournament.remote import Remote, tournament_command
 from referee.match.canonical import Json
 
 NO_BOTS = "No bots are entered."
-SQUARE = 20  # bots that a crosstable can show side by side
+SQUARE = 20  # maximum number of bots shown as a square table
 
 
 def result_command(render: Callable[[Json], str]) -> click.Command:
-    """Make a command that fetches all of the result with the function's name, and shows the text it returns."""
+    """Make a command that fetches all pages of the result named like ``render`` and shows the text it returns."""
 
     def fetch_and_show(remote: Remote, tournament_id: str) -> None:
         document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/{render.__name__}?limit=100")
@@ -34,8 +34,8 @@ def result_command(render: Callable[[Json], str]) -> click.Command:
 def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
     """Show the standings.
 
-    Tie-breaks are shown in the order in which they decide. The points per match come with their 95 % confidence
-    interval and, in brackets, the number of deal groups behind it.
+    Tie-breaks are in the order in which they decide. The points per match are followed by their 95 % confidence
+    interval and, in brackets, the number of deal groups in it.
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
@@ -54,7 +54,7 @@ def crosstable(document: Json) -> str:
     """Show the score of every bot against every other.
 
     The score 1.5/2 means 1.5 points from 2 matches at the same table: 1 point for each match placed ahead of the other
-    bot, half a point for each equal placement. Columns have the numbers of the rows.
+    bot, half a point for each equal placement. Columns are numbered like the rows.
     """
     rows = document["items"]
     return _square(rows) if len(rows) <= SQUARE else _pairs(rows)
@@ -64,7 +64,7 @@ def crosstable(document: Json) -> str:
 def bracket(remote: Remote, tournament_id: str) -> None:
     """Draw the bracket of a knockout.
 
-    Seeds stand before the names and points after them; ? is a bot in a rated match that is not over.
+    Seeds precede the names, and points follow them. A ? is a bot in a rated match that is not over.
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
     remote.show(document, render_bracket(document))
@@ -95,7 +95,7 @@ def strengths(document: Json) -> str:
 def opponents(document: Json) -> str:
     """Show the seats and opponents of every bot.
 
-    For each bot: matches in each seat, byes, and opponents with the most frequent first.
+    Each row has the bot's matches by seat, its byes, and its opponents with the most frequent first.
     """
     names = {row["bot"]: row["name"] for row in document["items"]}
     rows = [
@@ -113,8 +113,8 @@ def opponents(document: Json) -> str:
 def luck(document: Json) -> str:
     """Show luck-adjusted scores.
 
-    Scores per match, compared with the mean of all bots that held the same seat in the same deals; the standard error
-    follows the sign ±. This needs deals that are shared between tables.
+    Each score per match is relative to the mean of all bots that had the same seat in the same deals. The standard
+    error follows the sign ±. Luck can be adjusted only if tables share deals.
     """
     rows = [
         (row["name"], _mean(row["points"]), _mean(row["returns"]), str(row["matches"]), str(row["groups"]))
@@ -130,7 +130,7 @@ def _mean(found: Json | None) -> str:
 
 
 def _fetch_all_pages(remote: Remote, path: str, limit: int | None = None) -> Json:
-    """Return the first page with the items of all following ones, or ``limit`` of them."""
+    """Return the first page, extended by the items of all following pages, with at most ``limit`` items."""
     first: Json = remote.api.get(path)
     items = list(islice(remote.api.items(path), limit)) if first["next"] else first["items"][:limit]
     return first | {"items": items, "next": None}
@@ -138,7 +138,7 @@ def _fetch_all_pages(remote: Remote, path: str, limit: int | None = None) -> Jso
 
 def _square(rows: Sequence[Json]) -> str:
     numbers = [str(number) for number in range(1, len(rows) + 1)]
-    scores = [{rival["bot"]: _score(rival) for rival in row["rivals"]} for row in rows]
+    scores = [{rival["bot"]: _score(rival) for rival in row["opponents"]} for row in rows]
     cells = [
         [number, row["name"], *("·" if other is row else own.get(other["bot"], "-") for other in rows)]
         for number, row, own in zip(numbers, rows, scores, strict=True)
@@ -149,7 +149,7 @@ def _square(rows: Sequence[Json]) -> str:
 def _pairs(rows: Sequence[Json]) -> str:
     names = {row["bot"]: row["name"] for row in rows}
     return "\n".join(
-        f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["rivals"])
+        f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["opponents"])
         for rank, row in enumerate(rows, 1)
     )
 

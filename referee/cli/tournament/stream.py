@@ -1,4 +1,4 @@
-"""Follow a tournament through the service's event stream, resumed after interruptions, or by polling.
+"""Follow a tournament through the service's event stream, which is resumed after interruptions, or by polling.
 
 The messages are ``match`` (a match that ended), ``progress``, ``standings``, and finally ``end``.
 """
@@ -16,12 +16,12 @@ from referee.cli.tournament.remote import is_transient
 from referee.match.canonical import Json
 from referee.tournaments.states import OVER
 
-SILENCE_S = 60.0  # the service sends at least a comment more often
+SILENCE_S = 60.0  # the service sends a message or a comment more often than this
 MAX_LINE_LENGTH = 16 << 20
 POLL_S = 2.0
-FIRST_PAUSE_S, MAX_PAUSE_S = 0.25, 10.0  # between two attempts while the service is away
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.25, 10.0  # between two attempts while the service is unavailable
 NO_STREAM = (404, 406)  # older services have no stream
-ROWS = 50  # of the standings
+ROWS = 50  # standings rows to fetch
 
 Note = Callable[[str], None]
 Answer = TypeVar("Answer")
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class StreamMessage:
-    """A message with its JSON ``content``; its ``id`` resumes the stream after it."""
+    """Represent a message with its JSON ``content``. Its ``id`` is used to resume the stream after it."""
 
     id: str
     name: str
@@ -70,7 +70,7 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
 def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
     """Yield the messages after ``last_id`` until the service ends the stream.
 
-    Raise ``ApiRefusal``, and ``ApiUnreachable`` if the connection breaks; call this again with the last id then.
+    Raise ``ApiRefusal``, or ``ApiUnreachable`` if the connection breaks. The caller can resume with the last id.
     """
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
     with api.stream(f"/api/v1{path}", headers, silence_s=SILENCE_S) as response:
@@ -84,7 +84,7 @@ def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
 
 
 def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[StreamMessage]:
-    """Yield the messages in a stream by the HTML standard (9.2.6), dropping an unfinished one at the end."""
+    """Yield the messages of an event stream (HTML standard, 9.2.6), without an unfinished message at the end."""
     name, content = "", list[str]()
     while line := lines.readline(MAX_LINE_LENGTH):
         text = line.decode().rstrip("\r\n")
@@ -105,7 +105,7 @@ def parse_messages(lines: io.BufferedIOBase, last_id: str = "") -> Iterator[Stre
 
 
 def state(api: Api, tournament_id: str, note: Note) -> Iterator[StreamMessage]:
-    """Yield the state of a tournament as messages of the stream."""
+    """Fetch the state of a tournament, and yield it as the messages that the stream would send."""
     tournament, table = retry_until_answered(lambda: fetch_snapshot(api, tournament_id), note)
     status = {"status": tournament["status"], "reason": tournament["status_reason"]}
     yield StreamMessage("", "progress", status | tournament["progress"])
@@ -121,7 +121,7 @@ def fetch_snapshot(api: Api, tournament_id: str) -> tuple[Json, Json]:
 
 
 def retry_until_answered(ask: Callable[[], Answer], note: Note) -> Answer:
-    """Return the answer, retrying for as long as errors are transient; raise any other error."""
+    """Return the result of ``ask``, retrying after transient errors, which are passed to ``note``. Raise others."""
     pause_s = FIRST_PAUSE_S
     while True:
         try:

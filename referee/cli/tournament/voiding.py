@@ -1,4 +1,4 @@
-"""`referee tournament void` and `waiting`: void a match, and show why a bot is not playing."""
+"""Implement `referee tournament void` and `waiting`, which void a match and show why a bot is not playing."""
 
 import click
 
@@ -10,7 +10,7 @@ from referee.match.canonical import Json
 
 @service_command()
 @click.argument("match", metavar="MATCH")
-@click.option("--reason", metavar="TEXT", required=True, help="Reason that is shown to everybody with the match.")
+@click.option("--reason", metavar="TEXT", required=True, help="Reason, shown to everyone with the match.")
 @click.option("--rematch", is_flag=True, help="Play the match again with fresh cards.")
 @click.option(
     "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
@@ -18,7 +18,7 @@ from referee.match.canonical import Json
 def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bool) -> None:
     """Void a finished match, so that it does not count.
 
-    MATCH is its id. The log stays readable, with the reason; ratings become what they would be without the match.
+    MATCH is its id. The log stays readable, with the reason. Ratings are recalculated without the match.
 
     \b
     Example:
@@ -39,7 +39,7 @@ def _outcome(document: Json) -> list[str]:
 def waiting(remote: Remote, bot: str) -> None:
     """Show why a bot is not playing.
 
-    Its owner and organisers see its position in the queue and what it waits for.
+    The bot's owner and organisers also see its position in the queue and the reason for waiting.
 
     \b
     Example:
@@ -52,9 +52,9 @@ def waiting(remote: Remote, bot: str) -> None:
     if document["reason"]:
         head += f"; {document['reason']['text']}"
     rows = [(match["match"], number(match["position"]), _reason(match)) for match in document["matches"]]
-    rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["events"]]
-    heads = ("match or tournament", "position", "why")
-    text = f"{head}\n{TextTable(heads, rows, left=('match or tournament', 'why')).plain()}" if rows else head
+    rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["tournaments"]]
+    heads = ("match or tournament", "position", "reason")
+    text = f"{head}\n{TextTable(heads, rows, left=('match or tournament', 'reason')).plain()}" if rows else head
     remote.show(document, text)
 
 

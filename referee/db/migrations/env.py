@@ -1,4 +1,4 @@
-"""Runs migrations inside the transaction that ``schema_upgrade`` opened."""
+"""Run migrations inside the transaction that ``upgrading`` opened."""
 
 from alembic import context
 

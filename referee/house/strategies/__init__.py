@@ -1,8 +1,8 @@
-"""House players that decide in this process: ``random``, ``first`` and ``sound``.
+"""Define the house players ``random``, ``first`` and ``sound``.
 
-The heuristics of ``sound`` for a game are in the module of this package that is named like the module of its rules.
+The heuristics of ``sound`` for a game are in the module of this package with the same name as the module of its rules.
 
-A decision follows from the question and the given dice alone; players keep no state between questions.
+A decision depends only on the question and the given dice. Players keep no state between questions.
 """
 
 from importlib import import_module
@@ -22,7 +22,7 @@ KNOWN: Final[dict[str, WorthByPhase]] = {
 
 
 class HousePlayer:
-    """A player that answers questions as a bot would; ``question`` is the result of ``Request.for_player``."""
+    """Answer questions as a bot would. ``question`` is the result of ``Request.for_player``."""
 
     name: ClassVar[str]
 
@@ -55,7 +55,7 @@ class FirstPlayer(HousePlayer):
 
 
 class SoundPlayer(HousePlayer):
-    """Play by a few heuristics, and at random in phases without any."""
+    """Play by a few heuristics, and at random in phases without heuristics."""
 
     name = "sound"
 

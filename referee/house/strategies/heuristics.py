@@ -1,8 +1,8 @@
-"""The type of ``sound``'s heuristics: the worth of an action, given what the seat sees."""
+"""Define the types of the heuristics of ``sound``, which rate actions, given the observation of a seat."""
 
 from collections.abc import Callable
 from typing import Any
 
 Json = dict[str, Any]
-Worth = Callable[[Json], Any]  # from an action; more is better, and the first of equals is played
+Worth = Callable[[Json], Any]  # from an action; higher is better, and the first of equal actions is played
 WorthByPhase = dict[str, Callable[[Json], Worth]]  # by phase, from an observation

@@ -1,4 +1,4 @@
-"""Heuristics for Pool Nap: bid what the hand should take, lead from the top, beat the bidder cheaply."""
+"""Play Pool Nap by heuristics: bid the expected tricks, lead from the top, beat the bidder cheaply."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def bid(seen: Json) -> Worth:
 
 
 def tricks_expected(seen: Json, trump: str) -> float:
-    """Return the number of tricks that this hand can expect with this trump."""
+    """Return the expected number of tricks of this hand with this trump."""
     hand, others = seen["hand"], seats_in(seen) - 1
     dealt_elsewhere = 5 * others / (52 - len(hand))
 
@@ -33,7 +33,7 @@ def seats_in(seen: Json) -> int:
     return sum(out is None for out in seen["out_round"])
 
 
-SIDE_SUIT_HOLDS = 0.83  # chance that one other hand does not trump a lead of another suit
+SIDE_SUIT_HOLDS = 0.83  # probability that one other hand does not trump a lead of a side suit
 
 
 def play(seen: Json) -> Worth:
@@ -53,7 +53,7 @@ def lead(seen: Json) -> Worth:
 
 
 def follow(seen: Json) -> Worth:
-    """As the bidder, win every trick; as another, win those that the bidder would. Throw low cards on the rest."""
+    """Win every trick as the bidder, or else those that the bidder would win. Throw low cards on other tricks."""
     trump, trick, bidder = seen["trump"], seen["trick"], seen["bidder"]
     led = trick[0]["card"][1]
 

@@ -1,6 +1,6 @@
-"""Heuristics for Prince Albert: bid low with a hand that is good as dealt, draw to improve it, claim when ahead.
+"""Play Prince Albert by heuristics: bid low with a good hand as dealt, draw to improve it, claim when ahead.
 
-All of them use ``chance_to_win``, the probability that no other hand is better.
+Most of them use ``chance_to_win``, the probability that no other hand is better.
 """
 
 from itertools import accumulate
@@ -10,11 +10,11 @@ from referee.games.cards import DECK, UNKNOWN
 from referee.games.poker import Rank, rank
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
-# The share of dealt hands in each category, from high card to straight flush, and in all worse categories.
+# Share of dealt hands in each category, from high card to straight flush, and in all worse categories together.
 SHARE = (0.5012, 0.4226, 0.0475, 0.0211, 0.0039, 0.0020, 0.0014, 0.0002, 0.0001)
 WORSE = (0.0, *accumulate(SHARE))
-HELP_OF_A_DRAW = 0.25  # how much each drawn card strengthens the other hands
-FORGOTTEN_AFTER = 6  # draws, after which the dealt hand hardly matters
+HELP_OF_A_DRAW = 0.25  # added strength of the other hands for each card that they draw
+FORGOTTEN_AFTER = 6  # number of draws after which the dealt hand hardly matters
 CONFIDENT = 0.6
 
 
@@ -26,7 +26,7 @@ def strength(hand: Rank) -> float:
 
 
 def chance_to_win(seen: Json, draws: float) -> float:
-    """Estimate the probability that the present hand beats all others if each of them draws ``draws`` cards."""
+    """Estimate the probability that the current hand beats all others if each of them draws ``draws`` cards."""
     own = strength(rank(seen["hands"][seen["seat"]]))
     rivals = seen["players"] - sum(seen["folded"]) - 1
     return float(own ** (rivals * (1 + HELP_OF_A_DRAW * draws)))
@@ -36,7 +36,7 @@ def chance_to_win(seen: Json, draws: float) -> float:
 
 
 def bid(seen: Json) -> Worth:
-    """Prefer the most promising bid: a low bid doubles the gain of a good hand, a high bid saves a bad one."""
+    """Prefer the bid with the highest expected gain: low bids pay more for a good hand, high bids save a bad one."""
     even = 1 / (seen["players"] - sum(seen["folded"]))
 
     def worth(action: Json) -> Any:
@@ -94,7 +94,7 @@ def all_in(seen: Json) -> Worth:
 
 
 def show(seen: Json) -> Worth:
-    """Show an unbeaten hand: it costs nothing, and a hidden hand wins nothing."""
+    """Show an unbeaten hand, because this costs nothing and a hidden hand wins nothing."""
     shown = [rank(hand) for hand, shown in zip(seen["hands"], seen["shown"], strict=True) if shown]
     unbeaten = rank(seen["hands"][seen["seat"]]) >= max(shown, default=[])
     return lambda action: (action["type"] == "show") == unbeaten

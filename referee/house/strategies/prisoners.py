@@ -1,4 +1,4 @@
-"""Heuristics for Prisoners: every card has a price; bid what should hold and is worth more than it costs."""
+"""Play Prisoners by heuristics: give every card a price, and bid if the expected gain exceeds the price."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +9,7 @@ from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
 
 def name_suit(seen: Json) -> Worth:
-    """Prefer a suit in which three aces take this joker, else the strongest suit."""
+    """Prefer a suit in which three aces take this joker, or else the strongest suit."""
     aces = sorted({card for card in seen["hand"] if card[0] == ACE})
 
     def worth(action: Json) -> Any:
@@ -20,7 +20,7 @@ def name_suit(seen: Json) -> Worth:
 
 
 def bid(seen: Json) -> Worth:
-    """Prefer the bid with the most expected points after the price of its cards. A pass is worth zero."""
+    """Prefer the bid with the most expected points minus the price of its cards. A pass is worth zero."""
     suit, rivals = seen["suit"], rivals_left(seen)
     prize = POINTS[seen["prisoner"][0]]
 
@@ -50,7 +50,7 @@ def chance_to_hold(counted: int, rivals: int) -> float:
     return float(counted / (counted + EVEN)) ** rivals if counted else 0.0
 
 
-PRICE = 6  # points that a pip can bring elsewhere
-EVEN = 3  # the total that a rival overbids half of the time
+PRICE = 6  # points that the cards can win elsewhere, per pip
+EVEN = 3  # total that a rival overbids with probability 1/2
 
 WORTH: WorthByPhase = {"name_suit": name_suit, "bid": bid}

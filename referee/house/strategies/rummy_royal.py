@@ -1,30 +1,30 @@
-"""Heuristics for Rummy Royal: swap or bid if the board pays more for an unknown hand; lead what the hand can follow."""
+"""Play Rummy Royal by heuristics: swap or bid if an unknown hand is worth more; lead suits that the hand can follow."""
 
 from referee.games.cards import RANK, RANKS, SUITS
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
 PAY_CARDS = ("Th", "Jh", "Qh", "Kh", "Ah")
-UNSEEN_HAND_PAYS = 0.8  # of the chips on its pay cards: some are never played
-SHED = 1.0  # worth of playing a card: a chip, and a step nearer to the kitty
-LOW = 0.3  # added for each rank below the ace: low cards are harder to play later
-NEXT_LEAD = 1.5  # worth of having the next lead as well
+UNSEEN_HAND_PAYS = 0.8  # share of the chips on its pay cards, since some are never played
+SHED = 1.0  # worth of playing a card, which wins a chip and brings the kitty nearer
+LOW = 0.3  # added for each rank below the ace, since low cards are harder to play later
+NEXT_LEAD = 1.5  # worth of also having the next lead
 
 
 def dealer(seen: Json) -> Worth:
-    """Never just keep the hand, since an auction costs nothing. Swap it if the board pays more for an unseen one."""
+    """Prefer an auction to keeping the hand, since it costs nothing. Swap if an unseen hand is worth more chips."""
     poor = hand_pays(seen) < unseen_hand_pays(seen)
     worth = {"keep": 0, "sell": 1, "swap": 2 if poor and "??" not in seen["hand"] else -1}
     return lambda action: worth[action["type"]]
 
 
 def auction(seen: Json) -> Worth:
-    """Bid one chip more as long as the unseen hand should pay more than the own one, after its price."""
+    """Bid one chip more as long as the unseen hand minus its price is expected to pay more than this seat's hand."""
     gain = unseen_hand_pays(seen) - hand_pays(seen)
     return lambda action: gain - action["amount"] if action["type"] == "bid" else 0
 
 
 def hand_pays(seen: Json) -> float:
-    """Return the chips on the spaces that the own hand can win."""
+    """Return the number of chips on the spaces that the hand of this seat can win."""
     hand, board = seen["hand"], seen["board"]
     pays: int = sum(board[card] for card in PAY_CARDS if card in hand)
     pays += board["QK"] if "Qh" in hand and "Kh" in hand else 0
@@ -33,17 +33,17 @@ def hand_pays(seen: Json) -> float:
 
 
 def unseen_hand_pays(seen: Json) -> float:
-    """Return the expected chips of the pay cards in the extra hand, where any unseen card may be."""
+    """Return the expected number of chips for the pay cards in the extra hand, which may have any unseen card."""
     missing: int = sum(seen["board"][card] for card in PAY_CARDS if card not in seen["hand"])
     return UNSEEN_HAND_PAYS * missing * int(seen["dead_size"]) / (52 - len(seen["hand"]))
 
 
 def lead(seen: Json) -> Worth:
-    """Follow each lead upwards: own cards are played and paid, so are others'; the last to play leads again."""
+    """Rate each lead by the chips that its sequence of higher cards brings to this seat or costs it."""
     hand, played = seen["hand"], {laid["card"] for laid in seen["played"]}
     dead = dead_for_sure(seen, played)
     unseen, unseen_dead = 52 - len(hand) - len(played) - len(dead), seen["dead_size"] - len(dead)
-    goes_on = 1 - unseen_dead / unseen if unseen else 0.0  # probability that somebody holds an unseen card
+    goes_on = 1 - unseen_dead / unseen if unseen else 0.0  # probability that another seat has an unseen card
 
     def worth(action: Json) -> float:
         reached, total, mine = 1.0, 0.0, True
@@ -63,14 +63,14 @@ def lead(seen: Json) -> Worth:
 
 
 def dead_for_sure(seen: Json, played: set[str]) -> set[str]:
-    """Return the cards that nobody can hold: the hand this seat gave up, and cards that did not follow a played one."""
+    """Return the cards that no seat can have: the hand that this seat gave up, and cards that did not follow a lead."""
     given_up = {*(seen["discarded"] or [])} - {"??"}
     followers = {card for lower in played for card in higher_cards(lower)[1:2]}
     return given_up | followers - played
 
 
 def higher_cards(card: str) -> list[str]:
-    """Return the card and those above it in its suit."""
+    """Return the card and all higher cards of its suit, in ascending order."""
     return [rank + card[1] for rank in RANKS[RANKS.index(card[0]) :]]
 
 

@@ -1,4 +1,4 @@
-"""Heuristics for Saint Poker: first give away a point or two for better cards, then play the best hand possible."""
+"""Play Saint Poker by heuristics: give up some points in early rounds for better cards, then play the best hand."""
 
 from collections import Counter
 from itertools import combinations
@@ -8,7 +8,7 @@ from referee.games.cards import RANK
 from referee.games.poker import rank
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
-SAVING_ROUNDS = 3  # later rounds are worth more points, and the loser takes cards first
+SAVING_ROUNDS = 3  # in these, save good cards: later rounds are worth more points, and the loser takes cards first
 
 
 def river(seen: Json) -> Worth:
@@ -47,6 +47,6 @@ def pickup(seen: Json) -> Worth:
     return worth
 
 
-PARTNER, NEIGHBOUR = 6, 1  # what a card of the same rank, of the same suit adds to a card's own rank
+PARTNER, NEIGHBOUR = 6, 1  # added to the rank of a card for each kept card of its rank or of its suit
 
 WORTH: WorthByPhase = {"river": river, "select": select, "pickup": pickup}

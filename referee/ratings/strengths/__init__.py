@@ -1,7 +1,7 @@
-"""Strengths of all bots, fitted jointly to all results, with their errors. The ladder is in ``elo``.
+"""Fit the strengths of all bots jointly to all results, with their errors. ``elo`` has the ratings of ladders.
 
 The model is that of Plackett and Luce (``model``). The strengths maximise its likelihood (``maximum_likelihood``), and
-its curvature gives their errors (``covariance``).
+the curvature of the likelihood gives their errors (``covariance``).
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,7 +14,7 @@ from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import Likelihood, likelihood
 
-POINTS = 400 / log(10)  # points per factor e in strength: ten to one is 400 points, as on the ladder
+POINTS = 400 / log(10)  # points per factor e in strength, so that ten to one is 400 points, as on the ladder
 MEAN = 1_500.0
 NORMAL_95 = 1.959964
 EXACT = 400  # up to this number of bots, errors use the full curvature, which takes O(bots³)
@@ -24,9 +24,9 @@ Result = tuple[Sequence[str], Sequence[int], Sequence[bool] | None]
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A bot's strength in points (the mean of all bots is 1500), its 95 % interval and standard error.
+    """Hold a bot's strength in points (the mean of all bots is 1500), its 95 % interval and standard error.
 
-    ``superior_to_next`` is the probability that the bot is stronger than the next in the ranking (None for the last).
+    ``superior_to_next`` is the probability that the bot is stronger than the next one ranked (None for the last).
     ``best_rank`` and ``worst_rank`` are the limits of its rank that follow from the intervals of all bots.
     """
 
@@ -43,10 +43,10 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Strengths from the strongest down.
+    """Hold fitted strengths, the strongest first.
 
-    ``converged``: they maximise the likelihood to within a hundredth of a point. ``exact``: the standard errors use the
-    full curvature of the likelihood.
+    ``converged`` is true if they maximise the likelihood to within a hundredth of a point, ``exact`` if the standard
+    errors use the full curvature of the likelihood.
     """
 
     rows: list[Strength]
@@ -61,10 +61,10 @@ def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_00
     A result has, by seat, bots, placements (1 is best, equal numbers tie) and flags of rated seats (None: all are
     rated). Results with fewer than two rated seats are ignored. ``prior`` is the number of additional draws of each bot
     against a player of strength 1. With more than ``exact`` bots the errors are approximate: they treat opponents'
-    strengths as known, which is close when each bot met many.
+    strengths as known, which is a good approximation if each bot met many opponents.
 
-    Raise ``ValueError`` when the columns of a result differ in length, when it seats a bot twice, or when ``prior`` is
-    not above 0.
+    Raise ``ValueError`` if the columns of a result differ in length, if it seats a bot twice, or if ``prior`` is not
+    above 0.
     """
     if not prior > 0:
         raise ValueError(f"prior must be above 0, not {prior}")
@@ -84,7 +84,7 @@ def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) 
     reach = [NORMAL_95 * POINTS * spread.error_of(bot) for bot in range(len(levels))]
     lows = sorted(point - far for point, far in zip(points, reach, strict=True))
     highs = sorted(point + far for point, far in zip(points, reach, strict=True))
-    ranking = sorted(range(len(levels)), key=lambda bot: -points[bot])  # of equals the lower id first
+    ranking = sorted(range(len(levels)), key=lambda bot: -points[bot])  # of equals, the lower id first
     superior: list[float | None] = [
         _normal((levels[bot] - levels[below]) / spread.error_of_difference(bot, below))
         for bot, below in pairwise(ranking)
@@ -106,5 +106,5 @@ def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) 
 
 
 def _normal(deviation: float) -> float:
-    """Return the cumulative normal distribution."""
+    """Return the value of the cumulative standard normal distribution at ``deviation``."""
     return (1 + erf(deviation / sqrt(2))) / 2

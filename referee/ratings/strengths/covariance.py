@@ -1,7 +1,7 @@
-"""Errors of strengths, from the curvature of the likelihood at its maximum.
+"""Compute the errors of strengths from the curvature of the likelihood at its maximum.
 
 The observed information is minus the matrix of second derivatives by the logarithms of the strengths; its inverse
-approximates their covariance. Strengths are reported relative to their mean, so errors are those of the distance to it.
+approximates their covariance. Strengths are reported relative to their mean, so the errors are those of this distance.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from referee.ratings.strengths.model import Likelihood
 
 
 class Curvature:
-    """The observed information A in its Cholesky factorisation L L', computed in bots³ / 6 multiplications."""
+    """Hold the Cholesky factorisation L L' of the observed information A, computed in bots³ / 6 multiplications."""
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
@@ -44,7 +44,7 @@ class Curvature:
         return half
 
     def forward_substitute(self, right: Sequence[float], first: int) -> list[float]:
-        """Return the y that solves L y = ``right``, from row ``first`` on; all rows before are known to be zero."""
+        """Return the y that solves L y = ``right``, from row ``first`` on; earlier elements are known to be zero."""
         found: list[float] = []
         for bot in range(first, len(self._lower)):
             row = self._lower[bot]
@@ -62,7 +62,7 @@ class Curvature:
 
 
 class Errors:
-    """Standard errors of the logarithms of strengths, relative to their mean."""
+    """Compute standard errors of the logarithms of strengths, relative to their mean."""
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         curvature = Curvature(model, levels)
@@ -73,7 +73,7 @@ class Errors:
         self._all = fsum(self._with_all)
 
     def error_of(self, bot: int) -> float:
-        """Return the error of the bot's distance to the mean of all bots."""
+        """Return the standard error of the bot's distance to the mean of all bots."""
         count = len(self._columns)
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
@@ -87,9 +87,9 @@ class Errors:
 class RoughErrors:
     """Approximate standard errors from the diagonal of the information, as if all opponents' strengths were known.
 
-    They neglect the uncertainty of the opponents, which matters less the more opponents a bot met (U. von Luxburg,
-    A. Radl and M. Hein, Hitting and Commute Times in Large Random Neighborhood Graphs, Journal of Machine Learning
-    Research 15, 2014, show why).
+    This neglects the uncertainty of the opponents, which matters less the more opponents a bot has met. The reason is
+    in U. von Luxburg, A. Radl and M. Hein, Hitting and Commute Times in Large Random Neighborhood Graphs, Journal of
+    Machine Learning Research 15, 2014.
     """
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
@@ -103,7 +103,7 @@ class RoughErrors:
         self._squares = [1 / information for information in known]
 
     def error_of(self, bot: int) -> float:
-        """Return the error of the bot's strength."""
+        """Return the approximate standard error of the bot's strength."""
         return sqrt(self._squares[bot])
 
     def error_of_difference(self, bot: int, other: int) -> float:

@@ -1,8 +1,8 @@
-"""Maximum likelihood strengths: minorise-maximise (MM) steps, then Newton's method. ``model`` is the likelihood.
+"""Find maximum likelihood strengths by minorise-maximise (MM) steps, then by Newton's method.
 
 An MM step (D. R. Hunter, MM algorithms for generalized Bradley–Terry models, Annals of Statistics 32 (2004), pages
 384–406) increases the likelihood from any starting point, but the last digits may take thousands of steps. Newton's
-method needs only a few from there, but also the curvature, which takes O(bots³).
+method needs only a few steps near the maximum, but each may compute the curvature, which takes O(bots³).
 """
 
 from math import exp, log

@@ -1,10 +1,10 @@
-"""The likelihood of results in the Plackett–Luce model with ties and a prior.
+"""Compute the likelihood of results in the Plackett–Luce model with ties and a prior.
 
 Bot i wins a table with probability g_i / (sum of g over the table); the next is drawn in the same way from the rest,
 and so on (R. L. Plackett, The Analysis of Permutations, Applied Statistics 24, 1975). With two seats this is the model
-of R. A. Bradley and M. E. Terry, Biometrika 39 (1952). Ties: the log-likelihood is averaged over all orders of the
-tied bots; with two seats a tie is half a win each. Prior: each bot has ``prior`` additional draws against a player of
-strength 1, so that all strengths are finite whatever the results.
+of R. A. Bradley and M. E. Terry, Biometrika 39 (1952). For ties, the log-likelihood is averaged over all orders of the
+tied bots; with two seats, a tie is half a win for each. As the prior, each bot has ``prior`` additional draws against a
+player of strength 1, so that all strengths are finite for any results.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from math import comb, exp, log
 
 @dataclass(frozen=True, slots=True)
 class Likelihood:
-    """The log-likelihood: sum of wins_i log g_i − sum of weight log (sum of g over members) + the prior's part.
+    """Compute the log-likelihood: sum of wins_i log g_i − sum of weight log (sum of g over members) + a prior.
 
     Bots are numbered by sorted id, and choices are sorted, so that the order of the results does not matter.
     """
@@ -24,7 +24,7 @@ class Likelihood:
     ids: list[str]
     matches: list[int]
     wins: list[float]
-    choices: list[tuple[tuple[int, ...], float]]  # members, and how often one of them was chosen
+    choices: list[tuple[tuple[int, ...], float]]  # members, and how often the next bot was chosen from them
     prior: float
 
     def log(self, levels: Sequence[float]) -> float:
@@ -37,7 +37,7 @@ class Likelihood:
         )
 
     def slope(self, levels: Sequence[float]) -> list[float]:
-        """Return the derivatives of the log-likelihood by each level."""
+        """Return the partial derivatives of the log-likelihood with respect to each level."""
         strengths = [exp(level) for level in levels]
         slopes = [won + self.prior * (0.5 - g / (1 + g)) for won, g in zip(self.wins, strengths, strict=True)]
         for members, weight in self.choices:
@@ -52,7 +52,7 @@ def likelihood(
 ) -> Likelihood:
     """Return the likelihood of results (bots, placements, rated seats); ``prior`` is a number of draws.
 
-    Raise ``ValueError`` when the columns of a result differ in length or a bot sits twice.
+    Raise ``ValueError`` if the columns of a result differ in length or a bot sits twice.
     """
     results_by_form: dict[tuple[tuple[str, ...], ...], int] = defaultdict(int)
     for bots, placements, rated in results:
@@ -66,7 +66,7 @@ def likelihood(
     for form, times in sorted(results_by_form.items()):
         numbered = [tuple(number[bot] for bot in group) for group in form]
         for group in numbered:
-            # The last bot left is not chosen; each of the bots tied for last is that one equally often.
+            # The last bot left is not chosen. Each of the bots tied for last is in this position equally often.
             won = 1 - 1 / len(group) if group is numbered[-1] else 1.0
             for bot in group:
                 matches[bot] += times
@@ -93,9 +93,9 @@ def _groups(
 
 
 def _choices(groups: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield the sets out of which the next bot was chosen, weighted by the share of tie orders with that choice.
+    """Yield the sets from which the next bot was chosen, weighted by the share of tie orders with that choice.
 
-    A choice out of one bot carries no information and is omitted.
+    A choice from one bot contains no information and is omitted.
     """
     for index, group in enumerate(groups):
         below = [bot for lower in groups[index + 1 :] for bot in lower]

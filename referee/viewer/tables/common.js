@@ -1,11 +1,11 @@
-// Shared parts of table modules: their frame, cards, seats and piles. No rules, no drawing, no sentences.
+// Share the frame, cards, seats and piles of table modules. The modules have the rules, and the viewer draws.
 //
-// A position is what the page draws. In addition to the common members it has
-//   facts              the state needed to apply the next event; never drawn
-//   seats[].known      cards of a face-down hand that everybody has seen (Saint Poker)
-//   piles[].closed     true for a pile whose cards nobody may see (a low bidder's in Prince Albert)
+// A position describes what the page draws. In addition to the common members it has
+//   facts              the state that is needed to apply the next event; it is not drawn
+//   seats[].known      cards of a face-down hand that everyone has seen (Saint Poker)
+//   piles[].closed     true for a pile with cards that nobody may see (a low bidder's in Prince Albert)
 //   seats[].out        also true for a folded seat, until the round ends (Prince Albert)
-//   centre[].cards     of a pile too: all known cards, bottom first
+//   centre[].cards     for a pile, too, all known cards from the bottom
 // A card is in one place only: the cards of a trick or a sequence are in the centre with the seat that played them, so
 // `played` is null in all five games. `said` and `moved` concern the last event only.
 
@@ -18,12 +18,12 @@ const CARD_SUITS = "cdhs";
 
 // -- cards and seats --
 
-/** Return "clubs" for "c"; any other text unchanged. */
+/** Return a suit in words, like "clubs" for "c", and any other text unchanged. */
 export function suitInWords(suit) {
   return PICTURE_SUITS[suit] ?? String(suit);
 }
 
-/** Return the cards sorted by rank, then by suit; jokers and hidden cards last. */
+/** Return the cards sorted by rank and suit, with jokers and hidden cards at the end. */
 export function cardsInOrder(cards) {
   return [...cards].sort((left, right) => cardOrder(left) - cardOrder(right));
 }
@@ -36,7 +36,7 @@ function cardOrder(card) {
   return rank < 0 ? 60 + Number(card[1]) : 4 * rank + CARD_SUITS.indexOf(card[1]);
 }
 
-/** Remove the card from this list, or a hidden card if it is not visible there. */
+/** Remove the card from a list, or a hidden card if the card is not visible in the list. */
 export function takeCard(cards, card) {
   const seen = cards.indexOf(card);
   const place = seen < 0 ? cards.indexOf(HIDDEN_CARD) : seen;
@@ -45,12 +45,12 @@ export function takeCard(cards, card) {
   }
 }
 
-/** Return the same number of hidden cards. */
+/** Return as many hidden cards. */
 export function hideCards(cards) {
   return cards.map(() => HIDDEN_CARD);
 }
 
-/** Return all seats in order, beginning with `first`; with `step` -1 in the other direction. */
+/** Return all seats in order, beginning with `first`, or in the opposite order if `step` is -1. */
 export function seatsFrom(seats, first, step = 1) {
   return Array.from({ length: seats }, (_, i) => (((first + step * i) % seats) + seats) % seats);
 }
@@ -60,7 +60,7 @@ export function perSeat(seats, value) {
   return Array.from({ length: seats }, (_, seat) => value(seat));
 }
 
-/** Return a pile of the position; `cards` bottom first. */
+/** Return a pile for a position. `cards` are ordered from the bottom. */
 export function pileOf(name, cards, more = {}) {
   return { kind: "pile", name, count: cards.length, top: cards.at(-1) ?? null, cards, ...more };
 }
@@ -71,8 +71,8 @@ const SEAT_DEFAULTS = { hand: [], up: [], played: null, piles: [], chips: null, 
 
 /**
  * Return the table module of a game. `fresh(header)` returns the first facts, `handlers[event]` changes a copy of them,
- * `draw(facts)` returns title, phase, seats and centre, `scoresOf(facts)` the running scores. Games whose rules mask events
- * themselves add `visibleEvents(events, viewer, options)`.
+ * `draw(facts)` returns title, phase, seats and centre, and `scoresOf(facts)` returns the scores so far. Games that define
+ * their own masking add `visibleEvents(events, viewer, options)`.
  */
 export function makeTable({ fresh, handlers, draw, scoresOf, ...more }) {
   return {
@@ -87,7 +87,7 @@ export function makeTable({ fresh, handlers, draw, scoresOf, ...more }) {
   };
 }
 
-/** Handlers of the events that every match has. */
+/** The handlers of the events that every match has. */
 export const EVERY_MATCH = {
   match_start(facts, event) {
     facts.options = event.options;
@@ -99,14 +99,14 @@ export const EVERY_MATCH = {
   },
 };
 
-/** Ask the first of these seats, or with `together` all of them concurrently. */
+/** Mark these seats as asked: the first of them, or all of them concurrently with `together`. */
 export function askSeats(facts, phase, seats, together = false) {
   facts.phase = phase;
   facts.queue = [...seats];
   facts.together = together;
 }
 
-/** Show a remark at a seat with the current event; seat null is the table itself. */
+/** Show a remark about the current event at a seat, or in the middle of the table if `seat` is null. */
 export function sayAt(facts, seat, text) {
   facts.said.push({ seat, text });
 }
@@ -147,7 +147,7 @@ function positionFrom(draw, facts) {
   };
 }
 
-/** Copy lists, lists in lists and objects; objects in lists are never changed, so they are shared. */
+/** Copy lists, lists in lists, and objects. Objects in lists are shared, because they are never changed. */
 function copyOfFacts(facts) {
   const copied = { ...facts };
   for (const [name, value] of Object.entries(facts)) {

@@ -1,4 +1,4 @@
-// Pool Nap from its events: cards, bids, tricks and chips. It checks no rules.
+// Derive the positions of Pool Nap from its events: cards, bids, tricks and chips. No rules are checked.
 
 import { EVERY_MATCH, askSeats, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom } from "./common.js";
 import { suitInWords, takeCard } from "./common.js";
@@ -37,7 +37,7 @@ function pnCleared(seats) {
   };
 }
 
-/** Return the seats of the round, clockwise from this one. */
+/** Return the seats that play the round, clockwise from `seat`. */
 function pnFrom(facts, seat) {
   return seatsFrom(facts.n, seat).filter((other) => facts.order.includes(other));
 }

@@ -1,4 +1,4 @@
-// The position of Prince Albert: hands down and up, discards, bids, votes, cash. prince_albert_round.js has the flow.
+// Draw the position of Prince Albert: hands, discards, bids, votes and chips. prince_albert_round.js applies events.
 
 import { HIDDEN_CARD, hideCards, makeTable, perSeat } from "./common.js";
 import { PA_HAPPENS, paFresh } from "./prince_albert_round.js";

@@ -1,4 +1,4 @@
-// The flow of Prince Albert from its events: cards, payments and the next seats to act. prince_albert.js draws and masks.
+// Apply the events of Prince Albert: cards, payments and the next seats to act. prince_albert.js draws and masks.
 
 import { EVERY_MATCH, askSeats, cardsInOrder, moveCards, perSeat, sayAt, seatsFrom, takeCard } from "./common.js";
 import { countNoun } from "../words.js";
@@ -40,7 +40,7 @@ function paIn(facts) {
   return perSeat(facts.n, (seat) => seat).filter((seat) => !facts.folded[seat]);
 }
 
-/** Return all seats from the first low bidder, or from the opener if there is none yet. */
+/** Return all seats in order from the first low bidder, or from the opener if there is no low bidder yet. */
 function paClockwise(facts) {
   return seatsFrom(facts.n, facts.low[0] ?? facts.opener);
 }
@@ -54,7 +54,7 @@ function paOpenVotes(facts) {
   askSeats(facts, facts.motion ? "vote" : "", facts.motion ? facts.down.keys() : [], true);
 }
 
-/** Handle a tied vote: the opener throws against the first seat after it that voted otherwise. */
+/** Handle a tied vote, after which the opener throws against the next seat that voted differently. */
 function paOpenThrow(facts, votes) {
   const [option, alternative] = PA_MOTIONS[facts.motion] ?? [];
   const tied = votes.filter((vote) => vote === option).length === votes.filter((vote) => vote === alternative).length;
@@ -69,7 +69,7 @@ function paCovers(facts, seat) {
   return !facts.options.stack || facts.chips[seat] >= 1;
 }
 
-/** Return whether a seat owes chips, or has not acted while another seat could respond. */
+/** Return whether a seat must pay to stay in, or has not acted although another seat could respond. */
 function paMustBeAsked(facts, seat) {
   if (facts.folded[seat] || !paCovers(facts, seat)) {
     return false;
@@ -150,7 +150,7 @@ function paOpenShowing(facts) {
   askSeats(facts, "show", free, true);
 }
 
-/** Move the discard to the seat's pile and put the drawn card in its place. */
+/** Move the discard to the seat's pile, and put the drawn card in its place. */
 function paExchange(facts, event) {
   const { seat, discard, drawn, from } = event;
   const part = event.was === "up" ? facts.up : facts.down;
@@ -166,7 +166,7 @@ function paExchange(facts, event) {
   moveCards(facts, [discard, drawn]);
 }
 
-/** Handlers by event, which change the facts. */
+/** The handlers by event, which change the facts. */
 export const PA_HAPPENS = {
   ...EVERY_MATCH,
   opener(facts, event) {

@@ -1,4 +1,4 @@
-// Prisoners from its events: the prisoner up for bids, the bids, and who took whom. It checks no rules.
+// Derive the positions of Prisoners from its events: the prisoners, the bids and the winners. No rules are checked.
 
 import { EVERY_MATCH, askSeats, makeTable, moveCards, perSeat, pileOf, sayAt, seatsFrom } from "./common.js";
 import { suitInWords, takeCard } from "./common.js";
@@ -28,7 +28,7 @@ function prCleared(seats) {
   };
 }
 
-/** Return all seats in the direction of the match. */
+/** Return all seats in the direction of play. */
 function prLap(facts, seat) {
   return seatsFrom(facts.n, seat, facts.options.direction === "anticlockwise" ? -1 : 1);
 }
@@ -40,7 +40,7 @@ function prSpend(facts, seat, cards) {
   moveCards(facts, cards);
 }
 
-/** Map four jokers to the two pictures; their number never matters. */
+/** Map four jokers to the two pictures, because the number of a joker does not matter. */
 function prPicture(prisoner) {
   return prisoner[0] === "X" ? `X${2 - (Number(prisoner[1]) % 2)}` : prisoner;
 }
@@ -177,7 +177,7 @@ function prCentre(facts) {
     centre.push({ kind: "note", name: "Suit of the joker", text: suit ? suitInWords(suit) : "to be named" });
   }
   if (facts.deal) {
-    // Spent cards are in the refuse; those of the highest bid are shown separately.
+    // Spent cards are in the refuse, but those of the highest bid are shown separately.
     const spent = [...facts.refuse];
     (high?.cards ?? []).forEach((card) => takeCard(spent, card));
     centre.push(pileOf("Prisoners to come", [...facts.pile].reverse(), { top: null }));

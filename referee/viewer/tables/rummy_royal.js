@@ -1,4 +1,4 @@
-// Rummy Royal from its events: the board with its chips, the extra hand, the sequences. Payments come from the events.
+// Derive the positions of Rummy Royal from its events: the board with its chips, the extra hand, the sequences.
 
 import { EVERY_MATCH, askSeats, hideCards, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
 import { seatsFrom, takeCard } from "./common.js";
@@ -56,7 +56,7 @@ function rrCleared(seats) {
   };
 }
 
-/** Ask for the next bid: every seat except the dealer, the high bidder and those that passed. */
+/** Ask for the next bid from all seats but the dealer, the highest bidder and those that passed. */
 function rrAuction(facts, first) {
   const left = seatsFrom(facts.n, first % facts.n).filter(
     (seat) => seat !== facts.dealer && seat !== facts.bidder && !facts.passed.includes(seat),
@@ -64,7 +64,7 @@ function rrAuction(facts, first) {
   askSeats(facts, "auction", left);
 }
 
-/** Give the lead to this seat, until it has no card of the colour. */
+/** Ask a seat to lead. It keeps the lead until it has no card of the colour. */
 function rrLead(facts, seat) {
   askSeats(facts, "lead", [seat % facts.n]);
 }
@@ -75,13 +75,13 @@ function rrTakeExtra(facts, event) {
   facts.dead = event.discarded;
 }
 
-/** Return the chips of the final deal, by seat. */
+/** Return the chips won in the final deal, by seat. */
 function rrWon(facts) {
   const own = (seat) => (facts.prizes ?? []).filter((prize) => prize.seat === seat);
   return perSeat(facts.n, (seat) => own(seat).reduce((sum, { chips }) => sum + chips, 0));
 }
 
-/** Spread the chips not won over the pay cards, with the remainder chip by chip from the ten. */
+/** Spread the chips that were not won over the pay cards, and the remainder one by one from the ten. */
 function rrSpread(board) {
   const chips = Object.values(board).reduce((sum, own) => sum + own, 0);
   const odd = chips % RR_PAY_CARDS.length;
@@ -261,7 +261,7 @@ function rrSpace(facts, space) {
   return { id: space, label: rrLabel(space, facts.options.sequence), card, chips: facts.board[space] };
 }
 
-/** Return short labels: nine of them are side by side. */
+/** Return a short label, because nine of them are next to each other. */
 function rrLabel(space, sequence = "678") {
   if (space === "seq") {
     return `${[...sequence].map((rank) => (rank === "T" ? "10" : rank)).join("-")} of a suit`;
@@ -271,7 +271,7 @@ function rrLabel(space, sequence = "678") {
 
 // -- visibility --
 
-/** Return the event as the viewer may see it; `looked`: the dealer has seen the dealt hand. */
+/** Return the event as `viewer` may see it. `looked` says whether the dealer has seen the dealt hand. */
 function rrMask(event, viewer, looked) {
   if (event.event === "deal") {
     const own = looked || viewer !== event.dealer ? viewer : null;
@@ -287,7 +287,7 @@ function rrMask(event, viewer, looked) {
   return looked || event.event === "sold" ? event : { ...event, discarded: hideCards(event.discarded) };
 }
 
-/** A dealer who chooses blind sees the hand after keeping it. */
+/** Return the events as `viewer` may see them. A dealer who chooses blind sees the hand only after keeping it. */
 function rrVisibleEvents(events, viewer, options) {
   const kept = new Set(events.filter(({ event }) => event === "keep" || event === "sell").map(({ deal }) => deal));
   return events.map((event) => rrMask(event, viewer, options.dealer_looks || kept.has(event.deal)));

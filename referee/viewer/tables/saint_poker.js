@@ -1,4 +1,4 @@
-// Saint Poker from its events: the river, the selected cards and the pickups. It ranks no hands.
+// Derive the positions of Saint Poker from its events: the river, the selected cards and the pickups.
 
 import { EVERY_MATCH, askSeats, cardsInOrder, makeTable, moveCards, perSeat, pileOf, sayAt } from "./common.js";
 import { takeCard } from "./common.js";

@@ -1,4 +1,4 @@
-"""An event as JSON and back, as a record keeps it: what a format decides may depend on nothing else."""
+"""Copy a tournament by way of JSON, as a database stores it: nothing else may influence the decisions of a format."""
 
 import json
 from dataclasses import asdict
@@ -6,14 +6,15 @@ from dataclasses import asdict
 from referee.pairing import Bye, Entrant, Leg, PairingInput, PairingRound, PlayedRound, Table
 
 
-def rebuilt(event: PairingInput) -> PairingInput:
-    """The same event made of fresh objects, by way of text."""
-    kept = json.loads(json.dumps({**asdict(event), "options": dict(event.options), "draw_key": event.draw_key.hex()}))
+def copy_through_json(tournament: PairingInput) -> PairingInput:
+    """Return an equal tournament that is parsed from JSON and shares no object with the given one."""
+    plain = {"options": dict(tournament.options), "draw_key": tournament.draw_key.hex()}
+    stored = json.loads(json.dumps(asdict(tournament) | plain))
     return PairingInput(
-        seats=kept["seats"],
-        options=kept["options"],
-        cycles=kept["cycles"],
-        entrants=tuple(Entrant(**one) for one in kept["entrants"]),
+        seats=stored["seats"],
+        options=stored["options"],
+        cycles=stored["cycles"],
+        entrants=tuple(Entrant(**entrant) for entrant in stored["entrants"]),
         played=tuple(
             PlayedRound(
                 round=PairingRound(
@@ -29,7 +30,7 @@ def rebuilt(event: PairingInput) -> PairingInput:
                     for legs in played["legs"]
                 ),
             )
-            for played in kept["played"]
+            for played in stored["played"]
         ),
-        draw_key=bytes.fromhex(kept["draw_key"]),
+        draw_key=bytes.fromhex(stored["draw_key"]),
     )
