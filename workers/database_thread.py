@@ -27,8 +27,8 @@ R = TypeVar("R")
 RETRY_S: Final = 0.2  # between two attempts while the database is not available
 
 
-class Step(IntEnum):
-    """The order of work inside a transaction. The lock for results comes last, since all runners wait for it."""
+class JobStep(IntEnum):
+    """Order the work inside a transaction. The lock for results comes last, since all runners wait for it."""
 
     RECORD = 1
     CALL = 2
@@ -36,11 +36,11 @@ class Step(IntEnum):
 
 
 class _Job:
-    """One request: its step, what to do, and the future of whoever waits for it."""
+    """Hold one request: its step, its work, and the future that the requesting task awaits."""
 
     __slots__ = ("error", "future", "needs", "result", "step", "work")
 
-    def __init__(self, step: Step, work: Any, needs: str) -> None:
+    def __init__(self, step: JobStep, work: Any, needs: str) -> None:
         self.step = step
         self.work = work  # a MatchUpdate, a function of the session, or a FinishedMatch
         self.needs = needs  # "read", "write" or "durable"
@@ -71,14 +71,14 @@ class DatabaseThread:
         A committed update survives the crash of any process, and on PostgreSQL also a power cut. While the database
         is not available, wait: no bot is asked anything meanwhile.
         """
-        await self._submit(_Job(Step.RECORD, update, "write"))
+        await self._submit(_Job(JobStep.RECORD, update, "write"))
 
     async def finish(self, match: FinishedMatch) -> Result:
         """End a match durably and return its result. Raise ``StaleEpoch`` when the claim is no longer valid.
 
         While the database is not available, wait: another runner would ask the last question again.
         """
-        result: Result = await self._submit(_Job(Step.FINISH, match, "durable"))
+        result: Result = await self._submit(_Job(JobStep.FINISH, match, "durable"))
         return result
 
     async def read(self, operation: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -107,7 +107,7 @@ class DatabaseThread:
     # -- in the event loop --
 
     async def _call(self, needs: str, operation: Callable[..., R], *args: Any, **kwargs: Any) -> R:
-        result: R = await self._submit(_Job(Step.CALL, lambda session: operation(session, *args, **kwargs), needs))
+        result: R = await self._submit(_Job(JobStep.CALL, lambda session: operation(session, *args, **kwargs), needs))
         return result
 
     def _submit(self, job: _Job) -> asyncio.Future[Any]:
@@ -154,7 +154,7 @@ class DatabaseThread:
             return
         outage: Exception | None = None
         for job in jobs:
-            if outage is not None and job.step == Step.CALL:
+            if outage is not None and job.step == JobStep.CALL:
                 job.error = outage  # instead of another long wait for the lock
                 continue
             job.error = self._run_alone(job, error if len(jobs) == 1 else None)
@@ -168,7 +168,7 @@ class DatabaseThread:
         """
         while True:
             error = self._attempt([job]) if error is None else error
-            if not isinstance(error, Unavailable) or job.step == Step.CALL:
+            if not isinstance(error, Unavailable) or job.step == JobStep.CALL:
                 return error or job.error
             log.warning("database_unavailable", extra={"reason": str(error)})
             if self._gave_up.wait(RETRY_S):
@@ -195,16 +195,16 @@ class DatabaseThread:
                 self._run_steps(session, jobs)
 
     def _run_steps(self, session: Session, jobs: Sequence[_Job]) -> None:
-        updates = [job.work for job in jobs if job.step == Step.RECORD]
+        updates = [job.work for job in jobs if job.step == JobStep.RECORD]
         stale = record_batch(session, updates) if updates else set()
         for job in jobs:
-            if job.step == Step.RECORD and job.work.match_id in stale:
+            if job.step == JobStep.RECORD and job.work.match_id in stale:
                 job.error = StaleEpoch(f"match {job.work.match_id} was claimed by another runner")
-            elif job.step == Step.CALL:
+            elif job.step == JobStep.CALL:
                 job.result = job.work(session)
                 session.flush()
                 session.expunge_all()  # as if each had a session of its own
-        if ended := [job for job in jobs if job.step == Step.FINISH]:
+        if ended := [job for job in jobs if job.step == JobStep.FINISH]:
             results = match_end.finish_matches(session, [job.work for job in ended], master_key=self._master_key)
             for job, result in zip(ended, results, strict=True):
                 job.result = result

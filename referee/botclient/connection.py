@@ -44,7 +44,7 @@ class Connection(asyncio.BufferedProtocol):
         self._loop = loop
         self._buffer = memoryview(bytearray(READ_BYTES))
         self._transport: asyncio.Transport | None = None
-        self._answered: asyncio.Future[None] | None = None  # while an exchange is under way
+        self._answered: asyncio.Future[None] | None = None  # None when no exchange is in progress
         self._due: Callable[[], float] = loop.time  # the deadline of the current exchange
         self._timer: asyncio.TimerHandle | None = None  # fires at the deadline of this exchange or an earlier one
 

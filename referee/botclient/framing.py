@@ -240,7 +240,7 @@ def _fields(lines: Sequence[bytes]) -> dict[bytes, bytes]:
         if field is None:
             raise BadResponse("bad_http", f"not a header field: {_printable(line)}")
         name, value = field[1].lower(), field[2]
-        fields[name] = fields[name] + b"," + value if name in fields else value  # two lengths become an invalid one
+        fields[name] = fields[name] + b"," + value if name in fields else value  # two lengths give an invalid one
     return fields
 
 

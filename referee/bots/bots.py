@@ -202,7 +202,7 @@ def rotate_secret(session: Session, bot_id: str, *, revision: int | None = None)
 
 
 class SecretState(Protocol):
-    """The columns of a bot from which its secrets follow."""
+    """Describe the columns of a bot that determine its secrets."""
 
     @property
     def secret_generation(self) -> int: ...
@@ -211,7 +211,7 @@ class SecretState(Protocol):
 
 
 def signing_generations(bot: SecretState, moment: datetime) -> tuple[int, ...]:
-    """Return the generations of the secret that sign calls to this bot: the current one, the next, maybe the previous.
+    """Return the generations of the secret that sign calls to this bot: current, next and, for a day, previous.
 
     The next generation signs so that calls of matches that started before a rotation stay valid after it.
     """

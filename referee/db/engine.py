@@ -100,7 +100,7 @@ class Database:
 
     @contextmanager
     def migration_connection(self) -> Iterator[Connection]:
-        """Open a connection for migrations: one transaction, no other writers, foreign keys not enforced."""
+        """Open a connection for migrations, with one transaction, no other writers and foreign keys not enforced."""
         engine = self._engine.execution_options(referee_access="durable")
         if self.is_sqlite:
             _make_private_file(Path(str(self.url.database)))
@@ -139,7 +139,7 @@ class Database:
 
 
 class KeptConnection:
-    """A connection that one thread keeps from transaction to transaction. After an error it opens another.
+    """Keep one connection for many transactions of one thread. After an error, open another.
 
     Taking a connection from the pool, testing it and setting it up costs ten times an empty transaction.
     """

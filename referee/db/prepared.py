@@ -22,7 +22,7 @@ NO_VALUES: Final[Values] = {}
 
 
 class _Compiled(NamedTuple):
-    """A statement for one kind of database, with what converts its parameters and its results."""
+    """Hold a statement for one kind of database, with the functions that convert its parameters and results."""
 
     sql: str
     positions: Sequence[str] | None  # parameters in order; None where the driver takes them by name
@@ -47,7 +47,7 @@ class _Compiled(NamedTuple):
 
 
 class Prepared:
-    """A statement that is compiled once for each kind of database.
+    """Execute one statement, compiled once for each kind of database.
 
     Every value is a named ``bindparam`` or a constant of the statement; an ``Insert`` names its columns by
     ``values``. Defaults of columns that Python computes and expanding parameters are refused with ``ValueError``.

@@ -206,7 +206,7 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
 
 
 def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
-    """Return the stored ratings of these bots, or None when the ladder is frozen."""
+    """Return the stored ratings of these bots, or None if the ladder is frozen."""
     known = {}
     for rows in _KNOWN.rows_of_each(session, [{"ladder": ladder_id, "bot": bot_id} for bot_id in sorted(bots)]):
         for frozen, rated_bot, value, games in rows:

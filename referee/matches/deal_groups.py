@@ -86,7 +86,10 @@ def claim_opening(session: Session, group_id: str) -> Opening | None:
 
 
 def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
-    """Record the hashes (by entry, "" for none) unless some are recorded; return those that count."""
+    """Record the hashes of the nonces, unless hashes are recorded already. Return the recorded ones.
+
+    There is a hash for each entry, "" for a bot without one. Raise ``StaleEpoch`` if the claim is no longer valid.
+    """
     lease = LEASES.new_lease_values(*lease_now(session))
     recorded = _RECORD_HASHES.rows(session, {"of": group_id, "held": epoch, "hashes": list(hashes), **lease})
     if not recorded:
@@ -97,7 +100,11 @@ def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Seq
 
 
 def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
-    """Record the nonces (by entry, "" for none or a wrong one) and open the group, so that its matches can start."""
+    """Record the nonces and open the group, so that its matches can start.
+
+    There is a nonce for each entry, "" for one that is missing or does not match its hash. Raise ``StaleEpoch`` if the
+    claim is no longer valid, ``ValueError`` before the hashes are recorded.
+    """
     opened = _OPEN.rows(session, {"of": group_id, "held": epoch, "nonces": list(nonces)})
     if not opened:
         if LEASES.lock(session, group_id, epoch).nonce_hashes is None:

@@ -32,7 +32,7 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
 
 
 def recorded_lines(session: Session, match_id: str) -> list[bytes]:
-    """Return the rows of a match that is being played, and so has no compressed log."""
+    """Return the rows of a match that is being played and therefore has no compressed log."""
     return [line for (line,) in _RECORDED.rows(session, {"of": match_id})]
 
 

@@ -13,7 +13,7 @@ from referee.db.prepared import Prepared, insert_columns
 from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, SealedAnswer, StoredMatch
 
-MAX_REPORT_BYTES: Final = 64 * 1024  # of a request or a reply in a fault report
+MAX_REPORT_BYTES: Final = 64 * 1024  # stored of each request and each reply in a fault report
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
 
     A claim also counts as lost when the rows of an update do not continue the recorded ones.
     """
-    # In order of ids, to prevent deadlocks between batches.
+    # Sort by ids, to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     lease = claims.LEASES.new_lease_values(*lease_now(session))
     moves = [

@@ -26,7 +26,7 @@ class _Group(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """A match of the group. The other fields are those of its result, None if it has none."""
+    """Hold a match of the group and the fields of its result, which are None if it has no result."""
 
     id: str
     status: MatchState

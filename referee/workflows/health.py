@@ -27,7 +27,7 @@ _RESET: Final = Prepared(
 
 def reset_unreachable_streaks(session: Session, reached: Iterable[str]) -> None:
     """Set the unreachable streaks of these bots to 0."""
-    # In order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
+    # Sort by ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
     _RESET.execute_each(session, [{"of": bot_id} for bot_id in sorted(set(reached))])
 
 

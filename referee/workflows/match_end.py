@@ -1,4 +1,4 @@
-"""End matches in one transaction: store their logs, and their results with their numbers in the order of results.
+"""End matches in one transaction: store their logs and their results, which are numbered in the order of all results.
 
 The last match of a deal group also closes the group, which changes ratings (``deal_group_closing``).
 """
@@ -38,9 +38,9 @@ class MatchResult:
 
 @dataclass(frozen=True, slots=True)
 class FinishedMatch:
-    """A match to end: ``tail`` has the rows not recorded yet, the result row last.
+    """Describe a match to end: ``tail`` has the rows not recorded yet, with the result row last.
 
-    ``unreachable_seats`` were given up: they had too many faults, or an address that may not be called.
+    ``unreachable_seats`` were given up because of too many faults, or an address that the policy refuses.
     """
 
     tail: MatchUpdate
@@ -54,7 +54,7 @@ def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, m
 
 
 def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, master_key: bytes) -> list[Result]:
-    """End matches and return their results. All of it happens or nothing.
+    """End matches, completely or not at all, and return their results.
 
     A result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner. Bots
     that were unreachable in too many consecutive matches are paused. Raise ``StaleEpoch``, with nothing changed, when
@@ -71,7 +71,7 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
 
 @dataclass(frozen=True, slots=True)
 class _EndedMatch:
-    """A match whose rows, seats and log are stored. ``result`` lacks only its number."""
+    """Hold a match whose log and seats are stored. Only the number is missing in ``result``."""
 
     group_id: str
     tournament_id: str | None
@@ -117,7 +117,7 @@ def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[Finished
 
 
 def _enter_result(session: Session, match: _EndedMatch, master_key: bytes) -> Result:
-    """Number the result, and close its deal group if it was the last."""
+    """Store the result with the next number, and close the deal group if the match was its last."""
     ((seq,),) = _ADD_RESULT.rows(session, match.result)
     last_lines = {match.result["match_id"]: match.last_row}
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key, last_lines=last_lines)
@@ -153,7 +153,7 @@ def _set_finished(session: Session, tail: MatchUpdate) -> "_MatchTerms":
 
 
 def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> list["_Seat"]:
-    """Store the result of each seat; return the seats in order, with their owners."""
+    """Store the result of each seat. Return the seats in order, with their owners."""
     seats = [_Seat(*row) for row in _SEATED.rows(session, {"of": match_id})]
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
     _END_SEAT.execute_all(

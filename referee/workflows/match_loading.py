@@ -141,7 +141,7 @@ def _stored_header(line: bytes) -> Json:
 
 
 class _MatchRow(NamedTuple):
-    """Columns of a match, of its deal group, and whether its tournament is anonymous (None without a tournament)."""
+    """Hold columns of a match and its deal group, and whether its tournament is anonymous (None if it has none)."""
 
     epoch: int
     status: MatchState
@@ -162,7 +162,7 @@ class _MatchRow(NamedTuple):
 
 
 class _SeatRow(NamedTuple):
-    """Columns of a seat and of its bot."""
+    """Hold columns of a seat and of its bot."""
 
     seat: int
     bot_id: str
