@@ -202,8 +202,9 @@ class DatabaseThread:
                 job.error = StaleEpoch(f"match {job.work.match_id} was claimed by another runner")
             elif job.step == JobStep.CALL:
                 job.result = job.work(session)
-                session.flush()
-                session.expunge_all()  # as if each had a session of its own
+                if session.in_transaction():  # it used the ORM
+                    session.flush()
+                    session.expunge_all()  # as if each job had its own session
         if ended := [job for job in jobs if job.step == JobStep.FINISH]:
             results = match_end.finish_matches(session, [job.work for job in ended], master_key=self._master_key)
             for job, result in zip(ended, results, strict=True):

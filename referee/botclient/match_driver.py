@@ -5,7 +5,6 @@ Callers pass functions that ask and that record, so local matches and the runner
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 from referee.match.canonical import Json
 from referee.match.match import Answer, Match, Request
@@ -31,21 +30,15 @@ async def drive(match: Match, ask: Ask, record: Record) -> None:
 
 
 async def _ask_together(match: Match, requests: Sequence[Request], ask: Ask, record: Record) -> None:
-    """Ask several seats concurrently and pass on the answers in the order in which they arrive."""
-    asked = [asyncio.ensure_future(ask(request)) for request in requests]
-    calls: set[asyncio.Future[Any]] = set(asked)
-    records: set[asyncio.Future[Any]] = set()
+    """Ask concurrently, and receive the answers in the order in which they arrive."""
+
+    async def ask_and_record(request: Request) -> None:
+        answer = await ask(request)
+        await record(match, match.receive(answer), answer)
+
     try:
-        while calls or records:
-            done, _ = await asyncio.wait(calls | records, return_when=asyncio.FIRST_COMPLETED)
-            for record_made in done & records:
-                record_made.result()  # raises if recording failed, even if seats are still being asked
-            for answered in (call for call in asked if call in done & calls):
-                answer = answered.result()
-                records.add(asyncio.ensure_future(record(match, match.receive(answer), answer)))
-            calls -= done
-            records -= done
-    finally:
-        for task in calls | records:
-            task.cancel()
-        await asyncio.gather(*calls, *records, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            for request in requests:
+                group.create_task(ask_and_record(request))
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None

@@ -173,10 +173,10 @@ class KeptConnection:
             connection = self._connection = self._connection or self._open()
             connection.execution_options(referee_access=access)
             try:
-                with Session(connection, expire_on_commit=False) as session:
+                with connection.begin(), Session(connection, expire_on_commit=False) as session:
                     session.info["database"] = self._database
-                    with session.begin():
-                        yield session
+                    yield session
+                    session.flush()  # the session joins the transaction when it is first used, and cannot commit it
             except BaseException:
                 self.close()
                 raise

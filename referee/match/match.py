@@ -85,7 +85,7 @@ class Answer:
     note: str = ""
 
     def to_json(self) -> Json:
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_json(cls, stored: Json) -> Self:

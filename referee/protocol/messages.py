@@ -5,7 +5,7 @@ A mistake of a bot is data: readers report it as a fault code of a match and rai
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -172,7 +172,7 @@ def read_decision(body: bytes, id: str, legal_count: int) -> Decision:
     try:
         reply = read_object(body, lax=_UNCHECKED_MEMBERS)
         error = _error(reply.get("error"))
-        return replace(_decision(reply, id, legal_count), error=error)
+        return _decision(reply, id, legal_count, error)
     except BadBody as bad:
         return Decision(error=error, fault=bad.fault, detail=bad.detail)
 
@@ -227,7 +227,7 @@ def read_object(body: bytes, *, lax: frozenset[str] = frozenset()) -> Json:
     return value
 
 
-def _decision(reply: Mapping[str, Any], id: str, legal_count: int) -> Decision:
+def _decision(reply: Mapping[str, Any], id: str, legal_count: int, error: str) -> Decision:
     echoed = reply.get("decision")
     if not isinstance(echoed, str):
         raise BadBody("bad_schema", "decision must be the id of the question")
@@ -239,13 +239,13 @@ def _decision(reply: Mapping[str, Any], id: str, legal_count: int) -> Decision:
     if "action" in reply:
         if not isinstance(reply["action"], dict):
             raise BadBody("bad_schema", "action must be an object")
-        return Decision(action=reply["action"], note=note)
+        return Decision(action=reply["action"], note=note, error=error)
     choice = reply["choice"]
     if type(choice) is not int or choice < 0:  # refuses True and 1.0, which equal 1
         raise BadBody("bad_schema", "choice must be a whole number from 0")
     if choice >= legal_count:
         raise BadBody("illegal_action", f"choice must be below {legal_count}, the length of legal_actions")
-    return Decision(choice=choice, note=note)
+    return Decision(choice=choice, note=note, error=error)
 
 
 def _note(note: Any) -> str:
