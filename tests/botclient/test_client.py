@@ -5,10 +5,12 @@ import os
 import random
 import resource
 import time
+from typing import Any
 
 import pytest
 
 from referee.botclient.client import Reply
+from referee.botclient.connection import Connection
 from referee.botclient.lag import LagMeter
 from referee.errors import Unavailable
 from referee.match.match import FAULTS
@@ -139,3 +141,44 @@ def test_K24_what_we_cannot_do_is_not_the_bot_s_fault() -> None:
             one.close()
 
     asyncio.run(out_of_sockets())
+
+
+def test_one_connection_has_one_timer_however_many_questions_it_carries() -> None:
+    async def story() -> tuple[int, list[str]]:
+        loop = asyncio.get_running_loop()
+        timers: list[float] = []
+        call_at = loop.call_at
+
+        def counted(when: float, callback: Any, *args: Any, **kwargs: Any) -> asyncio.TimerHandle:
+            if isinstance(getattr(callback, "__self__", None), Connection):
+                timers.append(when)
+            return call_at(when, callback, *args, **kwargs)
+
+        async with Hostile(says(response())) as bot:
+            one = caller(bot.url)
+            first = await called(one, 5000)
+            loop.call_at = counted  # type: ignore[method-assign, assignment]
+            faults = [first.fault, *[(await called(one, 60_000)).fault for _ in range(20)]]
+            shorter = (await called(one, 1000)).fault
+            return len(timers), [*faults, shorter]
+
+    timers, faults = asyncio.run(story())
+
+    assert set(faults) == {""}
+    assert timers == 1, "a question that is due after the timer fires needs none, one that is due before it needs one"
+
+
+def test_a_deadline_holds_although_the_timer_was_set_for_an_earlier_question() -> None:
+    async def answers_once(line: Line) -> None:
+        await line.request()
+        await line.send(response())
+        await line.request()
+        await line.silence()
+
+    async def story() -> list[tuple[str, int]]:
+        async with Hostile(answers_once) as bot:
+            one = caller(bot.url)
+            replies = [await called(one, 300), await called(one, 600)]
+            return [(reply.fault, reply.ms) for reply in replies if reply.fault]
+
+    assert asyncio.run(story()) == [("deadline", 600)]

@@ -7,14 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import event, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
+from referee import schema
 from referee.accounts import accounts
 from referee.accounts.tables import Account, Token
 from referee.db.clock import SystemClock
@@ -24,6 +26,8 @@ from referee.ladders import ledger
 from referee.settings import BadSettings
 from tests.database import postgres
 from tests.database.world import FakeClock, World
+
+MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def names(session: Session) -> list[str]:
@@ -84,6 +88,56 @@ def test_K17_only_decisions_may_be_lost_and_on_sqlite_alone(database: Database, 
             assert session.scalar(text("PRAGMA journal_mode")) == "wal"
         else:
             assert session.scalar(text("SHOW synchronous_commit")) == "on"
+
+
+def test_a_kept_connection_reads_writes_and_rolls_back_as_a_transaction_of_its_own_does(database: Database) -> None:
+    kept = database.keep_connection()
+    with kept.write() as session:
+        accounts.create_account(session, "Ann Owner")
+    with suppress(RuntimeError), kept.write(durable=False) as session:
+        accounts.create_account(session, "Bob Owner")
+        raise RuntimeError("half way")
+    with kept.write() as session:
+        session.add(schema.Account(id="acc_1", name="Cid", normalized_name="cid", role="owner", created_at=MOMENT))
+
+    with kept.read() as session:
+        assert names(session) == ["Ann Owner", "Cid"]  # also what the ORM had not written yet
+    kept.close()
+    with database.read() as session:
+        assert names(session) == ["Ann Owner", "Cid"]
+
+
+def test_a_kept_connection_opens_another_after_an_error(database: Database) -> None:
+    kept = database.keep_connection()
+    opened = []
+    event.listen(database._engine, "connect", lambda *_: opened.append(1))
+    for _ in range(3):
+        with kept.read() as session:
+            session.execute(text("SELECT 1"))
+    before = len(opened)
+    with suppress(DBAPIError, Unavailable), kept.write() as session:
+        session.execute(text("SELECT nothing FROM nowhere"))
+
+    with kept.write() as session:
+        accounts.create_account(session, "Ann Owner")
+
+    assert (before, len(opened)) == (1, 2)
+    kept.close()
+
+
+@pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
+def test_K17_a_kept_connection_is_as_durable_as_each_transaction_wants(world: World, durable: bool, level: int) -> None:
+    kept = world.database.keep_connection()
+    with kept.write(durable=not durable):
+        pass
+
+    with kept.write(durable=durable) as session:
+        if world.database.is_sqlite:
+            assert session.scalar(text("PRAGMA synchronous")) == level
+        else:
+            assert session.scalar(text("SHOW synchronous_commit")) == "on"
+            assert session.scalar(text("SHOW idle_in_transaction_session_timeout")) == "5s"
+    kept.close()
 
 
 def test_many_threads_write_without_losing_an_update(world: World) -> None:

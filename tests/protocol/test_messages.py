@@ -1,5 +1,7 @@
 """Bodies in both directions: requests match the schemas, replies are read strictly (threats C1 to C8)."""
 
+import base64
+import hmac
 import json
 from dataclasses import replace
 from typing import Any
@@ -177,6 +179,15 @@ def test_two_secrets_give_two_signatures_while_rotating() -> None:
     assert not Signer([new]).verify("id", "5", b"{ }", signatures)
     assert not Signer([new]).verify("id", "٥", b"{}", signatures)
     assert not Signer([bot_secret(b"m" * 32, "bot_x", 3)]).verify("id", "5", b"{}", signatures)
+
+
+@pytest.mark.parametrize("key", [b"", b"k" * 24, b"k" * 64, b"k" * 65, b"k" * 200])
+def test_a_signature_is_the_hmac_of_the_standard_library_at_every_length(key: bytes) -> None:
+    signer = Signer(["whsec_" + base64.b64encode(key).decode()])
+    for length in (0, 1, 2000, 2046, 2047, 2048, 4094, 70_000):
+        body = bytes(length)
+        digest = hmac.digest(key, b"id.5." + body, "sha256")
+        assert signer.signature("id", 5, body) == "v1," + base64.b64encode(digest).decode(), length
 
 
 def test_secrets_differ_by_bot_generation_and_key() -> None:

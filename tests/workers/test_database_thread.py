@@ -1,22 +1,31 @@
-"""Recorded decisions survive a crash of the database, since bots have been asked further questions based on them."""
+"""The thread that uses the database for a runner: what shares a transaction, in which order, and what outlives what."""
 
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from typing import Any
 
 import pytest
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
 
+from referee import schema
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.errors import Unavailable
+from referee.errors import StaleEpoch, Unavailable
+from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
+from referee.workflows.match_end import FinishedMatch
 from tests.database import postgres
-from tests.database.world import FakeClock, World
+from tests.database.world import FakeClock, World, outcome, played
 from tests.end_to_end.processes import gone, until
 from tests.surroundings import MASTER_KEY
 from workers.database_thread import DatabaseThread
+
+PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -69,3 +78,204 @@ def answers(world: World, match_id: str) -> bool:
     except Unavailable:
         return False
     return True
+
+
+# -- what shares a transaction --
+
+
+class Watched:
+    """A thread on a database whose transactions and their work are written down."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.transactions: list[str] = []
+        self.work: list[str] = []
+        self.thread = DatabaseThread(world.database, master_key=MASTER_KEY)
+        connection = self.thread._connection
+        for name in ("read", "write"):
+            setattr(connection, name, self._noted(name, getattr(connection, name)))
+
+    def _noted(self, name: str, begin: Callable[..., Any]) -> Callable[..., Any]:
+        @contextmanager
+        def transaction(**options: Any) -> Iterator[Session]:
+            self.transactions.append("durable" if options.get("durable") else name)
+            with begin(**options) as session:
+                yield session
+
+        return transaction
+
+    def does(self, name: str) -> Callable[[Session], str]:
+        def operation(_: Session) -> str:
+            self.work.append(name)
+            return name
+
+        return operation
+
+    def claimed(self) -> Claim:
+        match_id = self.world.match()
+        (claim,) = self.world.claim(match_id=match_id)
+        self.world.open_group(match_id)
+        return claim
+
+
+@pytest.fixture
+def watched(database: Database) -> Iterator[Watched]:
+    watched = Watched(World(database))
+    yield watched
+    watched.thread.close()
+
+
+def line(text: str) -> bytes:
+    return b'{"line": "%s"}' % text.encode()
+
+
+def test_everything_requested_in_one_turn_of_the_loop_shares_a_transaction(watched: Watched) -> None:
+    claims, thread = [watched.claimed() for _ in range(3)], watched.thread
+
+    async def story() -> Any:
+        return await asyncio.gather(
+            thread.read(watched.does("read")),
+            thread.write_soon(watched.does("soon")),
+            *(thread.record(MatchUpdate(*claim, 0, [line("a")])) for claim in claims),
+        )
+
+    assert list(asyncio.run(story())) == ["read", "soon", None, None, None]
+    assert watched.transactions == ["write"]
+    assert [watched.world.load(claim.match_id).lines for claim in claims] == [[line("a")]] * 3
+
+
+def test_what_is_requested_during_a_transaction_forms_the_next(watched: Watched) -> None:
+    thread, entered, leave = watched.thread, threading.Event(), threading.Event()
+
+    def slow(_: Session) -> None:
+        entered.set()
+        leave.wait(PATIENCE_S)
+
+    async def story() -> None:
+        first = asyncio.create_task(thread.write(slow))
+        await asyncio.to_thread(entered.wait, PATIENCE_S)
+        others = [asyncio.create_task(thread.write_soon(watched.does("soon"))) for _ in range(5)]
+        await asyncio.sleep(0)
+        leave.set()
+        await asyncio.gather(first, *others)
+
+    asyncio.run(story())
+
+    assert watched.transactions == ["durable", "write"]
+
+
+def test_one_job_that_must_be_durable_makes_its_transaction_durable_and_readers_alone_write_nothing(
+    watched: Watched,
+) -> None:
+    thread = watched.thread
+
+    async def story() -> None:
+        await asyncio.gather(thread.write_soon(watched.does("soon")), thread.write(watched.does("durable")))
+        await asyncio.gather(thread.read(watched.does("a")), thread.read(watched.does("b")))
+
+    asyncio.run(story())
+
+    assert watched.transactions == ["durable", "read"]
+
+
+def test_rows_come_before_calls_and_ends_come_last(watched: Watched) -> None:
+    world, thread, claim, ending = watched.world, watched.thread, watched.claimed(), watched.claimed()
+    match = world.resumed(ending.match_id)
+    played(match)
+    finished = FinishedMatch(MatchUpdate(*ending, 0, match.lines), outcome(match))
+
+    def look(session: Session) -> tuple[int, int]:
+        rows = session.scalars(select(func.count()).select_from(schema.LogRow)).one()
+        return rows, session.scalars(select(func.count()).select_from(schema.Result)).one()
+
+    async def story() -> Any:
+        return await asyncio.gather(
+            thread.finish(finished), thread.read(look), thread.record(MatchUpdate(*claim, 0, [line("a")]))
+        )
+
+    result, seen, _ = asyncio.run(story())
+
+    assert (result.match_id, seen) == (ending.match_id, (1, 0))
+    assert watched.transactions == ["durable"]
+
+
+def test_a_job_that_fails_takes_nothing_of_the_others_along(watched: Watched) -> None:
+    thread, good, lost = watched.thread, watched.claimed(), watched.claimed()
+
+    def broken(session: Session) -> None:
+        session.execute(text("UPDATE bots SET name = 'half'"))
+        raise RuntimeError("half way")
+
+    async def story() -> Any:
+        return await asyncio.gather(
+            thread.record(MatchUpdate(*good, 0, [line("a")])),
+            thread.record(MatchUpdate(lost.match_id, lost.epoch + 1, 0, [line("b")])),
+            thread.write(broken),
+            thread.write(watched.does("whole")),
+            return_exceptions=True,
+        )
+
+    recorded, stale, error, whole = asyncio.run(story())
+
+    assert (recorded, type(stale), type(error), whole) == (None, StaleEpoch, RuntimeError, "whole")
+    assert watched.world.load(good.match_id).lines == [line("a")]
+    assert watched.world.load(lost.match_id).lines == []
+    with watched.world.database.read() as session:
+        assert "half" not in set(session.scalars(select(schema.Bot.name)))
+
+
+def test_K14_rows_wait_for_a_database_that_is_not_available_and_keep_their_order(watched: Watched) -> None:
+    thread, claim = watched.thread, watched.claimed()
+    outage = OutageOf(watched, attempts=3)
+
+    async def story() -> None:
+        await asyncio.gather(
+            thread.record(MatchUpdate(*claim, 0, [line("a")])), thread.record(MatchUpdate(*claim, 1, [line("b")]))
+        )
+
+    asyncio.run(story())
+
+    assert outage.left == 0
+    assert watched.world.load(claim.match_id).lines == [line("a"), line("b")]
+
+
+def test_K14_a_call_does_not_wait_for_a_database_that_is_not_available(watched: Watched) -> None:
+    OutageOf(watched, attempts=1)
+
+    with pytest.raises(Unavailable):
+        asyncio.run(watched.thread.write(watched.does("never")))
+
+    assert watched.work == []
+
+
+def test_K14_a_runner_that_gives_up_gets_all_it_asked_for_back_as_an_error(watched: Watched) -> None:
+    thread, claim = watched.thread, watched.claimed()
+    outage = OutageOf(watched, attempts=1000)
+    thread.give_up()
+
+    async def story() -> Any:
+        return await asyncio.gather(
+            thread.record(MatchUpdate(*claim, 0, [line("a")])),
+            *(thread.write(watched.does("never")) for _ in range(50)),
+            return_exceptions=True,
+        )
+
+    assert {type(error) for error in asyncio.run(story())} == {Unavailable}
+    assert outage.left == 998, "each of the calls waited for the lock again"
+
+
+class OutageOf:
+    """An outage of the database that ends after some attempts."""
+
+    def __init__(self, watched: Watched, attempts: int) -> None:
+        self.left = attempts
+        self._write = watched.thread._connection.write
+        watched.thread._connection.write = self._refused  # type: ignore[method-assign]
+
+    @contextmanager
+    def _refused(self, **options: Any) -> Iterator[Session]:
+        if self.left > 0:
+            self.left -= 1
+            raise Unavailable("no database")
+        with self._write(**options) as session:
+            yield session

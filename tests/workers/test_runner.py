@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.games import catalogue
+from referee.house.server import House
+from referee.house.strategies import players
 from referee.ladders.tables import Rating
 from referee.match.log import parse_row
 from referee.match.time_limits import Limits
@@ -326,3 +329,42 @@ async def until(condition: Callable[[], Any], seconds: float = 30) -> None:
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
             await asyncio.sleep(0.01)
+
+
+class Noted(House):
+    """A house bot that notes the ports from which it is called."""
+
+    def __init__(self) -> None:
+        super().__init__("first", players()["first"](Random(1)))
+        self.ports: set[int] = set()
+        self.notices = 0
+
+    async def _decide(self, request: web.Request) -> web.Response:
+        self._note(request)
+        return await super()._decide(request)
+
+    async def _notify(self, request: web.Request) -> web.Response:
+        self._note(request)
+        self.notices += 1
+        return await super()._notify(request)
+
+    def _note(self, request: web.Request) -> None:
+        assert request.transport is not None
+        self.ports.add(request.transport.get_extra_info("peername")[1])
+
+
+def test_each_seat_has_one_connection_for_nonces_questions_and_notices(world: World) -> None:
+    bots_of_the_match = [Noted(), Noted()]
+
+    async def story() -> str:
+        async with world.houses(*bots_of_the_match):
+            for bot in bots_of_the_match:  # forget the handshakes
+                bot.ports, bot.notices = set(), 0
+            match_id = world.arrange("pool-nap", world.bot_ids, options=SHORT)
+            await world.run()
+            return match_id
+
+    match_id = asyncio.run(story())
+
+    assert world.match(match_id).status == "finished"
+    assert [(len(bot.ports), bot.notices) for bot in bots_of_the_match] == [(1, 4), (1, 4)]
