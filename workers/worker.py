@@ -20,11 +20,7 @@ from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
 from referee.settings import Settings
-from workers import (
-    jobs,  # noqa: F401  # imported before the fork, so that work-horses need not
-    queues,
-    shutdown,
-)
+from workers import jobs, queues, shutdown
 from workers.rq_job import WakeUp
 
 log = logging.getLogger(__name__)
@@ -106,8 +102,10 @@ def main() -> int:
     if settings.redis_url is None:
         log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the workers that it starts.")
         return 2
-    if not is_usable_at_start(Database.from_settings(settings)):
+    database = Database.from_settings(settings)
+    if not is_usable_at_start(database):
         return 2
+    jobs.preload(database)
     worker = RunnerWorker(
         queues.QUEUE,
         connection=queues.connect(settings.redis_url),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
-from sqlalchemy import Connection, CursorResult, Engine, NullPool, create_engine, event, text
+from sqlalchemy import Connection, CursorResult, Dialect, Engine, NullPool, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -123,6 +123,10 @@ class Database:
         engine = _read_only_engine(self.url) if self.is_sqlite else self._engine
         with _translating_outages(), engine.connect() as connection:
             yield connection
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._engine.dialect
 
     def keep_connection(self) -> "KeptConnection":
         """Return a connection for many transactions of one thread."""

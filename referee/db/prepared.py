@@ -57,6 +57,7 @@ class Prepared:
     def __init__(self, statement: Statement) -> None:
         self._statement = statement
         self._by_dialect: dict[str, _Compiled] = {}
+        _STATEMENTS.append(self)
 
     def rows(self, session: Session, values: Values = NO_VALUES) -> list[Row]:
         """Execute the statement once and return its rows."""
@@ -104,10 +105,21 @@ class Prepared:
             connection = session.connection()
             known = session.info["driver"] = connection.connection.dbapi_connection, connection.dialect
         driver, dialect = known
-        compiled = self._by_dialect.get(dialect.name)
-        if compiled is None:
-            compiled = self._by_dialect[dialect.name] = _compile(self._statement, dialect)
-        return driver, compiled
+        return driver, self._by_dialect.get(dialect.name) or self.compile(dialect)
+
+    def compile(self, dialect: Dialect) -> _Compiled:
+        """Compile the statement for databases of this kind."""
+        compiled = self._by_dialect[dialect.name] = _compile(self._statement, dialect)
+        return compiled
+
+
+_STATEMENTS: Final[list[Prepared]] = []
+
+
+def compile_all(dialect: Dialect) -> None:
+    """Compile all statements of the imported modules, so that children forked afterwards need not."""
+    for statement in _STATEMENTS:
+        statement.compile(dialect)
 
 
 def insert_columns(table: Table, *, without: Collection[str] = ()) -> Insert:
