@@ -2,7 +2,10 @@
 
 
 def replace_control_characters(text: str) -> str:
-    """Return ``text`` with U+FFFD in place of control characters except line ends, since they could move the cursor."""
+    """Return ``text`` with every control character except line ends replaced by U+FFFD.
+
+    Control characters could move the cursor.
+    """
     return "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text
     )

@@ -78,8 +78,10 @@ def _url_of(remote: Remote, bot_id: str) -> str:
 
 
 def _ask_bot(match: Match, request: Request, bot: str, secrets: tuple[str, ...]) -> tuple[Json, Json, str]:
-    """Ask the bot at a URL, or start the bot in a file and ask it. Return an object with its URL and the question, an
-    object with its answer, and the relevant output of a started bot."""
+    """Ask the bot at a URL, or start the bot in a file and ask it.
+
+    Return an object with the URL and the question, an object with the answer, and the relevant output of a started bot.
+    """
     with usage_errors():
         (entrant,) = matches.parse_entrants([bot])
         with bot_files.run_bots([entrant], secrets) as running:

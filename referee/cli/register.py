@@ -148,7 +148,7 @@ def _finding(finding: Json) -> list[str]:
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
-    """Return the caller's bot with this name, or None if there is none or it is retired.
+    """Return the caller's bot with this name, or None if there is no such bot or it is retired.
 
     Raise ``RequestRefused`` if the bot has another URL.
     """
@@ -236,7 +236,7 @@ def _certificate(remote: Remote, path: str) -> Json | None:
 
 
 def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
-    """Play an unrated match against house bots with the smallest number of seats, and return it."""
+    """Play an unrated match with the smallest number of seats against house bots, and return the match."""
     known = {listed["name"]: listed for listed in remote.api.items("/games")}
     if game not in known:
         raise RequestRefused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")

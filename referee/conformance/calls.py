@@ -153,7 +153,7 @@ class CallChannel:
         return call.curl(url, self.now())
 
     def latency(self) -> dict[str, Json]:
-        """Return percentiles in ms by part of a call. ``resolve`` and ``connect`` count only calls that dialled."""
+        """Return percentiles in ms, keyed by part of a call. ``resolve`` and ``connect`` cover only new connections."""
         parts: dict[str, list[float]] = {part: [] for part in PARTS}
         for reply in self._replies:
             timing = reply.timing

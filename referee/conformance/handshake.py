@@ -135,7 +135,7 @@ async def _run_opening(check: CheckContext) -> None:
 async def _run_opening_step_3(
     check: CheckContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
 ) -> None:
-    """Send step 3 correctly, then with another nonce in place of the bot's own."""
+    """Send step 3 correctly, then with a different nonce in place of the bot's own."""
     third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
     accepted, call = await _check_opening_step(check, "nonce_accepted", third, f"{group_id}_start_3")
     if accepted is False:

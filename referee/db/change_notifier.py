@@ -1,4 +1,4 @@
-"""Notify readers that the database has changed, through a Redis stream.
+"""Notify readers through a Redis stream that the database has changed.
 
 A notification carries no content: it only means that reading the database now is worthwhile. It may be lost,
 duplicated or late. Without Redis, readers poll the database.
@@ -60,7 +60,7 @@ class ChangeNotifier:
 
 
 def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event) -> None:
-    """Call ``on_change`` for each new notification until ``stopped`` is set. Reconnect when Redis was unavailable."""
+    """Call ``on_change`` for each new notification until ``stopped`` is set. Reconnect after an outage of Redis."""
     last = "$"
     while not stopped.is_set():
         try:

@@ -1,6 +1,6 @@
-"""Statements that run for every decision or match: compiled once, then executed on the driver's cursor.
+"""Execute the statements of every decision and match on the driver's cursor, after compiling them once.
 
-The effect is the same as without it, but SQLAlchemy's work for one execution costs ten times as much as SQLite's.
+The effect is that of ``Session.execute``, which would cost ten times as much as SQLite's own work.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class Prepared:
         return self._run(session, batch, lambda _, cursor: cursor.rowcount)
 
     def execute_all(self, session: Session, batch: Sequence[Values]) -> None:
-        """Execute the statement for each of ``batch``, the fastest way that the driver has."""
+        """Execute the statement for each of ``batch`` in the fastest way that the driver offers."""
         if len(batch) < 2:
             self.execute_each(session, batch)
             return

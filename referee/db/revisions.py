@@ -22,7 +22,7 @@ class WrongSchema(RefereeError):
 
 
 class MatchesInProgress(RefereeError):
-    """Report that an upgrade requires that no match is in progress. The message says what to do."""
+    """Report that matches are in progress, which prevents an upgrade. The message says what to do."""
 
     def __init__(self, count: int) -> None:
         matches = "1 match is" if count == 1 else f"{count} matches are"

@@ -43,7 +43,7 @@ _CODE = {card: (1 << 3 * RANKS.index(card[0])) + (1 << _SUITS_FROM + 4 * SUITS.i
 
 
 class _RankCache(dict[int, Rank]):
-    """Cache hand ranks by the rank part of a sum: at most 49,205 for seven cards."""
+    """Cache hand ranks, keyed by the rank part of a sum: at most 49,205 entries for seven cards."""
 
     def __missing__(self, counts: int) -> Rank:
         self[counts] = rank = _rank_without_flush(counts)

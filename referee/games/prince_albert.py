@@ -409,7 +409,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return self.points[:]
 
     def returns(self) -> list[int]:
-        """Return the points or, if chips decide the ranks, the gain in chips plus the value of the points (PA-41)."""
+        """Return each seat's points or, if chips decide, its gain in chips plus the value of its points (PA-41)."""
         if self.options["rank_by"] == "points":
             return self.points[:]
         start, worth = self.options["stack"], self.options["point_value"]

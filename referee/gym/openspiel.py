@@ -136,8 +136,10 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
 
 
 class Observer:
-    """Provide the view of a seat as an array (see ``Encoder``) and as text, which is its observation, or with perfect
-    recall all that it has seen."""
+    """Provide the view of a seat as an array (see ``Encoder``) and as text.
+
+    The text is its observation or, with perfect recall, all that it has seen.
+    """
 
     def __init__(self, of: Game, kind: Any) -> None:
         self._recalls = bool(kind.perfect_recall)

@@ -110,7 +110,10 @@ class House:
             raise web.HTTPServiceUnavailable(text=str(error)) from error
 
     async def _read_signed_body(self, request: web.Request) -> Any:
-        """Return the parsed body after checking its signature. Raise ``HTTPUnauthorized`` if that is invalid."""
+        """Return the parsed body after checking its signature.
+
+        Raise ``HTTPUnauthorized`` if the signature is invalid.
+        """
         body = await request.read()
         if secret := self._known_secret():
             given = request.headers
@@ -151,7 +154,7 @@ def run(
     seed: Any = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve the house player until SIGINT or SIGTERM. Call ``started`` with the URL when it listens."""
+    """Serve the house player until SIGINT or SIGTERM. Call ``started`` with the URL when the server listens."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()

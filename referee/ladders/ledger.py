@@ -1,7 +1,7 @@
 """Append entries to the rating ledger, and update the ratings that follow from them in the same transaction.
 
-The ratings after an entry follow from a replay, in order of entries, of all results entered up to it except those
-voided up to it. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.
+The ratings after an entry follow from a replay, in order of entries, of all results that were entered and not voided by
+then. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.
 Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
 """
 
@@ -28,7 +28,7 @@ PAGE_SIZE: Final = 500  # entries per query
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """Hold a result to be entered on its ladder: by seat, the bot, its placement, and whether it is rated."""
+    """Hold a result to be entered on its ladder: for each seat, the bot, its placement, and whether it is rated."""
 
     ladder_id: str
     match_id: str
@@ -110,7 +110,10 @@ def append_entry(
 def store_changes(
     session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, RatingState]
 ) -> None:
-    """Store changes, ratings and counts for the moves of each entry. ``known`` has the ratings stored before."""
+    """Store changes, ratings and counts for the moves of each entry.
+
+    ``known`` has the ratings before them, keyed by bot id.
+    """
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
         | {"before": move.before, "after": move.after, "games": move.games}
@@ -157,8 +160,9 @@ def _replay_entry(
 
 
 def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
-    """Return the ratings after entry ``until`` of all bots with results after entry ``after``; no others can change.
+    """Return the ratings after entry ``until`` of all bots with results after entry ``after``.
 
+    No other bot's rating changes.
     The replay starts at the last entry up to ``after`` whose stored ratings are still valid.
     """
     start = _last_settled_seq(session, ladder_id, after, until)

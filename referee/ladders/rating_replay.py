@@ -15,7 +15,10 @@ class RatingState(NamedTuple):
 
 
 class RatingMove(NamedTuple):
-    """Hold a change of a bot's rating in micro-points. ``games`` is the number of its matches that count after it."""
+    """Hold a change of a bot's rating in micro-points.
+
+    ``games`` is the number of the bot's matches that count, after the change.
+    """
 
     bot_id: str
     before: int

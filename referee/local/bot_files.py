@@ -187,7 +187,11 @@ def _start(file: Path, port: int, secret: str) -> BotProcess:
 
 
 def _command(file: Path) -> list[str]:
-    """Return the command that runs the program, which is chosen by its extension, or else is the file itself."""
+    """Return the command that runs the file, by its extension.
+
+    Without a known extension, the file itself is run. Raise ``BotNotStarted`` if the file does not exist or cannot be
+    run.
+    """
     if not file.is_file():
         raise BotNotStarted(f"The file {file} does not exist.")
     path = str(file.resolve())

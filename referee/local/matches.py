@@ -76,13 +76,19 @@ class LocalMatchPlan:
     secrets: tuple[str, ...] = ()  # sign the calls to bots; calls are unsigned if there are none
 
     def seating(self, number: int) -> list[LocalEntrant]:
-        """Return the entrants by seat in match ``number``, counted from 0. All move one seat on after each match."""
+        """Return the entrants of match ``number``, counted from 0, in seat order.
+
+        All move one seat on after each match.
+        """
         return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMatch:
-    """Describe a match to play, with its entrants by seat and its deal. ``dice`` seeds the choices of house players."""
+    """Describe a match to play, with its deal and its entrants in seat order.
+
+    ``dice`` seeds the choices of house players.
+    """
 
     match_id: str
     seated: Sequence[LocalEntrant]
@@ -121,7 +127,7 @@ def make_plan(
 
 
 def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
-    """Return the entrants for these sources, with numbers in equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
+    """Return the entrants for these sources. Number equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
     labels = [_label(source) for source in sources]
     named = []
     for index, (label, source) in enumerate(zip(labels, sources, strict=True)):

@@ -148,6 +148,6 @@ class _GroupProgress:
         return DrawCounts(min(counts.decks for counts in drawn), min(counts.draws for counts in drawn))
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
-        """Return the number of recorded rows, by match id, of the matches that have not ended."""
+        """Return the number of recorded rows of each match that has not ended, keyed by match id."""
         query = select(StoredMatch.id, StoredMatch.rows).where(*which, StoredMatch.status.not_in(ENDED))
         return {row.id: row.rows for row in session.execute(query)}

@@ -39,7 +39,7 @@ def moment(text: str) -> str:
 
 
 def seed(text: str) -> tuple[str, int | None]:
-    """Split BOT=NUMBER, or BOT=-, which means None: the bot is seeded by its rating."""
+    """Split BOT=NUMBER. For BOT=-, the number is None: the bot is seeded by its rating."""
     bot, _, number = text.rpartition("=")
     if not bot or not re.fullmatch("-|[0-9]{1,9}", number, re.ASCII):
         raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for no seed).")

@@ -121,7 +121,10 @@ def fetch_snapshot(api: Api, tournament_id: str) -> tuple[Json, Json]:
 
 
 def retry_until_answered(ask: Callable[[], Answer], note: Note) -> Answer:
-    """Return the result of ``ask``, retrying after transient errors, which are passed to ``note``. Raise others."""
+    """Return the result of ``ask``, retrying after transient errors, which are passed to ``note``.
+
+    Raise all other errors.
+    """
     pause_s = FIRST_PAUSE_S
     while True:
         try:
