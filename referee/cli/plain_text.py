@@ -17,5 +17,5 @@ def one_line(text: str) -> str:
 
 
 def indent_lines(text: str) -> str:
-    """Return ``text`` with every line but the first indented, so that none can imitate another line of output."""
+    """Return ``text`` with every line but the first indented, so that no part of it imitates another line of output."""
     return text.replace("\n", "\n    ")

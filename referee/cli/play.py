@@ -117,7 +117,10 @@ def _run(
     *,
     quiet: bool,
 ) -> tuple[dict[str, "_Totals"], ProblemReport]:
-    """Start the bots given as files, play all matches and print each. Return the totals and a problem report."""
+    """Start the bots given as files, play all matches and print each.
+
+    Return the totals by player name, and a problem report. With ``quiet``, the report omits players that were reached.
+    """
     totals = {entrant.name: _Totals() for entrant in plan.entrants}
     with bot_files.run_bots(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)

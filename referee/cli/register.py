@@ -201,7 +201,10 @@ def _write(file: Path, secret: str) -> None:
 
 
 def _wait_for_check(remote: Remote, bot: Json) -> Json:
-    """Request a check, wait for its end, and return the bot with its ``certificate``, which may be None."""
+    """Request a check, wait for its end, and return the bot with its ``certificate``, which may be None.
+
+    Raise ``RefereeError`` if the check takes longer than ``CHECK_TIMEOUT_S`` seconds.
+    """
     path = f"/bots/{bot['id']}"
     note("the service checks the bot …")
     end = time.monotonic() + CHECK_TIMEOUT_S

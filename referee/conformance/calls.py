@@ -107,8 +107,8 @@ class CallChannel:
     async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:
         """Make the call and return the reply. The default caller is the main connection.
 
-        Raise ``BotUnreachable`` after ``MAX_UNREACHABLE_CALLS`` calls that did not reach the bot, ``SecretRequired`` if
-        the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
+        Raise ``BotUnreachable`` after ``MAX_UNREACHABLE_CALLS`` calls in a row that did not reach the bot,
+        ``SecretRequired`` if the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
         """
         caller = caller or self.main
         if call.method == "GET":

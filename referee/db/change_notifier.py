@@ -23,7 +23,7 @@ BLOCK_S: Final = 5.0
 
 
 def connect(redis_url: str) -> Redis:
-    """Return a client whose timeouts allow a blocking read of ``BLOCK_S``."""
+    """Return a client whose timeouts allow a blocking read of ``BLOCK_S`` seconds."""
     return Redis.from_url(redis_url, socket_connect_timeout=2.0, socket_timeout=BLOCK_S + 2.0)
 
 

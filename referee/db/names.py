@@ -115,7 +115,7 @@ def _latin_shapes() -> dict[int, str]:
 
 @cache
 def _confusables() -> dict[int, str]:
-    """Return the look-alike of each letter outside ASCII in Unicode's table; our own table takes precedence."""
+    """Return look-alikes, keyed by code point: those of letters outside ASCII in Unicode's table, and our own."""
     shapes = {ord(sign): _remove_accents(shape.casefold()) for sign, shape in _prototypes().items()}
     return shapes | _LOOKALIKES
 

@@ -143,7 +143,10 @@ class State:
 
     @classmethod
     def complete_options(cls, players: int, given: Mapping[str, Any]) -> Json:
-        """Return all options with values; raise ``BadOption``. Override this to check options against each other."""
+        """Return all options with given or default values.
+
+        Raise ``BadOption`` for invalid ones. Override this to check options against each other.
+        """
         return complete(cls.option_specs, given)
 
     def chance(self) -> Json | None:

@@ -211,7 +211,10 @@ def _register(game_name: str) -> None:
     )
 
     class OfThisGame(Game):
-        """Create this game. A class is registered, as for OpenSpiel's own games, so that it remains valid at exit."""
+        """Create this game.
+
+        It is registered as a class, like OpenSpiel's own games, so that it remains valid at exit.
+        """
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
             super().__init__(game_name, kind, parameters or {})

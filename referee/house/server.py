@@ -103,7 +103,10 @@ class House:
         return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
 
     def _known_secret(self) -> str:
-        """Return the secret that was set, or else the content of the file, or an empty text if there is no secret."""
+        """Return the secret that was set, or else the content of the file, or an empty text if there is no secret.
+
+        Raise ``HTTPServiceUnavailable`` if the file cannot be read.
+        """
         try:
             return current_secret(self.secret, self.secret_file)
         except ValueError as error:

@@ -60,7 +60,10 @@ class ReplayEntry:
 
 
 def lock_ledger(session: Session) -> None:
-    """Lock results and ledger entries against other writers. Call this after locking matches, before deal groups."""
+    """Lock results and ledger entries against other writers.
+
+    Call this after locking matches and before locking deal groups.
+    """
     take_advisory_lock(session, "results")
 
 
@@ -177,7 +180,7 @@ def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> 
 
 
 def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
-    """Return the ratings of these bots after entry ``seq``, from stored changes. New bots have the starting rating."""
+    """Return the ratings of these bots after entry ``seq``, keyed by bot id. New bots have the starting rating."""
     wanted = sorted(bots)
     found = {bot_id: RatingState() for bot_id in wanted}
     for start in range(0, len(wanted) if seq else 0, PAGE_SIZE):
@@ -210,7 +213,7 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
 
 
 def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
-    """Return the stored ratings of these bots, or None if the ladder is frozen."""
+    """Return the stored ratings of these bots, keyed by bot id, or None if the ladder is frozen."""
     known = {}
     for rows in _KNOWN.rows_of_each(session, [{"ladder": ladder_id, "bot": bot_id} for bot_id in sorted(bots)]):
         for frozen, rated_bot, value, games in rows:

@@ -53,7 +53,7 @@ class RatingReplay:
         self.ratings.update({move.bot_id: RatingState(move.after, move.games) for move in moves})
 
     def moves_towards(self, other: "RatingReplay") -> list[RatingMove]:
-        """Return the changes that turn these ratings into ``other``, in order of bots."""
+        """Return the changes that turn these ratings into ``other``, ordered by bot id."""
         return [
             RatingMove(bot_id, before.value, after.value, after.games)
             for bot_id in sorted(self.ratings.keys() | other.ratings.keys())

@@ -115,7 +115,7 @@ def list_ladders(
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
-    """Return the number of ladders by game; omit games without a ladder."""
+    """Return the number of ladders of each game, keyed by game. Omit games without a ladder."""
     return dict(session.execute(select(Ladder.game, func.count()).group_by(Ladder.game)).all())
 
 

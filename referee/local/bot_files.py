@@ -210,7 +210,10 @@ def _command(file: Path) -> list[str]:
 
 
 def _wait_until_listening(bot: BotProcess) -> None:
-    """Wait until the bot listens. Raise ``BotNotStarted`` if it exits, even if another program answers on its port."""
+    """Wait until the bot listens.
+
+    Raise ``BotNotStarted`` if it exits, even if another program answers on its port, or if it takes too long.
+    """
     give_up = time.monotonic() + START_TIMEOUT_S
     while True:
         listens, status = bot.listens(), bot.process.poll()

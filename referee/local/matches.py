@@ -197,7 +197,7 @@ async def play_to_end(
 
 
 class _LocalTable:
-    """Ask the players of one match, and record their ``problems`` by seat."""
+    """Ask the players of one match, and record the ``problems`` of each seat."""
 
     def __init__(self, header: Json, planned: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
         self.problems = [Problems() for _ in planned.seated]

@@ -140,7 +140,7 @@ def load_reveal(session: Session, group_id: str, master_key: bytes) -> dict[str,
 
 
 def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
-    """Return the seed, nonces and hashes, which are public once the group is revealed, or None before."""
+    """Return the seed, nonces and hashes, which are public once the group is revealed, or None before that."""
     if group.state != DealGroupState.REVEALED:
         return None
     return {

@@ -88,7 +88,7 @@ def _by_seed(table: Json) -> list[Json]:
 
 
 def _assign_rows(slot: Slot, lowest: int) -> int:
-    """Assign a row to the slot and all its feeders, from ``lowest`` downwards. Return the next free row."""
+    """Assign rows to the slot and all its feeders, beginning with row ``lowest``. Return the next free row."""
     if not slot.feeders:
         slot.row = lowest
         return lowest + LEAF_STEP

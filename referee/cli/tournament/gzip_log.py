@@ -42,7 +42,10 @@ def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
 
 
 def _row(line: bytes) -> Json:
-    """Return the row in a line. Raise ``BadBundle`` if it is not valid, or is a header or remark without a match id."""
+    """Return the row in a line.
+
+    Raise ``BadBundle`` if the row is not valid, or if it is a header or remark without a match id.
+    """
     try:
         row: Json = parse_row(line)
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
@@ -53,7 +56,10 @@ def _row(line: bytes) -> Json:
 
 
 def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each gzip member as a pair of packed and unpacked bytes, except an unfinished member at the end."""
+    """Yield each gzip member as a pair of packed and unpacked bytes, except an unfinished member at the end.
+
+    Raise ``BadBundle`` if the data is not gzip or a member is too long.
+    """
     unpacker, packed, text = zlib.decompressobj(wbits=31), bytearray(), bytearray()
     for chunk in chunks:
         while chunk:

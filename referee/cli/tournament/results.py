@@ -75,7 +75,7 @@ def strengths(document: Json) -> str:
     """Show the estimated strength of the bots.
 
     Strengths are fitted to all results together, in points as on the ladder (400 points are odds of ten to one), with
-    95 % intervals, the possible ranks within them, and the likelihood of being stronger than the next bot.
+    95 % intervals, the ranks that these intervals allow, and the probability of being stronger than the next bot.
     """
     heads = ("rank", "bot", "strength", "95 % interval", "matches", "possible ranks", "above the next")
     rows = [
