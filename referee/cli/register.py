@@ -239,7 +239,10 @@ def _certificate(remote: Remote, path: str) -> Json | None:
 
 
 def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
-    """Play an unrated match with the smallest number of seats against house bots, and return the match."""
+    """Play an unrated match with the smallest number of seats against house bots, and return the match.
+
+    Raise ``RequestRefused`` for an unknown game and ``RefereeError`` if there are too few house bots.
+    """
     known = {listed["name"]: listed for listed in remote.api.items("/games")}
     if game not in known:
         raise RequestRefused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")

@@ -120,9 +120,10 @@ class Leases(Generic[Row]):
     def claim_keys(
         self, session: Session, keys: Sequence[str], boot: str, seconds: float, **values: Any
     ) -> dict[str, int]:
-        """Claim those of these rows that are claimable, set ``values`` in them, and return epochs keyed by row.
+        """Claim those of these rows that are claimable, and set ``values`` in them.
 
-        This waits for locked rows. Lock the rows first if others may claim them at the same moment.
+        Return the epochs of the claims, keyed by the keys of the rows. This waits for locked rows. Lock the rows first
+        if others may claim them at the same moment.
         """
         if not keys:
             return {}

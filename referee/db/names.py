@@ -122,7 +122,7 @@ def _confusables() -> dict[int, str]:
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """Return the one or few characters that each letter or digit outside ASCII looks like, according to Unicode.
+    """Return the characters that each letter or digit outside ASCII looks like, keyed by that letter or digit.
 
     The library's own functions only report whether a text is suspicious, so only its table is used. The table has each
     pair in both directions. A character with one partner is the variant, unless its partner has no other one either.

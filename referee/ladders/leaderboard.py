@@ -68,7 +68,10 @@ def load_leaderboard(
     start: int,
     limit: int,
 ) -> LeaderboardPage:
-    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner id contains ``text``."""
+    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner id contains ``text``.
+
+    Sort the rows by ``order``, the name of a column; ``backwards`` reverses the order.
+    """
     query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
     query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
     if text:

@@ -141,7 +141,7 @@ def store_changes(
 def read_entries(
     session: Session, ladder_id: str, *, after: int = 0, until: int | None = None
 ) -> Iterator[list[ReplayEntry]]:
-    """Yield the entries of a ladder above ``after`` and up to ``until``, in order, in pages."""
+    """Yield the entries of a ladder above ``after`` and up to ``until``, by default all, in order and in pages."""
     while True:
         rows = session.connection().execute(
             _READ_ENTRIES, {"ladder": ladder_id, "after": after, "until": until or _LAST}
@@ -165,8 +165,7 @@ def _replay_entry(
 def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
     """Return the ratings after entry ``until`` of all bots with results after entry ``after``.
 
-    No other bot's rating changes.
-    The replay starts at the last entry up to ``after`` whose stored ratings are still valid.
+    No other rating can change. The replay starts at the last entry up to ``after`` with stored ratings that are valid.
     """
     start = _last_settled_seq(session, ladder_id, after, until)
     replay = RatingReplay()

@@ -246,8 +246,7 @@ class Match:
     def compare_rows(self, lines: Sequence[bytes], start: int) -> int:
         """Compare recorded with played lines from ``start`` to the end of the shorter log.
 
-        Return the index of that end.
-        Raise ``BadLog`` for the first line that differs.
+        Return the index of that end. Raise ``BadLog`` for the first line that differs.
         """
         end = min(len(lines), len(self.lines))
         for number in range(start, end):

@@ -39,7 +39,7 @@ def bot_id(api: Api, wanted: str) -> str:
 
 @lru_cache(maxsize=1)
 def _list_bots(api: Api) -> list[Json]:
-    """List the bots of the service, with one request per page for all names in a command."""
+    """List the bots of the service. Cache the list, so that a command with several names requests it only once."""
     return list(api.items("/bots?limit=100"))
 
 
