@@ -112,7 +112,7 @@ class FindingCollector:
         self._skipped: dict[str, str] = {}
 
     def record_pass(self, rule: str) -> None:
-        """Count one case in which the bot kept this rule."""
+        """Note that the bot kept this rule in one case."""
         self._kept[rule] = None
 
     def record_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:

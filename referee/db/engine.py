@@ -206,8 +206,8 @@ def current_time(session: Session) -> Any:
 def lease_now(session: Session) -> tuple[str, float]:
     """Return the current time of the clock that leases use, as (boot id, seconds).
 
-    On SQLite, this is the time since the host booted. On PostgreSQL, it is the time of the server, which is the same
-    for all hosts; the boot id is then "".
+    On SQLite, this is the time since the host booted. On PostgreSQL, it is the time of the database server, which is
+    the same for all hosts; the boot id is then "".
     """
     database = get_database(session)
     if database.is_sqlite:

@@ -220,7 +220,10 @@ class RummyRoyal(State):
     # -- the auction --
 
     def _auction(self, first: Seat) -> None:
-        """Ask the next seat that can bid, from ``first`` clockwise. Others pass for good (RR-10, RR-13)."""
+        """Ask the next seat that can bid, from ``first`` clockwise.
+
+        Seats that cannot bid pass for good (RR-10, RR-13).
+        """
         for seat in self.seats_from(first):
             if seat in (self.dealer, self.bidder) or seat in self.passed:
                 continue

@@ -66,9 +66,10 @@ class BotTotals:
 
 
 def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES) -> list[SeatResult]:
-    """Return the last finished matches of a bot whose deal groups are closed, newest first, without voided ones.
+    """Return a bot's results in its last ``limit`` matches, newest first.
 
-    This takes about 50 ms for a bot with 10,000 matches.
+    Omit voided matches and those whose deal groups are not closed. This takes about 50 ms for a bot with 10,000
+    matches.
     """
     own = select(MatchSeat.seat, MatchSeat.version, MatchSeat.faults, Result.seq)
     own = own.join(Result, Result.match_id == MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)

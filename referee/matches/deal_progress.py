@@ -111,7 +111,7 @@ class _GroupProgress:
             self._least = self._least_of(rows)
 
     def _find_slowest_by(self, counter: str, session: Session, rows: Mapping[str, int]) -> str | None:
-        """Return the id of the match that has drawn the least, or None if finding it requires too much reading.
+        """Return the id of the match with the least ``counter`` ("decks" or "draws"), or None after too much reading.
 
         The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
         """
