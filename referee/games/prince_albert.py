@@ -372,7 +372,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         self._close_round(winners[0])  # PA-21
 
     def _gain(self, seat: Seat, winners: list[Seat]) -> int:
-        """Return the gain of the seat. A tied claim is a push or a loss; a fold loses the claim (PA-18, PA-20, PA-32)."""
+        """Return the gain of the seat. A tied claim is a push or a loss; a fold loses a claim (PA-18, PA-20, PA-32)."""
         claimed = seat in self.low_bidders or self.all_in[seat]
         if not claimed:
             return self.bonus if seat in winners else 0  # PA-11
