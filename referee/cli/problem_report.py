@@ -30,7 +30,7 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
     """Report the problems of each player, then the related output of started bots. Call this while the bots run.
 
     The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``,
-    report no others.
+    report only such players and bots.
     """
     _await_exits(running, problems)
     exited = running.exited_bots()

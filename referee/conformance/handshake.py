@@ -93,7 +93,7 @@ def _manifest_call(check: CheckContext) -> Call:
 
 
 def _is_reachable(check: CheckContext, call: Call, first: Reply) -> bool:
-    """Judge the reply to the first call. Return whether it reached the bot."""
+    """Judge the reply to the first call. Return whether the call reached the bot."""
     if first.fault in UNREACHABLE_FAULTS or (first.fault == "deadline" and not first.sent):
         check.note_reply("reachable", call, first)
         return False

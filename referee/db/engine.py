@@ -293,7 +293,7 @@ def _read_only_engine(url: URL) -> Engine:
 
 
 class _WriterLock:
-    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and starved writers for seconds."""
+    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and can starve writers for seconds."""
 
     def __init__(self, path: Path, wait_s: float) -> None:
         self._path = path

@@ -44,7 +44,7 @@ class StoredResponse:
 def begin(session: Session, account_id: str, key: str, body_hash: str) -> StoredResponse | None:
     """Return the stored response, or None for a new request, in which case call ``finish`` in the same transaction.
 
-    Of two concurrent requests with one key, the second waits here until the first is committed. Raise
+    Of two concurrent requests with the same key, the second waits here until the first is committed. Raise
     ``IdempotencyMismatch`` if the key was used with a different request, and ``Conflict`` if its response is missing.
     """
     moment = current_time(session)

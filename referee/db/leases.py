@@ -166,7 +166,7 @@ class Leases(Generic[Row]):
         return set(session.scalars(query.with_for_update()))
 
     def release(self, session: Session, claims: Iterable[Fence], **values: Any) -> int:
-        """Make the rows of these claims due immediately, set ``values`` in them, and return their number.
+        """Make the rows of these claims due immediately, and set ``values`` in them. Return the number of rows.
 
         Released claims do not count as lost. Claims that are no longer valid are ignored.
         """

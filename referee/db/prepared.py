@@ -49,7 +49,7 @@ class _Compiled(NamedTuple):
 class Prepared:
     """Execute one statement, compiled once for each kind of database.
 
-    Every value is a named ``bindparam`` or a constant of the statement; an ``Insert`` names its columns by
+    Every value is a named ``bindparam`` or a constant of the statement; an ``Insert`` names its columns through
     ``values``. Defaults of columns that Python computes and expanding parameters are refused with ``ValueError``.
     Pending changes of the session are not flushed first. Errors are those of SQLAlchemy.
     """

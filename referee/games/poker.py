@@ -21,7 +21,7 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 
 
 def rank(cards: Iterable[str]) -> Rank:
-    """Return the rank of the best five-card hand in five to seven different cards. Hands with equal ranks tie."""
+    """Return the rank of the best five-card hand among five to seven different cards. Hands with equal ranks tie."""
     total = sum(map(_CODE.__getitem__, cards), _START)
     if total & _FIVE_OF_A_SUIT:
         return _flush(total, cards)

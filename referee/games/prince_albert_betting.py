@@ -145,7 +145,7 @@ class Betting(State):
 
 
 def layers(paid: Sequence[int], seats_in: Sequence[Seat]) -> list[tuple[int, list[Seat]]]:
-    """Return the layers of the pot, lowest first: its chips, and the seats still in that paid for all of it."""
+    """Return the layers of the pot, lowest first, each with its chips and the seats still in that paid for it."""
     tops = sorted({paid[seat] for seat in seats_in} - {0})
     return [
         (

@@ -183,7 +183,7 @@ class Prisoners(State):
         self.emit("claim", deal=self.deal, seat=seat, jokers=jokers)
 
     def _offer(self) -> None:
-        """Give the prisoner to a seat that is owed a joker, open the auction, or leave it without a winner (PR-08)."""
+        """Give the prisoner to a seat that is owed a joker, auction it, or leave it without a winner (PR-08)."""
         if self._is_joker() and self.claims:
             self._settle_prisoner(self.claims.pop(0), "claim")
         elif any(self.hands):

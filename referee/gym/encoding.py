@@ -67,7 +67,7 @@ class Encoder:
         return found
 
     def vector(self, observation: Json) -> Array:
-        """Return all parts of an observation concatenated to an array of shape (``length``,)."""
+        """Return all parts of an observation concatenated into an array of shape (``length``,)."""
         return np.concatenate([part.ravel() for part in self.dictionary(observation).values()])
 
     def actions(self, legal: Sequence[Json]) -> Array:

@@ -45,7 +45,11 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
 
 
 def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
-    """Yield (entry, stored changes, derived changes). The ratings before a repair are those of the stored changes."""
+    """Yield (entry, stored changes, derived changes).
+
+    The ratings before a repair are those of the stored changes. Call ``step`` with the number of entries after each
+    page.
+    """
     for page in replay.pages():
         stored_by_entry = _stored_changes(replay.session, [act.seq for act in page])
         for entry in page:
@@ -189,7 +193,7 @@ def _compare_entries(
 ) -> Iterator[Difference]:
     """Yield a difference for each key whose values differ.
 
-    Its name is made of ``entry``, by default the ladder, and the key.
+    The difference is named by ``entry``, which is the ladder by default, and the key.
     """
     if stored == expected:
         return

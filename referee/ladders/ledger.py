@@ -115,7 +115,7 @@ def store_changes(
 ) -> None:
     """Store changes, ratings and counts for the moves of each entry.
 
-    ``known`` has the ratings before them, keyed by bot id.
+    ``known`` has the ratings before these changes, keyed by bot id.
     """
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
@@ -197,7 +197,7 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
 
 
 def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
-    """Return the last entry up to ``seq`` such that no result up to it was voided after it (and up to ``until``)."""
+    """Return the last entry up to ``seq`` for which no earlier result was voided between it and entry ``until``."""
     entered, voided = aliased(LedgerEntry), aliased(LedgerEntry)
     while True:
         first = session.scalar(

@@ -25,9 +25,10 @@ class LadderResults:
 def load_results(
     session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
 ) -> LadderResults:
-    """Return the newest ``limit`` results, or ``before`` if it is set and either current or ``patient`` is set.
+    """Return the newest ``limit`` results.
 
-    Raise ``NotFound`` if there is no such ladder.
+    If ``before`` is given, return it instead while it is current, or always with ``patient``. Raise ``NotFound`` if
+    there is no such ladder.
     """
     ratings.get_ladder(session, ladder_id)
     seq = ratings.last_seq(session, ladder_id)

@@ -112,7 +112,7 @@ def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iter
     """Start each file among ``entrants`` once, and stop the bots after the block.
 
     A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``. The secret
-    is the first of ``secrets``, or if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
+    is the first of ``secrets`` or, if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
     cannot be started.
     """
     files = list(dict.fromkeys(entrant.file for entrant in entrants if entrant.file))

@@ -137,7 +137,10 @@ def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
 
 
 def parse_options(game_name: str, texts: Sequence[str]) -> Json:
-    """Parse options from texts like ``rounds=3``. Raise ``BadOption`` for a text of another form or an unknown name."""
+    """Parse options from texts like ``rounds=3``.
+
+    Raise ``BadOption`` for a text in any other form or an unknown name.
+    """
     specs = {spec.name: spec for spec in game(game_name).option_specs}
     values: Json = {}
     for text in texts:
@@ -151,7 +154,7 @@ def parse_options(game_name: str, texts: Sequence[str]) -> Json:
 
 
 async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
-    """Play match ``number`` of the plan, counted from 0. House players play the same match for the same seed."""
+    """Play match ``number`` of the plan, counted from 0. House players make the same choices for the same seed."""
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
     ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
     return await play_match(plan, PlannedMatch(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))

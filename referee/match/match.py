@@ -244,7 +244,7 @@ class Match:
             raise BadLog(len(self.lines), str(error)) from error
 
     def compare_rows(self, lines: Sequence[bytes], start: int) -> int:
-        """Compare recorded with played lines from ``start`` to the end of the shorter log.
+        """Compare recorded lines with played lines from ``start`` to the end of the shorter log.
 
         Return the index of that end. Raise ``BadLog`` for the first line that differs.
         """

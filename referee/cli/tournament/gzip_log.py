@@ -20,8 +20,8 @@ class BadBundle(RefereeError):
 def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
-    Raise ``BadBundle`` for anything that is not a gzipped log. Errors of ``chunks`` pass through. The last log before
-    an error is not yielded.
+    ``start`` is the position of ``chunks`` in the file. Raise ``BadBundle`` for anything that is not a gzipped log.
+    Errors of ``chunks`` pass through. The last log before an error is not yielded.
     """
     log: StoredLog | None = None
     for packed, text in _members(chunks):

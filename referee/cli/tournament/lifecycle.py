@@ -17,7 +17,10 @@ def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json
 
 
 def _action(verb: str, outcome: str, help: str, *, of: str = "Spring cup") -> click.Command:
-    """Return the command that sends ``verb`` to a tournament and reports the ``outcome``."""
+    """Return the command that sends ``verb`` to a tournament and reports the ``outcome``.
+
+    The example in its ``help`` uses a tournament named ``of``.
+    """
 
     def act(remote: Remote, tournament_id: str) -> None:
         _act(remote, tournament_id, verb, outcome)

@@ -206,7 +206,7 @@ def _replace_field_names(text: str) -> str:
 
 
 def _flags() -> dict[str, str]:
-    """Return the command-line options of the running command by parameter name."""
+    """Return the command-line options of the running command, keyed by parameter name."""
     context = click.get_current_context(silent=True)
     options = context.command.params if context else []
     return {str(option.name): option.opts[0] for option in options if isinstance(option, click.Option)}

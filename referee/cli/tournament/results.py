@@ -18,7 +18,7 @@ SQUARE = 20  # maximum number of bots shown as a square table
 
 
 def result_command(render: Callable[[Json], str]) -> click.Command:
-    """Make a command that fetches all pages of the result named after ``render``, and shows them as rendered."""
+    """Make a command that fetches all pages of the result named after ``render``, and shows the rendered text."""
 
     def fetch_and_show(remote: Remote, tournament_id: str) -> None:
         document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/{render.__name__}?limit=100")
