@@ -21,9 +21,9 @@ class NoSuchGame(RefereeError):
 
 
 class BadOption(RefereeError):
-    """Signal that an option is unknown, of a wrong type or out of bounds.
+    """Signal that an option is unknown, has the wrong type or is out of bounds.
 
-    ``field`` is the name of the option (or ``players``), and ``reason`` says what was expected.
+    ``field`` is the name of the option, or ``players`` if their number is wrong. ``reason`` says what was expected.
     """
 
     def __init__(self, field: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Define the labels of states and of rating that pages, page scripts and commands show."""
+"""Define the labels of states and of rated matches that pages, page scripts and commands show."""
 
 from collections.abc import Mapping
 from typing import Any, Final

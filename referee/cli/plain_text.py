@@ -2,7 +2,10 @@
 
 
 def replace_control_characters(text: str) -> str:
-    """Return ``text`` with U+FFFD in place of control characters except line ends, since they could move the cursor."""
+    """Return ``text`` with every control character except line ends replaced by U+FFFD.
+
+    Control characters could move the cursor.
+    """
     return "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text
     )
@@ -14,5 +17,5 @@ def one_line(text: str) -> str:
 
 
 def indent_lines(text: str) -> str:
-    """Return ``text`` with every line but the first indented, so that none can imitate another line of output."""
+    """Return ``text`` with every line but the first indented, so that no part of it imitates another line of output."""
     return text.replace("\n", "\n    ")

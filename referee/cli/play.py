@@ -81,12 +81,12 @@ def play(
 
     A PLAYER is a bot's URL, its file, or house:NAME (house:random, house:first, house:sound). A file (bot.py, bot.mjs,
     bot.go, anything executable, or the folder of a `bot.…`) is started for the duration of the matches; it receives a
-    port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. A single match is then written to
-    replay.ndjson and replay.html in the current folder, replacing earlier ones. Bots are only asked for decisions;
-    nothing is sent to their /notify. With several matches, all players move to the next seat after each match. Problems
-    are reported on standard error: faults with advice, errors that a bot reported in its answers, and the last lines or
-    the traceback that a FILE wrote. The exit status is 0 even then, but 3 if a player was never reached or if a FILE
-    exited on its own.
+    port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. If only one match is played, it is
+    written to replay.ndjson and replay.html in the current folder, replacing earlier ones. Bots are only asked for
+    decisions; nothing is sent to their /notify. With several matches, all players move to the next seat after each
+    match. Problems are reported on standard error: faults with advice, errors that a bot reported in its answers, and
+    the last lines or the traceback that a FILE wrote. The exit status is 0 even if there are problems, but 3 if a
+    player was never reached or if a FILE exited on its own.
     """
     seed, limits, signing = seed or secrets.token_hex(8), Limits(budget_ms, bank_ms), (secret,) if secret else ()
     with usage_errors():
@@ -117,7 +117,10 @@ def _run(
     *,
     quiet: bool,
 ) -> tuple[dict[str, "_Totals"], ProblemReport]:
-    """Start the bots given as files, play all matches and print each. Return the totals and a problem report."""
+    """Start the bots given as files, play all matches and print each.
+
+    Return the totals by player name, and a problem report. With ``quiet``, the report omits players that were reached.
+    """
     totals = {entrant.name: _Totals() for entrant in plan.entrants}
     with bot_files.run_bots(plan.entrants, plan.secrets) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
@@ -221,7 +224,7 @@ def _line(played: LocalResult) -> str:
 
 
 def table(played: LocalResult) -> str:
-    """Return the result as a table by placement, with a column for errors in the bots' own code if there were any."""
+    """Return the result as a table in order of placement, with a column for errors that bots reported, if any."""
     result, errors = played.result, [problems.errors for problems in played.problems]
     rows = [
         (

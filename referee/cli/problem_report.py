@@ -16,7 +16,7 @@ EXIT_TIMEOUT_S: Final = 0.5
 
 
 class ProblemReport(NamedTuple):
-    """Hold a text for standard error, empty if there were no problems, and the exit status of the command."""
+    """Hold the text for standard error, which is empty if there were no problems, and the exit status."""
 
     text: str
     status: int
@@ -30,7 +30,7 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
     """Report the problems of each player, then the related output of started bots. Call this while the bots run.
 
     The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``,
-    report only these players and bots.
+    report only such players and bots.
     """
     _await_exits(running, problems)
     exited = running.exited_bots()
@@ -62,8 +62,9 @@ def _output(running: RunningBots, process: BotProcess, problems: Mapping[str, Pr
 def output_of(name: str, process: BotProcess, *, failed: bool) -> str:
     """Return the relevant output of a started bot, or an empty string.
 
-    If the bot has exited, return its exit status and last lines. If it ``failed`` but runs, return its last Python
-    traceback, or its last lines if there is none. Otherwise, return any traceback, since no error was reported for it.
+    If the bot has exited, return its exit status and last lines. If it is still running and ``failed`` is set, return
+    its last Python traceback, or its last lines if there is none. Otherwise, return only a traceback, since it shows an
+    error that the bot did not report.
     """
     ended, traceback = process.process.poll(), process.traceback()
     if ended is None and not failed:

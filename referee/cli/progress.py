@@ -11,7 +11,10 @@ UpdateBar = Callable[[int, int, str], None]  # completed steps, total steps, des
 
 @contextmanager
 def progress_bar(title: str, *, time: ProgressColumn | None = None, hidden: bool = False) -> Iterator[UpdateBar]:
-    """Show a bar while the block runs, and yield a function that updates it. ``time`` replaces its last column."""
+    """Show a bar while the block runs, and yield a function that updates it.
+
+    ``time`` replaces the column with the remaining time.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),

@@ -40,8 +40,8 @@ def reask(
 ) -> None:
     """Ask a bot a question from a match again, and compare the answers.
 
-    LOG is a file as for `referee verify`; MATCH is the id of a match of the service. DECISION is the number n of the
-    decision in the log, or the id of the question. URL is the address of the bot; FILE is a bot that is started for
+    LOG is a log file, as for `referee verify`; MATCH is the id of a match of the service. DECISION is the number n of
+    the decision in the log, or the id of the question. URL is the address of the bot; FILE is a bot that is started for
     this question. Without either, the service is asked for the URL, which it shows only to the owner.
 
     The question is the same as in the match; only the players differ if the tournament was anonymous, since the log
@@ -78,8 +78,10 @@ def _url_of(remote: Remote, bot_id: str) -> str:
 
 
 def _ask_bot(match: Match, request: Request, bot: str, secrets: tuple[str, ...]) -> tuple[Json, Json, str]:
-    """Ask the bot at a URL, or start the bot in a file and ask it. Return an object with its URL and the question, an
-    object with its answer, and the relevant output of a started bot."""
+    """Ask the bot at a URL, or start the bot in a file and ask it.
+
+    Return an object with the URL and the question, an object with the answer, and the relevant output of a started bot.
+    """
     with usage_errors():
         (entrant,) = matches.parse_entrants([bot])
         with bot_files.run_bots([entrant], secrets) as running:

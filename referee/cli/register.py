@@ -148,7 +148,7 @@ def _finding(finding: Json) -> list[str]:
 
 
 def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
-    """Return the caller's bot with this name, or None if there is none or it is retired.
+    """Return the caller's bot with this name, or None if there is no such bot or it is retired.
 
     Raise ``RequestRefused`` if the bot has another URL.
     """
@@ -201,7 +201,10 @@ def _write(file: Path, secret: str) -> None:
 
 
 def _wait_for_check(remote: Remote, bot: Json) -> Json:
-    """Request a check, wait for its end, and return the bot with its ``certificate``, which may be None."""
+    """Request a check, wait for its end, and return the bot with its ``certificate``, which may be None.
+
+    Raise ``RefereeError`` if the check takes longer than ``CHECK_TIMEOUT_S`` seconds.
+    """
     path = f"/bots/{bot['id']}"
     note("the service checks the bot …")
     end = time.monotonic() + CHECK_TIMEOUT_S
@@ -236,7 +239,10 @@ def _certificate(remote: Remote, path: str) -> Json | None:
 
 
 def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
-    """Play an unrated match against house bots with the smallest number of seats, and return it."""
+    """Play an unrated match with the smallest number of seats against house bots, and return the match.
+
+    Raise ``RequestRefused`` for an unknown game and ``RefereeError`` if there are too few house bots.
+    """
     known = {listed["name"]: listed for listed in remote.api.items("/games")}
     if game not in known:
         raise RequestRefused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")

@@ -28,7 +28,7 @@ class NotReplayable(RefereeError):
 
 
 class RecordedDecision(NamedTuple):
-    """Identify a decision by its number in the log, or if there is a ``seat``, by the number of the seat's question."""
+    """Identify a decision by its number in the log or, with a ``seat``, by the number of the question to this seat."""
 
     seat: Seat | None
     number: int
@@ -60,7 +60,7 @@ class RecordedMatch:
     @classmethod
     def read(cls, remote: Remote, source: str) -> Self:
         """Read a log from a file or URL, or from the service if ``source`` is the id of a match. Raise
-        ``NotReplayable`` if the log is not valid or not revealed, and any error of reading."""
+        ``NotReplayable`` if the log is not valid or not revealed. Errors of reading it pass through."""
         if ID.fullmatch(source):
             lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
         else:
@@ -76,7 +76,7 @@ class RecordedMatch:
         return cls({name: rows[0][name] for name in HEADER_MEMBERS}, rows)
 
     def replay_to(self, n: int, header: Json | None = None) -> Match:
-        """Return the match in its state at decision point ``n``, with ``header`` in place of its own if given.
+        """Return the match in its state at decision point ``n``. If ``header`` is given, it replaces that of the log.
 
         Later random outcomes follow from the revealed seed. Raise ``BadOption`` if nobody was asked at ``n``.
         """

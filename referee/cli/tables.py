@@ -50,7 +50,8 @@ def standings(
 ) -> TextTable:
     """Return a table of a tournament's standings, with the tie-breaks of its format in the order in which they decide.
 
-    ``ratings``, by bot id, add a column; ``error_bars`` adds the points per match with their 95 % interval.
+    ``ratings``, keyed by bot id, fills an additional column. ``error_bars`` adds the points per match with their 95 %
+    interval.
     """
     names = [rule["name"] for rule in rows[0]["tie_breaks"] if rule["name"] not in OWN_COLUMN] if rows else []
     heads = ["rank", "bot", "matches", "points", *(name.replace("_", " ") for name in names), "wins", "returns"]
@@ -70,7 +71,7 @@ def ladder(title: str, rows: Sequence[Json]) -> TextTable:
 
 
 def number(value: Any) -> str:
-    """Return ``value`` as text, floats with at most two decimals and no trailing zeros, or a dash for None."""
+    """Return ``value`` as text: None as a dash, and a float with at most two decimals and no trailing zeros."""
     if value is None:
         return "-"
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

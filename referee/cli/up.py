@@ -85,7 +85,7 @@ def describe_addresses(url: str) -> str:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a listening socket on ``port``, or if it is None, on the default port or the next free one.
+    """Return a listening socket on ``port`` or, if that is None, on the first free port from ``DEFAULT_PORT`` on.
 
     The API inherits the socket, so that no other process can take the port in between. Raise ``click.UsageError`` if no
     port can be used.

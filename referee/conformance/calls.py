@@ -107,8 +107,8 @@ class CallChannel:
     async def send(self, call: Call, deadline_ms: int, caller: BotCaller | None = None) -> Reply:
         """Make the call and return the reply. The default caller is the main connection.
 
-        Raise ``BotUnreachable`` after ``MAX_UNREACHABLE_CALLS`` calls that did not reach the bot, ``SecretRequired`` if
-        the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
+        Raise ``BotUnreachable`` after ``MAX_UNREACHABLE_CALLS`` calls in a row that did not reach the bot,
+        ``SecretRequired`` if the bot refuses unsigned calls, and ``Unavailable`` if this host cannot make calls.
         """
         caller = caller or self.main
         if call.method == "GET":
@@ -153,7 +153,7 @@ class CallChannel:
         return call.curl(url, self.now())
 
     def latency(self) -> dict[str, Json]:
-        """Return percentiles in ms by part of a call. ``resolve`` and ``connect`` count only calls that dialled."""
+        """Return percentiles in ms, keyed by part of a call. ``resolve`` and ``connect`` cover only new connections."""
         parts: dict[str, list[float]] = {part: [] for part in PARTS}
         for reply in self._replies:
             timing = reply.timing

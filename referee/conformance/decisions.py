@@ -95,7 +95,7 @@ class _Game:
             if self._is_over or (share <= 0 and not seldom):
                 return
             share -= 1
-            # Each question gets another match id, because the questions of one match would be out of order.
+            # Each question gets a different match id, because in one match these questions would be out of order.
             await self._ask_question(found.pop(0).with_match_id(check.new_match_id()))
 
     async def _ask_question(self, asked: ProbeQuestion) -> messages.Decision:

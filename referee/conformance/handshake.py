@@ -93,7 +93,7 @@ def _manifest_call(check: CheckContext) -> Call:
 
 
 def _is_reachable(check: CheckContext, call: Call, first: Reply) -> bool:
-    """Judge the reply to the first call. Return whether it reached the bot."""
+    """Judge the reply to the first call. Return whether the call reached the bot."""
     if first.fault in UNREACHABLE_FAULTS or (first.fault == "deadline" and not first.sent):
         check.note_reply("reachable", call, first)
         return False
@@ -135,7 +135,7 @@ async def _run_opening(check: CheckContext) -> None:
 async def _run_opening_step_3(
     check: CheckContext, group_id: str, committed: str, hashes: Sequence[str], nonce: str
 ) -> None:
-    """Send step 3 correctly, then with another nonce in place of the bot's own."""
+    """Send step 3 correctly, then with a different nonce in place of the bot's own."""
     third = messages.group_start_body(group_id, committed, hashes, [nonce, ""])
     accepted, call = await _check_opening_step(check, "nonce_accepted", third, f"{group_id}_start_3")
     if accepted is False:

@@ -42,7 +42,7 @@ class MatchTerms:
 
 @dataclass(frozen=True, slots=True)
 class ProbeQuestion:
-    """Hold a question with its position, and judge the answer with it."""
+    """Hold a question and its position, and use the position to judge the answer."""
 
     scenario: MatchTerms
     kind: str  # the phase and the types of legal actions
@@ -74,7 +74,7 @@ class ProbeQuestion:
         return replace(decision, action=action)
 
     def with_match_id(self, match_id: str, **changes: Json) -> "ProbeQuestion":
-        """Return the question with another match id and with these ``changes`` to the members of its body."""
+        """Return the question with a new match id and with these ``changes`` to the members of its body."""
         asked: Json = orjson.loads(self.body)
         id = messages.decision_id(match_id, self.seat, asked["decision"]["question"])
         asked |= changes
@@ -83,7 +83,7 @@ class ProbeQuestion:
         return replace(self, id=id, body=messages.encode_json(asked))
 
     def with_unknown_members(self, match_id: str) -> "ProbeQuestion":
-        """Return the question with another match id and an unknown member in every object of its body."""
+        """Return the question with a new match id and an unknown member in every object of its body."""
         known = self.with_match_id(match_id)
         return replace(known, body=messages.encode_json(add_unknown_members(orjson.loads(known.body))))
 

@@ -81,8 +81,10 @@ class ConformanceReport:
 
     @property
     def passed(self) -> dict[str, int]:
-        """Return the games to certify, with their rules versions: fully tested games without a failure. Return an empty
-        dict if a rule failed that concerns all games."""
+        """Return the rules version of each game to certify, keyed by game: those fully tested without a failure.
+
+        Return an empty dict if a rule failed that concerns all games.
+        """
         wrong = {
             finding.where.partition(",")[0] if finding.id in GAME_RULES else "" for finding in self.findings_of("fail")
         }
@@ -110,7 +112,7 @@ class FindingCollector:
         self._skipped: dict[str, str] = {}
 
     def record_pass(self, rule: str) -> None:
-        """Note that the bot kept this rule once."""
+        """Note that the bot kept this rule in one case."""
         self._kept[rule] = None
 
     def record_violation(self, rule: str, came: str, *, where: str = "", fault: str = "", curl: str = "") -> None:

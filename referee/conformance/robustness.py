@@ -41,7 +41,7 @@ async def check_robustness(check: CheckContext) -> None:
 
 
 async def _send_twice(check: CheckContext) -> None:
-    """Repeat the questions with the most legal actions, because there a bot is unlikely to answer alike by chance."""
+    """Repeat the questions with the most legal actions, which a bot is least likely to answer alike by chance."""
     widest = sorted(check.answered, key=lambda question: -len(question.legal_actions))[:MAX_RESENT]
     for question in (asked.with_match_id(check.new_match_id()) for asked in widest):
         reply, first = await check.ask_and_judge(question)

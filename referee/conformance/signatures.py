@@ -1,4 +1,4 @@
-"""Check that the bot refuses calls with a wrong, an expired or no signature."""
+"""Check that the bot refuses calls whose signature is wrong, expired or missing."""
 
 import base64
 from dataclasses import replace

@@ -25,7 +25,7 @@ Member = TypeVar("Member", bound=StrEnum)
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """Store times in UTC on both databases and read them as aware datetimes. Refuse naive times."""
+    """Store times in UTC on both kinds of database and read them as aware datetimes. Refuse naive times."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

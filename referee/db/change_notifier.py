@@ -1,4 +1,4 @@
-"""Notify readers that the database has changed, through a Redis stream.
+"""Notify readers through a Redis stream that the database has changed.
 
 A notification carries no content: it only means that reading the database now is worthwhile. It may be lost,
 duplicated or late. Without Redis, readers poll the database.
@@ -23,7 +23,7 @@ BLOCK_S: Final = 5.0
 
 
 def connect(redis_url: str) -> Redis:
-    """Return a client whose timeouts allow a blocking read of ``BLOCK_S``."""
+    """Return a client whose timeouts allow a blocking read of ``BLOCK_S`` seconds."""
     return Redis.from_url(redis_url, socket_connect_timeout=2.0, socket_timeout=BLOCK_S + 2.0)
 
 
@@ -60,7 +60,7 @@ class ChangeNotifier:
 
 
 def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event) -> None:
-    """Call ``on_change`` for each new notification until ``stopped`` is set. Reconnect when Redis was unavailable."""
+    """Call ``on_change`` for each new notification until ``stopped`` is set. Reconnect after an outage of Redis."""
     last = "$"
     while not stopped.is_set():
         try:

@@ -12,14 +12,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Provide both times. Tests pass a fake clock."""
+    """Provide wall-clock time and time since boot. Tests pass a fake clock."""
 
     def utc_now(self) -> datetime:
         """Return the date and time in UTC."""
         ...
 
     def boot(self) -> tuple[str, float]:
-        """Return the id of the current boot and the seconds since it, including time suspended."""
+        """Return the id of the current boot and the seconds since then, including time in suspension."""
         ...
 
 

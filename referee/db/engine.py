@@ -74,7 +74,7 @@ class Database:
 
     @contextmanager
     def write(self, *, durable: bool = True, idle_s: float | None = None) -> Iterator[Session]:
-        """Open a transaction: commit it at the end of the block, roll it back when the block raises.
+        """Open a transaction. Commit it at the end of the block, or roll it back if the block raises.
 
         A commit survives the crash of any process, including PostgreSQL's own. On SQLite, a power cut may undo a commit
         with ``durable=False``: use this for data that can be requested again. ``idle_s`` replaces the limit
@@ -100,7 +100,7 @@ class Database:
 
     @contextmanager
     def migration_connection(self) -> Iterator[Connection]:
-        """Open a connection for migrations, with one transaction, no other writers and foreign keys not enforced."""
+        """Open a connection for migrations: one transaction without other writers, with foreign keys not enforced."""
         engine = self._engine.execution_options(referee_access="durable")
         if self.is_sqlite:
             _make_private_file(Path(str(self.url.database)))
@@ -143,9 +143,9 @@ class Database:
 
 
 class KeptConnection:
-    """Keep one connection for many transactions of one thread. After an error, open another.
+    """Keep one connection for many transactions of one thread. After an error, open a new one.
 
-    Taking a connection from the pool, testing it and setting it up costs ten times an empty transaction.
+    Taking a connection from the pool, testing it and setting it up costs ten times as much as an empty transaction.
     """
 
     def __init__(self, database: Database) -> None:
@@ -160,7 +160,7 @@ class KeptConnection:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Open a transaction that only reads. On PostgreSQL each of its statements sees what is committed by then."""
+        """Open a transaction that only reads. On PostgreSQL each statement sees all earlier commits."""
         with self._session("read") as session:
             yield session
 
@@ -208,10 +208,10 @@ def current_time(session: Session) -> Any:
 
 
 def lease_now(session: Session) -> tuple[str, float]:
-    """Return the time by which leases are set and expire, as (boot id, seconds).
+    """Return the current time of the clock that leases use, as (boot id, seconds).
 
-    On SQLite, this is the time since the host booted. On PostgreSQL, it is the time of the server, which is the same
-    for all hosts, with the boot id "".
+    On SQLite, this is the time since the host booted. On PostgreSQL, it is the time of the database server, which is
+    the same for all hosts; the boot id is then "".
     """
     database = get_database(session)
     if database.is_sqlite:
@@ -224,7 +224,10 @@ def get_database(session: Session) -> Database:
 
 
 def take_advisory_lock(session: Session, name: str) -> None:
-    """Take the advisory lock ``name`` until the transaction ends. Do nothing on SQLite, where writers take turns."""
+    """Take the advisory lock ``name`` and hold it until the transaction ends.
+
+    Do nothing on SQLite, where writers take turns.
+    """
     if not get_database(session).is_sqlite:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:what, 0))"), {"what": name})
 
@@ -268,7 +271,7 @@ def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
 
 
 def _make_private_file(path: Path) -> None:
-    """Create the file, unless it exists, so that only its owner can read it. SQLite gives its log the same mode."""
+    """Create the file, unless it exists, so that only its owner can read it. SQLite gives the WAL the same mode."""
     with suppress(FileExistsError):  # do not open an existing file: closing it would release SQLite's locks
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
@@ -294,7 +297,7 @@ def _read_only_engine(url: URL) -> Engine:
 
 
 class _WriterLock:
-    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and starved writers for seconds."""
+    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and can starve writers for seconds."""
 
     def __init__(self, path: Path, wait_s: float) -> None:
         self._path = path

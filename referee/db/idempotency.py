@@ -30,7 +30,7 @@ class Idempotency(Base):
 
 
 class IdempotencyMismatch(Conflict):
-    """Report that the key was used before with another request."""
+    """Report that the key was used before with a different request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class StoredResponse:
 
 
 def begin(session: Session, account_id: str, key: str, body_hash: str) -> StoredResponse | None:
-    """Return the stored response, or None for a new request. Then call ``finish`` in the same transaction.
+    """Return the stored response, or None for a new request, in which case call ``finish`` in the same transaction.
 
-    Of two concurrent requests with one key, the second waits here until the first is committed. Raise
-    ``IdempotencyMismatch`` if the key was used with another request.
+    Of two concurrent requests with the same key, the second waits here until the first is committed. Raise
+    ``IdempotencyMismatch`` if the key was used with a different request, and ``Conflict`` if its response is missing.
     """
     moment = current_time(session)
     stale = Idempotency.created_at < moment - RETENTION
@@ -63,7 +63,7 @@ def begin(session: Session, account_id: str, key: str, body_hash: str) -> Stored
 
 
 def finish(session: Session, account_id: str, key: str, status: int, body: bytes) -> None:
-    """Store the response, which repetitions of the request will get."""
+    """Store the response, which repetitions of the request will receive."""
     is_this_request = (Idempotency.account_id == account_id, Idempotency.key == key)
     session.execute(update(Idempotency).where(*is_this_request).values(status=status, body=body))
 

@@ -94,13 +94,16 @@ class Leases(Generic[Row]):
         return and_(self._state == self._claimed, ~is_lease_expired(self._columns, boot, seconds))
 
     def fence(self, key: Any, epoch: Any) -> ColumnElement[bool]:
-        """Return the condition for a row whose claim has this epoch and is valid. Both may be SQL parameters."""
+        """Return the condition for a row whose claim has this epoch and is valid.
+
+        Key and epoch may be SQL parameters.
+        """
         return and_(self._key == key, self._epoch == epoch, self._state == self._claimed)
 
     # -- claiming --
 
     def claim(self, session: Session, candidates: Select[str]) -> list[Row]:
-        """Claim the claimable rows of ``candidates``, a query for keys, that no other transaction has locked.
+        """Claim those rows of ``candidates``, a query for keys, that are claimable and not locked elsewhere.
 
         Return the claimed rows, reread, in the order of the query.
         """
@@ -117,9 +120,10 @@ class Leases(Generic[Row]):
     def claim_keys(
         self, session: Session, keys: Sequence[str], boot: str, seconds: float, **values: Any
     ) -> dict[str, int]:
-        """Claim the claimable ones of these rows, set ``values`` in them, and return their epochs by key.
+        """Claim those of these rows that are claimable, and set ``values`` in them.
 
-        This waits for locked rows. Lock the rows first if others may claim them at the same moment.
+        Return the epochs of the claims, keyed by the keys of the rows. This waits for locked rows. Lock the rows first
+        if others may claim them at the same moment.
         """
         if not keys:
             return {}
@@ -150,7 +154,10 @@ class Leases(Generic[Row]):
         return ours
 
     def lock_valid_claims(self, session: Session, claims: Iterable[Fence]) -> set[str]:
-        """Lock the rows of the claims that are still valid until the transaction ends. Return their keys."""
+        """Lock, until the transaction ends, the rows of the claims that are still valid.
+
+        Return the keys of these rows.
+        """
         wanted = list(claims)
         if not wanted:
             return set()
@@ -159,7 +166,7 @@ class Leases(Generic[Row]):
         return set(session.scalars(query.with_for_update()))
 
     def release(self, session: Session, claims: Iterable[Fence], **values: Any) -> int:
-        """Make the rows of these claims due immediately, set ``values`` in them, and return their number.
+        """Make the rows of these claims due immediately, and set ``values`` in them. Return the number of rows.
 
         Released claims do not count as lost. Claims that are no longer valid are ignored.
         """

@@ -19,8 +19,8 @@ _FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGU
 
 _NO_FILLERS: Final = dict.fromkeys(map(ord, _FILLERS))  # old names may contain fillers, which were not always refused
 
-# Case-folded letters that are easily mistaken for others, with these others. They extend Unicode's table of confusable
-# characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
+# Case-folded letters that are easily mistaken for other letters, mapped to those letters. They extend Unicode's table
+# of confusable characters and merge more: small letters whose capitals look alike, 5 with s, j with i.
 _LOOKALIKES: Final = str.maketrans(
     {
         **dict(zip("авекмнорстухѕіјԛԝһԁъьзбчгп", "abekmhopctyxsijqwhdbb36yrn", strict=True)),  # Cyrillic
@@ -72,7 +72,7 @@ def name_key(name: str) -> str:
 
 
 def spare_key(key: str, id: str) -> str:
-    """Return a key for a row that leaves its name to others. No name has such a key, since it contains a space."""
+    """Return a key for a row that gives up its name. No name has such a key, since it contains a space."""
     return f"{key[:MAX_SPARE_LENGTH]} {id}"
 
 
@@ -99,13 +99,13 @@ def _reads_as_latin(name: str) -> bool:
 
 @cache
 def _capitals() -> dict[int, str]:
-    """Return the Latin letters that capitals of other alphabets look like."""
+    """Return the Latin letters that capitals of other alphabets look like, keyed by code point."""
     return {point: shape for point, shape in _latin_shapes().items() if chr(point).casefold() != chr(point)}
 
 
 @cache
 def _latin_shapes() -> dict[int, str]:
-    """Return the Latin letters that letters of other alphabets look like, small ones and capitals."""
+    """Return the Latin letters that small letters and capitals of other alphabets look like, keyed by code point."""
     return {
         ord(sign): shape
         for sign, shape in _prototypes().items()
@@ -115,14 +115,14 @@ def _latin_shapes() -> dict[int, str]:
 
 @cache
 def _confusables() -> dict[int, str]:
-    """Return the look-alike of each letter outside ASCII in Unicode's table; our own table takes precedence."""
+    """Return look-alikes, keyed by code point: those of letters outside ASCII in Unicode's table, and our own."""
     shapes = {ord(sign): _remove_accents(shape.casefold()) for sign, shape in _prototypes().items()}
     return shapes | _LOOKALIKES
 
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """Return the one or few characters that each letter or digit outside ASCII looks like, according to Unicode.
+    """Return the characters that each letter or digit outside ASCII looks like, keyed by that letter or digit.
 
     The library's own functions only report whether a text is suspicious, so only its table is used. The table has each
     pair in both directions. A character with one partner is the variant, unless its partner has no other one either.

@@ -1,6 +1,6 @@
-"""Statements that run for every decision or match: compiled once, then executed on the driver's cursor.
+"""Execute the statements of every decision and match on the driver's cursor, after compiling them once.
 
-The effect is the same as without it, but SQLAlchemy's work for one execution costs ten times as much as SQLite's.
+The effect is that of ``Session.execute``, which would cost ten times as much as SQLite's own work.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class _Compiled(NamedTuple):
 class Prepared:
     """Execute one statement, compiled once for each kind of database.
 
-    Every value is a named ``bindparam`` or a constant of the statement; an ``Insert`` names its columns by
+    Every value is a named ``bindparam`` or a constant of the statement; an ``Insert`` names its columns through
     ``values``. Defaults of columns that Python computes and expanding parameters are refused with ``ValueError``.
     Pending changes of the session are not flushed first. Errors are those of SQLAlchemy.
     """
@@ -76,7 +76,7 @@ class Prepared:
         return self._run(session, batch, lambda _, cursor: cursor.rowcount)
 
     def execute_all(self, session: Session, batch: Sequence[Values]) -> None:
-        """Execute the statement for each of ``batch``, the fastest way that the driver has."""
+        """Execute the statement for each of ``batch`` in the fastest way that the driver offers."""
         if len(batch) < 2:
             self.execute_each(session, batch)
             return

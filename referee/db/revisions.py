@@ -22,7 +22,7 @@ class WrongSchema(RefereeError):
 
 
 class MatchesInProgress(RefereeError):
-    """Report that an upgrade requires that no match is in progress. The message says what to do."""
+    """Report that matches are in progress, which prevents an upgrade. The message says what to do."""
 
     def __init__(self, count: int) -> None:
         matches = "1 match is" if count == 1 else f"{count} matches are"
@@ -112,5 +112,5 @@ def required_revision() -> str:
 
 
 def _known_revisions(migrations: Path) -> list[str]:
-    # Read from file names: every process needs this at startup, and importing Alembic takes a third of a second.
+    # Read it from file names: every process needs this at startup, and importing Alembic takes a third of a second.
     return sorted(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*.py"))

@@ -35,7 +35,7 @@ def seal(plain: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> 
 
 
 def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> bytes:
-    """Return the bytes that were sealed in ``context`` with any master key of the ring. Raise ``CannotUnseal``."""
+    """Return the bytes that were sealed in ``context`` with any master key of the ring, or raise ``CannotUnseal``."""
     ciphers = dict(_derive(master_key) for master_key in key_ring)
     cipher = ciphers.get(sealed[len(_FORMAT) : _HEAD_BYTES])
     if not sealed.startswith(_FORMAT) or cipher is None:

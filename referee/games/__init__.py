@@ -20,7 +20,7 @@ GAMES: tuple[type[State], ...] = tuple(sorted({*_find_games()}, key=lambda game:
 
 
 def catalogue() -> dict[str, type[State]]:
-    """Return all games by name."""
+    """Return all games, keyed by name."""
     return {game.name: game for game in GAMES}
 
 

@@ -25,7 +25,7 @@ class Option:
     choices: tuple[str, ...] = ()
 
     def check(self, value: Any) -> None:
-        """Raise ``BadOption`` unless ``value`` is of this option's type and within its bounds."""
+        """Raise ``BadOption`` unless ``value`` has this option's type and is within its bounds or among its choices."""
         match self.kind:
             case "bool":
                 fits, wanted = isinstance(value, bool), "true or false"

@@ -21,7 +21,7 @@ HIGH_CARD, PAIR, TWO_PAIR, THREE, STRAIGHT, FLUSH, FULL_HOUSE, FOUR, STRAIGHT_FL
 
 
 def rank(cards: Iterable[str]) -> Rank:
-    """Return the rank of the best five-card hand in five to seven different cards. Hands with equal ranks tie."""
+    """Return the rank of the best five-card hand among five to seven different cards. Hands with equal ranks tie."""
     total = sum(map(_CODE.__getitem__, cards), _START)
     if total & _FIVE_OF_A_SUIT:
         return _flush(total, cards)
@@ -43,7 +43,7 @@ _CODE = {card: (1 << 3 * RANKS.index(card[0])) + (1 << _SUITS_FROM + 4 * SUITS.i
 
 
 class _RankCache(dict[int, Rank]):
-    """Cache hand ranks by the rank part of a sum: at most 49,205 for seven cards."""
+    """Cache hand ranks, keyed by the rank part of a sum: at most 49,205 entries for seven cards."""
 
     def __missing__(self, counts: int) -> Rank:
         self[counts] = rank = _rank_without_flush(counts)

@@ -300,7 +300,10 @@ class PoolNap(State):
         return [[other, bidder, min(self.bid, self.chips[other])] for other in others]
 
     def _payments_by(self, bidder: Seat, others: list[Seat]) -> list[list[int]]:
-        """Return [payer, payee, chips] lists. The bidder pays what it owes or has, chip by chip clockwise (PN-14)."""
+        """Return [payer, payee, chips] lists.
+
+        The bidder pays chip by chip clockwise, as far as its chips last (PN-14).
+        """
         each, first = divmod(min(self.bid * len(others), self.chips[bidder]), len(others))
         return [[bidder, other, each + (i < first)] for i, other in enumerate(others)]
 
@@ -346,7 +349,7 @@ class PoolNap(State):
         return [chips - self.options["start_chips"] for chips in self.chips]
 
     def placements(self) -> list[int]:
-        """Rank seats still in by chips, then those that are out, latest first (PN-16)."""
+        """Rank the seats that are still in by chips, then those that are out, the last to go out first (PN-16)."""
         return rank_seats(
             [(1, self.chips[seat]) if out is None else (0, out) for seat, out in enumerate(self.out_round)]
         )

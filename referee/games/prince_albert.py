@@ -372,7 +372,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         self._close_round(winners[0])  # PA-21
 
     def _gain(self, seat: Seat, winners: list[Seat]) -> int:
-        """Return the gain of a claim. A tie for the win is a push or a loss; a fold loses (PA-18, PA-20, PA-32)."""
+        """Return the gain of the seat. A tied claim is a push or a loss; a fold loses a claim (PA-18, PA-20, PA-32)."""
         claimed = seat in self.low_bidders or self.all_in[seat]
         if not claimed:
             return self.bonus if seat in winners else 0  # PA-11
@@ -409,7 +409,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return self.points[:]
 
     def returns(self) -> list[int]:
-        """Return the points or, if chips decide the ranks, the gain in chips plus the value of the points (PA-41)."""
+        """Return each seat's points or, if chips decide, its gain in chips plus the value of its points (PA-41)."""
         if self.options["rank_by"] == "points":
             return self.points[:]
         start, worth = self.options["stack"], self.options["point_value"]

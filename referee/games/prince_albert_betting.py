@@ -15,7 +15,7 @@ WAGER: dict[str, Json] = {kind: {"type": kind} for kind in ("check", "call", "be
 
 @dataclass
 class Betting(State):
-    """Represent the part of a position that concerns cash. It is empty without the option."""
+    """Represent the part of a position that concerns betting. It is used only with the option ``cash``."""
 
     chips: list[int] = field(default_factory=list)
     folded: list[bool] = field(default_factory=list)
@@ -129,7 +129,10 @@ class Betting(State):
         return paid
 
     def pay_pots(self, order: Sequence[Seat], ranks: Mapping[Seat, Rank]) -> None:
-        """Pay each layer of the pot to the best shown hands of its contributors (PA-34). Odd chips follow ``order``."""
+        """Pay each layer of the pot to the best shown hands of its contributors (PA-34).
+
+        Odd chips go round in ``order``.
+        """
         for chips, rivals in layers(self.paid, self.seats_in()):
             shown = [seat for seat in rivals if seat in ranks]
             best = max((ranks[seat] for seat in shown), default=None)
@@ -142,7 +145,7 @@ class Betting(State):
 
 
 def layers(paid: Sequence[int], seats_in: Sequence[Seat]) -> list[tuple[int, list[Seat]]]:
-    """Return the layers of the pot, lowest first: the chips, and the seats still in that paid for the whole layer."""
+    """Return the layers of the pot, lowest first, each with its chips and the seats still in that paid for it."""
     tops = sorted({paid[seat] for seat in seats_in} - {0})
     return [
         (

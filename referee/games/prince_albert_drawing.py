@@ -53,7 +53,7 @@ class Drawing(State):
         self.draw_out, self.turned_up = [False] * self.players, [False] * self.players
 
     def deal(self, deck: list[str], order: Sequence[Seat]) -> None:
-        """Deal one card at a time in the order of seats ``order``, five times round (PA-02)."""
+        """Deal five cards to each seat, one at a time, to the seats in this ``order`` (PA-02)."""
         seats = self.players
         self.emit("deck", cards=deck)
         self.deck = deck[HAND * seats :]

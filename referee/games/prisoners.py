@@ -140,7 +140,7 @@ class Prisoners(State):
     # -- a prisoner, from turning to settling --
 
     def _go_on(self) -> None:
-        """Turn prisoners up until a seat must decide about a prisoner, or the deal is over."""
+        """Turn up prisoners until a seat must decide about one. Close the deal when the pile is empty."""
         while self.pile:
             self._turn()
             if self.queue:
@@ -183,7 +183,7 @@ class Prisoners(State):
         self.emit("claim", deal=self.deal, seat=seat, jokers=jokers)
 
     def _offer(self) -> None:
-        """Give the prisoner to a seat that earned a joker, or open the auction."""
+        """Give the prisoner to a seat that is owed a joker, auction it, or leave it without a winner (PR-08)."""
         if self._is_joker() and self.claims:
             self._settle_prisoner(self.claims.pop(0), "claim")
         elif any(self.hands):
@@ -377,17 +377,20 @@ class Prisoners(State):
 
 
 def bid_cards(decks: int) -> list[str]:
-    """Return all bid cards in canonical order; with two decks, each card twice in a row."""
+    """Return all bid cards in canonical order. With two decks, each card occurs twice in a row."""
     return [card for card in BID_CARDS for _ in range(decks)]
 
 
 def prisoners(decks: int) -> list[str]:
-    """Return all prisoners in canonical order; with two decks, each twice in a row. Number the jokers consecutively."""
+    """Return all prisoners in canonical order.
+
+    With two decks, each occurs twice in a row, but jokers have different numbers.
+    """
     jokers = [f"{JOKER}{number}" for number in range(1, JOKERS * decks + 1)]
     return [card for card in COURT_CARDS for _ in range(decks)] + jokers
 
 
 def aces_to_play(hand: list[str], suit: str) -> list[str]:
-    """Return the aces, one per suit, that the hand must play at the first joker, which has this suit; [] if none."""
+    """Return the aces, one per suit, that the hand must play at the first joker, which has this suit; may be empty."""
     aces = in_order({card for card in hand if card[0] == ACE})
     return aces if claims_earned(aces, suit) else []  # PR-13, PR-14

@@ -19,7 +19,7 @@ ACE = "A"
 
 
 def total(cards: Sequence[str], suit: str) -> int:
-    """Return the total of these cards as a bid on a prisoner of this suit; 0 if they are not a bid."""
+    """Return the total of these cards as a bid on a prisoner of this suit, or 0 if they are not a bid."""
     if len({*cards}) < len(cards):  # PR-10
         return 0
     suits, ranks = {card[1] for card in cards}, {card[0] for card in cards}
@@ -90,7 +90,7 @@ def bids_within(hand: tuple[str, ...], suit: str, to_beat: int) -> list[Json]:
 
 
 def best_total(hand: tuple[str, ...], suit: str) -> int:
-    """Return the total of the best bid of this hand; 0 if it has none."""
+    """Return the total of the best bid of this hand, or 0 if it has none."""
     places = places_within(hand, suit)
     return BOOKS[suit].totals[places[-1]] if places else 0
 
@@ -104,7 +104,7 @@ BYTES = len(BID_CARDS) // 8
 # Cache results, because the same hand is looked up many times while a prisoner is up for bids.
 @lru_cache(maxsize=2048)
 def places_within(hand: tuple[str, ...], suit: str) -> tuple[int, ...]:
-    """Return the indexes of all bids with cards of this hand in the book of this suit, ascending."""
+    """Return, in ascending order, the indexes in the book of this suit of all bids with cards of this hand."""
     names = sum(map(BIT.__getitem__, {*hand}))  # equal cards of two decks count once
     sets = chain.from_iterable(map(getitem, _SET_PLACES[suit], names.to_bytes(BYTES, "little")))
     return tuple(sorted([*_suit_places(names & SUIT_BITS[suit], suit), *sets]))
@@ -118,7 +118,7 @@ def _suit_places(names: int, suit: str) -> tuple[int, ...]:
 
 
 def _set_places(suit: str, byte: int) -> list[list[int]]:
-    """Return the indexes of pairs, threes and fours of the two ranks of this byte, by the value of the byte."""
+    """Return, for each value of this byte, the indexes of the pairs, threes and fours that its cards contain."""
     bits = {cards: sum(BIT[card] for card in cards) >> 8 * byte & 255 for cards in SETS}
     held = [(BOOKS[suit].places[cards], own) for cards, own in bits.items() if own]
     return [[place for place, own in held if own & names == own] for names in range(256)]

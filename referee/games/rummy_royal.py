@@ -31,7 +31,7 @@ CHOICES: list[Json] = [{"type": "keep"}, {"type": "sell"}, {"type": "swap"}]
 PASS: Json = {"type": "pass"}
 BIDS: list[Json] = [{"type": "bid", "amount": amount} for amount in range(MOST_BID + 1)]
 LEADS: dict[str, Json] = {card: {"type": "lead", "card": card} for card in DECK}
-# Entries for played cards, by seat and card; also created once.
+# Entries for played cards, indexed by seat and card, which are also created only once.
 LAID: list[dict[str, Json]] = [{card: {"seat": seat, "card": card} for card in DECK} for seat in range(MOST_SEATS)]
 
 
@@ -220,7 +220,10 @@ class RummyRoyal(State):
     # -- the auction --
 
     def _auction(self, first: Seat) -> None:
-        """Ask the next seat that can bid, from ``first`` clockwise. Others pass for good (RR-10, RR-13)."""
+        """Ask the next seat that can bid, from ``first`` clockwise.
+
+        Seats that cannot bid pass for good (RR-10, RR-13).
+        """
         for seat in self.seats_from(first):
             if seat in (self.dealer, self.bidder) or seat in self.passed:
                 continue

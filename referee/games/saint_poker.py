@@ -195,13 +195,13 @@ class SaintPoker(State):
             self._end()
         else:
             self.phase, self.lap = "pickup", 1
-            # A seat may take any card there, also its own and those that others put in the river (SP-09).
+            # A seat may take any card there, including its own and those that others put in the river (SP-09).
             self.takeable = in_order(river + [card for own in self.revealed for card in own])
             self.unordered = groups[::-1]
             self._order_pickup()
 
     def _order_pickup(self) -> None:
-        """Order seats from the worst rank. Request a draw for every tied group, also of the winners (SP-10)."""
+        """Order seats from the worst rank. Request a draw for every tied group, even the winners (SP-10)."""
         while self.unordered:
             if len(self.unordered[0]) > 1:
                 self.ask_draw("pickup_order", self.unordered[0], ordered=True)

@@ -143,7 +143,10 @@ class State:
 
     @classmethod
     def complete_options(cls, players: int, given: Mapping[str, Any]) -> Json:
-        """Return all options with values; raise ``BadOption``. Override this to check options against each other."""
+        """Return all options with given or default values.
+
+        Raise ``BadOption`` for invalid ones. Override this to check options against each other.
+        """
         return complete(cls.option_specs, given)
 
     def chance(self) -> Json | None:
@@ -213,8 +216,8 @@ class State:
     def clone(self) -> Self:
         """Return a copy that shares nothing mutable with this position.
 
-        Copy lists, the lists in them, objects and sets; all items of a list must have one type. Share deeper values,
-        such as objects in a list, which are never modified.
+        Copy lists, the lists in them, objects and sets; all items of a list must have the same type. Share deeper
+        values, such as objects in a list, which are never modified.
         """
         clone = object.__new__(type(self))
         copied = clone.__dict__ = self.__dict__.copy()
@@ -285,7 +288,7 @@ def hide_cards(cards: Sequence[str]) -> list[str]:
 
 
 def rank_seats(strengths: Sequence[Any]) -> list[int]:
-    """Return placements by seat: 1 + the number of seats with a strictly greater strength."""
+    """Return the placement of each seat: 1 + the number of seats with a strictly greater strength."""
     return [1 + sum(other > own for other in strengths) for own in strengths]
 
 

@@ -30,11 +30,12 @@ def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, 
 class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is untyped
     """Represent a match. Agents are ``seat_0`` …; an action is an index into the legal actions.
 
-    An observation is a dictionary with the ``action_mask``, which marks legal indices, and with ``observe`` "vector"
-    the array "observation", with "dictionary" the parts of ``Encoder`` by name. ``infos`` of the acting agent has its
-    observation and legal actions as on the rules page. With ``reward`` "returns", the rewards are the returns of the
-    match, at its end. With "scores", each change of the agent's score is a reward. Seats that decide concurrently act
-    in turn and do not see each other's choices. ``step`` raises ``IllegalAction`` for an invalid index.
+    An observation is a dictionary. Its ``action_mask`` marks legal indices. If ``observe`` is "vector", it also has the
+    array "observation"; if ``observe`` is "dictionary", the parts of ``Encoder``, keyed by name. ``infos`` of the
+    acting agent has its observation and legal actions as on the rules page. With ``reward`` "returns", the rewards are
+    the returns of the match, given at its end. With "scores", each change of the agent's score is a reward. Seats that
+    decide concurrently act in turn and do not see each other's choices. ``step`` raises ``IllegalAction`` for an
+    invalid index.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

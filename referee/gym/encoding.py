@@ -19,9 +19,9 @@ PLACES: Final = {card: place for place, card in enumerate(CARDS)}
 class Encoder:
     """Encode observations and actions of a game as arrays.
 
-    ``parts`` has the shape of each part of an observation, and ``vector`` concatenates the parts in this order. Values
-    by seat begin with the observing seat and are padded with zeros. Hidden cards are not counted. Numbers are not
-    scaled.
+    ``parts`` has the shape of each part of an observation, and ``vector`` concatenates the parts in this order. Lists
+    with one value per seat begin with the observing seat and are padded with zeros. Hidden cards are not counted.
+    Numbers are not scaled.
     """
 
     def __init__(self, game_name: str, players: int) -> None:
@@ -51,7 +51,7 @@ class Encoder:
         return len(self.layout.action_words) + len(self.layout.action_numbers) + len(CARDS)
 
     def dictionary(self, observation: Json) -> dict[str, Array]:
-        """Return the parts of an observation as arrays by name, with the shapes in ``parts``."""
+        """Return the parts of an observation as arrays, keyed by name, with the shapes in ``parts``."""
         layout, own = self.layout, observation["seat"]
         found = {name: _one_of(_get_member(observation, name), words) for name, words in layout.words.items()}
         found["numbers"] = np.array([_number(_get_member(observation, name)) for name in layout.numbers], np.float32)
@@ -67,7 +67,7 @@ class Encoder:
         return found
 
     def vector(self, observation: Json) -> Array:
-        """Return all parts of an observation concatenated to an array of shape (``length``,)."""
+        """Return all parts of an observation concatenated into an array of shape (``length``,)."""
         return np.concatenate([part.ravel() for part in self.dictionary(observation).values()])
 
     def actions(self, legal: Sequence[Json]) -> Array:
@@ -86,7 +86,7 @@ class Encoder:
         return np.concatenate([words, numbers, _count_cards(values)])
 
     def _from_own(self, values: Sequence[Any], own: int) -> Array:
-        """Rotate values by seat so that seat ``own`` is first, and pad them with zeros to ``most_seats``."""
+        """Rotate a list with one value per seat so that ``own`` is first, and pad it with zeros to ``most_seats``."""
         turned = np.roll(np.array(values, np.float32), -own, axis=0)
         missing = [(0, self.layout.most_seats - len(turned)), *[(0, 0)] * (turned.ndim - 1)]
         return np.pad(turned, missing)

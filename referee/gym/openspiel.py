@@ -136,8 +136,10 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
 
 
 class Observer:
-    """Provide the view of a seat as an array (see ``Encoder``) and as text, which is its observation, or with perfect
-    recall all that it has seen."""
+    """Provide the view of a seat as an array (see ``Encoder``) and as text.
+
+    The text is its observation or, with perfect recall, all that it has seen.
+    """
 
     def __init__(self, of: Game, kind: Any) -> None:
         self._recalls = bool(kind.perfect_recall)
@@ -209,7 +211,10 @@ def _register(game_name: str) -> None:
     )
 
     class OfThisGame(Game):
-        """Create this game. A class is registered, as for OpenSpiel's own games, so that it remains valid at exit."""
+        """Create this game.
+
+        It is registered as a class, like OpenSpiel's own games, so that it remains valid at exit.
+        """
 
         def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
             super().__init__(game_name, kind, parameters or {})

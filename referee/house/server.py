@@ -103,14 +103,20 @@ class House:
         return hmac.digest(key, b"nonce|" + group_id.encode(), "sha256").hex()[:32]
 
     def _known_secret(self) -> str:
-        """Return the secret that was set, or else the content of the file, or an empty text if there is no secret."""
+        """Return the secret that was set, or else the content of the file, or an empty text if there is no secret.
+
+        Raise ``HTTPServiceUnavailable`` if the file cannot be read.
+        """
         try:
             return current_secret(self.secret, self.secret_file)
         except ValueError as error:
             raise web.HTTPServiceUnavailable(text=str(error)) from error
 
     async def _read_signed_body(self, request: web.Request) -> Any:
-        """Return the parsed body after checking its signature. Raise ``HTTPUnauthorized`` if that is invalid."""
+        """Return the parsed body after checking its signature.
+
+        Raise ``HTTPUnauthorized`` if the signature is invalid.
+        """
         body = await request.read()
         if secret := self._known_secret():
             given = request.headers
@@ -151,7 +157,7 @@ def run(
     seed: Any = None,
     started: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve the house player until SIGINT or SIGTERM. Call ``started`` with the URL when it listens."""
+    """Serve the house player until SIGINT or SIGTERM. Call ``started`` with the URL when the server listens."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()

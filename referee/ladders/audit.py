@@ -58,7 +58,11 @@ def count_items(session: Session) -> int:
 
 
 def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
-    """Replay the log of every match that was played, and yield differences to its digest, result, seats and reveal."""
+    """Replay the log of every match that was played.
+
+    Yield each difference from the stored digest, result, seats and deal group. Call ``step`` with the number of matches
+    after each page.
+    """
     after = ""
     while True:
         page = _load_page(session, after)
@@ -105,7 +109,7 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
 
 
 def _check_reveal(played: AuditedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
-    """Yield differences of the reveal, which must exist only if the deal group is revealed, and must agree with it."""
+    """Yield differences between the reveal row and the deal group. The row must exist only if the group is revealed."""
     group, match_id = played.group, played.match.id
     if revealed != (group.state == DealGroupState.REVEALED):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")

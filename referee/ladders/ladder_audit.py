@@ -45,7 +45,11 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
 
 
 def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
-    """Yield (entry, stored changes, derived changes). The ratings before a repair are taken from the stored ones."""
+    """Yield (entry, stored changes, derived changes).
+
+    The ratings before a repair are those of the stored changes. Call ``step`` with the number of entries after each
+    page.
+    """
     for page in replay.pages():
         stored_by_entry = _stored_changes(replay.session, [act.seq for act in page])
         for entry in page:
@@ -58,7 +62,7 @@ def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[
 
 
 def expected_ratings(replay: LadderReplay) -> dict[str, tuple[int, int, int]]:
-    """Return, by bot, the rating in micro-points, the games, and the number of the last entry that changed it."""
+    """Return, keyed by bot id, the rating in micro-points, the games, and the last entry that changed the rating."""
     return {
         bot: (*held, replay.as_of[bot]) for bot, held in replay.rating_replay.ratings.items() if bot in replay.as_of
     }
@@ -187,7 +191,10 @@ def _compare_entries(
     expected: Mapping[Any, Any],
     entry: int | str | None = None,
 ) -> Iterator[Difference]:
-    """Yield a difference for each key whose values differ, named by ``entry`` (by default the ladder) and the key."""
+    """Yield a difference for each key whose values differ.
+
+    The difference is named by ``entry``, which is the ladder by default, and the key.
+    """
     if stored == expected:
         return
     for key in sorted(stored.keys() | expected.keys()):

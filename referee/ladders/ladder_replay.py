@@ -20,7 +20,8 @@ MAX_COPIES = 8
 class LadderReplay:
     """Represent a replay in progress.
 
-    ``rating_replay`` has the ratings after the last entry, ``as_of`` the last entry that changed each bot's rating.
+    ``rating_replay`` has the ratings after the last entry. ``as_of``, keyed by bot id, has the number of the last entry
+    that changed the bot's rating.
     """
 
     session: Session

@@ -68,7 +68,10 @@ def load_leaderboard(
     start: int,
     limit: int,
 ) -> LeaderboardPage:
-    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner id contains ``text``."""
+    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner id contains ``text``.
+
+    Sort the rows by ``order``, the name of a column; ``backwards`` reverses the order.
+    """
     query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
     query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
     if text:
@@ -130,7 +133,7 @@ def find_entry_time(session: Session, ladder_id: str, seq: int) -> datetime | No
 
 
 def _top_rows(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str, list[LeaderboardRow]]:
-    """Return the ``top`` best bots of each ladder, by ladder id, with one index lookup per ladder."""
+    """Return the ``top`` best bots of each ladder, keyed by ladder id, with one index lookup per ladder."""
     heads = []
     for ladder_id in ladder_ids:
         best = select(Rating.ladder_id, Rating.bot_id, Rating.value, Rating.games)
@@ -160,14 +163,17 @@ def _load_counts(session: Session, query: Any) -> list[tuple[str, int]]:
 
 
 def _contains_text(text: str) -> ColumnElement[bool]:
-    """Return the condition for bots that contain the text. In names, case, accents and look-alikes do not matter."""
+    """Return the condition for bots whose name, version or owner id contains the text.
+
+    In names, case, accents and look-alikes do not matter.
+    """
     named = Bot.normalized_name.contains(name_key(text), autoescape=True)
     versioned = Bot.version.icontains(text, autoescape=True)
     return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
 
 
 def _sort_columns(order: str, backwards: bool) -> list[Any]:
-    """Return the columns to sort by: the best, the highest number or A first; ties are in order of rating."""
+    """Return the columns to sort by, with the best, the highest number or A first. Ties are in order of rating."""
     best = Rating.value.desc()
     columns: dict[str, list[Any]] = {
         "rank": [best],
@@ -184,7 +190,7 @@ def _sort_columns(order: str, backwards: bool) -> list[Any]:
 
 
 def _ranks(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[str, int]:
-    """Return ranks by bot id for these ratings, from counts of narrow bands and the few bots within a band."""
+    """Return the ranks for these ratings, keyed by bot id, from counts of narrow bands and the few bots in a band."""
     narrow = sorted((-band, bots) for band, bots in _narrow_bands(session, ladder_id))
     before = list(accumulate((bots for _, bots in narrow), initial=0))
     own, other = aliased(Rating), aliased(Rating)

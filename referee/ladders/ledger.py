@@ -1,7 +1,7 @@
 """Append entries to the rating ledger, and update the ratings that follow from them in the same transaction.
 
-The ratings after an entry follow from a replay, in order of entries, of all results entered up to it except those
-voided up to it. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.
+The ratings after an entry follow from a replay, in order of entries, of all results that were entered and not voided by
+then. On a ladder frozen by an audit, entries are still appended, but ratings do not change until the repair.
 Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
 """
 
@@ -28,7 +28,7 @@ PAGE_SIZE: Final = 500  # entries per query
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """Hold a result to be entered on its ladder: by seat, the bot, its placement, and whether it is rated."""
+    """Hold a result to be entered on its ladder: for each seat, the bot, its placement, and whether it is rated."""
 
     ladder_id: str
     match_id: str
@@ -60,7 +60,10 @@ class ReplayEntry:
 
 
 def lock_ledger(session: Session) -> None:
-    """Lock results and ledger entries against other writers. Call this after locking matches, before deal groups."""
+    """Lock results and ledger entries against other writers.
+
+    Call this after locking matches and before locking deal groups.
+    """
     take_advisory_lock(session, "results")
 
 
@@ -110,7 +113,10 @@ def append_entry(
 def store_changes(
     session: Session, ladder_id: str, moves: Sequence[tuple[int, Sequence[RatingMove]]], known: dict[str, RatingState]
 ) -> None:
-    """Store changes, ratings and counts for the moves of each entry. ``known`` has the ratings stored before."""
+    """Store changes, ratings and counts for the moves of each entry.
+
+    ``known`` has the ratings before these changes, keyed by bot id.
+    """
     changes: list[dict[str, Any]] = [
         {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
         | {"before": move.before, "after": move.after, "games": move.games}
@@ -135,7 +141,7 @@ def store_changes(
 def read_entries(
     session: Session, ladder_id: str, *, after: int = 0, until: int | None = None
 ) -> Iterator[list[ReplayEntry]]:
-    """Yield the entries of a ladder above ``after`` and up to ``until``, in order, in pages."""
+    """Yield the entries of a ladder above ``after`` and up to ``until``, by default all, in order and in pages."""
     while True:
         rows = session.connection().execute(
             _READ_ENTRIES, {"ladder": ladder_id, "after": after, "until": until or _LAST}
@@ -157,9 +163,9 @@ def _replay_entry(
 
 
 def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
-    """Return the ratings after entry ``until`` of all bots with results after entry ``after``; no others can change.
+    """Return the ratings after entry ``until`` of all bots with results after entry ``after``.
 
-    The replay starts at the last entry up to ``after`` whose stored ratings are still valid.
+    No other rating can change. The replay starts at the last entry up to ``after`` with stored ratings that are valid.
     """
     start = _last_settled_seq(session, ladder_id, after, until)
     replay = RatingReplay()
@@ -173,7 +179,7 @@ def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> 
 
 
 def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
-    """Return the ratings of these bots after entry ``seq``, from stored changes. New bots have the starting rating."""
+    """Return the ratings of these bots after entry ``seq``, keyed by bot id. New bots have the starting rating."""
     wanted = sorted(bots)
     found = {bot_id: RatingState() for bot_id in wanted}
     for start in range(0, len(wanted) if seq else 0, PAGE_SIZE):
@@ -191,7 +197,7 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
 
 
 def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
-    """Return the last entry up to ``seq`` such that no result up to it was voided after it (and up to ``until``)."""
+    """Return the last entry up to ``seq`` for which no earlier result was voided between it and entry ``until``."""
     entered, voided = aliased(LedgerEntry), aliased(LedgerEntry)
     while True:
         first = session.scalar(
@@ -206,7 +212,7 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
 
 
 def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
-    """Return the stored ratings of these bots, or None if the ladder is frozen."""
+    """Return the stored ratings of these bots, keyed by bot id, or None if the ladder is frozen."""
     known = {}
     for rows in _KNOWN.rows_of_each(session, [{"ladder": ladder_id, "bot": bot_id} for bot_id in sorted(bots)]):
         for frozen, rated_bot, value, games in rows:

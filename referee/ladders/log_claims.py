@@ -30,7 +30,7 @@ class SeatWithOwner:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """Hold the derived values of the match, of each seat and of the result, by column."""
+    """Hold the derived values of the match, of each seat and of the result, keyed by column."""
 
     match: Json
     seats: list[Json]
@@ -55,7 +55,7 @@ class Deviation:
 
 
 def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[SeatWithOwner]]:
-    """Return the seats of these matches, in order, by match id."""
+    """Return the seats of each match in seat order, keyed by match id."""
     query = select(MatchSeat, Bot.owner_id, Bot.status).join(Bot, Bot.id == MatchSeat.bot_id)
     query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     found: dict[str, list[SeatWithOwner]] = {match_id: [] for match_id in match_ids}

@@ -14,7 +14,10 @@ MAX_ENTRIES_READ: Final = 200
 
 
 def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int) -> list[RankedBot]:
-    """Return up to ``limit`` rows of bots whose rating changed by entries above ``after``, latest change first."""
+    """Return up to ``limit`` rows of bots whose rating changed by entries above ``after``, latest change first.
+
+    Consider only the last ``MAX_ENTRIES_READ`` entries.
+    """
     recent_entries = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq > after)
     recent_entries = recent_entries.order_by(LedgerEntry.seq.desc()).limit(MAX_ENTRIES_READ)
     latest = func.max(RatingChange.seq)

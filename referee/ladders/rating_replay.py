@@ -15,7 +15,10 @@ class RatingState(NamedTuple):
 
 
 class RatingMove(NamedTuple):
-    """Hold a change of a bot's rating in micro-points. ``games`` is the number of its matches that count after it."""
+    """Hold a change of a bot's rating in micro-points.
+
+    ``games`` is the number of the bot's matches that count, after the change.
+    """
 
     bot_id: str
     before: int
@@ -50,7 +53,7 @@ class RatingReplay:
         self.ratings.update({move.bot_id: RatingState(move.after, move.games) for move in moves})
 
     def moves_towards(self, other: "RatingReplay") -> list[RatingMove]:
-        """Return the changes that turn these ratings into ``other``, in order of bots."""
+        """Return the changes that turn these ratings into ``other``, ordered by bot id."""
         return [
             RatingMove(bot_id, before.value, after.value, after.games)
             for bot_id in sorted(self.ratings.keys() | other.ratings.keys())

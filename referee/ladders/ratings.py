@@ -84,7 +84,10 @@ def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: 
 
 
 def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
-    """Return the id of the ladder of ``get_or_create_ladder``. Read an existing ladder without the ORM, for speed."""
+    """Return the id of the ladder that ``get_or_create_ladder`` returns.
+
+    Read an existing ladder without the ORM, for speed.
+    """
     key = hashlib.sha256(dumps(dict(options))).hexdigest()
     found = _LADDER_ID.rows(session, {"game": game, "key": key, "seats": seats})
     return str(found[0][0]) if found else get_or_create_ladder(session, game, options, seats).id
@@ -112,7 +115,7 @@ def list_ladders(
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
-    """Return the number of ladders by game; omit games without a ladder."""
+    """Return the number of ladders of each game, keyed by game. Omit games without a ladder."""
     return dict(session.execute(select(Ladder.game, func.count()).group_by(Ladder.game)).all())
 
 

@@ -25,7 +25,11 @@ class LadderResults:
 def load_results(
     session: Session, ladder_id: str, limit: int, before: LadderResults | None = None, *, patient: bool = False
 ) -> LadderResults:
-    """Return the newest ``limit`` results, or ``before`` if it is current or ``patient`` is set. Raise ``NotFound``."""
+    """Return the newest ``limit`` results.
+
+    If ``before`` is given, return it instead while it is current, or always with ``patient``. Raise ``NotFound`` if
+    there is no such ladder.
+    """
     ratings.get_ladder(session, ladder_id)
     seq = ratings.last_seq(session, ladder_id)
     if before is not None and (patient or before.as_of_seq == seq):

@@ -10,7 +10,7 @@ from referee.ladders.kinds import EntryKind
 
 
 class Ladder(Base):
-    """Represent a ladder. Each game, set of options and number of seats has one."""
+    """Represent a ladder. Each combination of game, options and number of seats has one."""
 
     __tablename__ = "ladders"
     __table_args__ = (UniqueConstraint("game", "options_key", "seats"),)

@@ -28,7 +28,8 @@ class Trend:
     """Hold the last changes of a bot's rating.
 
     ``values`` has the ratings, oldest first, beginning with the rating before the first change. ``placements`` has the
-    matches that still count, latest first. ``faults`` is the number of faults in them, ``version`` that of the latest.
+    matches that still count, latest first. ``faults`` is the number of faults in these matches, and ``version`` is the
+    bot's version in the latest one.
     """
 
     values: list[int]
@@ -40,7 +41,10 @@ class Trend:
 def load_trends(
     session: Session, ladder_id: str, bot_ids: Sequence[str], *, up_to: int | None = None, last: int = MAX_CHANGES
 ) -> dict[str, Trend]:
-    """Return trends by bot id with up to ``last`` changes, none after entry ``up_to``. Omit bots without changes."""
+    """Return trends, keyed by bot id, with up to ``last`` changes, none after entry ``up_to``.
+
+    Omit bots without changes.
+    """
     changes: defaultdict[str, list[Any]] = defaultdict(list)
     for row in session.execute(_changes_query(ladder_id, bot_ids, up_to, last)) if bot_ids else ():
         changes[row.bot_id].append(row)

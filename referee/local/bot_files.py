@@ -112,7 +112,7 @@ def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iter
     """Start each file among ``entrants`` once, and stop the bots after the block.
 
     A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``. The secret
-    is the first of ``secrets``, or if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
+    is the first of ``secrets`` or, if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
     cannot be started.
     """
     files = list(dict.fromkeys(entrant.file for entrant in entrants if entrant.file))
@@ -187,7 +187,11 @@ def _start(file: Path, port: int, secret: str) -> BotProcess:
 
 
 def _command(file: Path) -> list[str]:
-    """Return the command that runs the program, which is chosen by its extension, or else is the file itself."""
+    """Return the command that runs the file, by its extension.
+
+    Without a known extension, the file itself is run. Raise ``BotNotStarted`` if the file does not exist or cannot be
+    run.
+    """
     if not file.is_file():
         raise BotNotStarted(f"The file {file} does not exist.")
     path = str(file.resolve())
@@ -206,7 +210,10 @@ def _command(file: Path) -> list[str]:
 
 
 def _wait_until_listening(bot: BotProcess) -> None:
-    """Wait until the bot listens. Raise ``BotNotStarted`` if it exits, even if another program answers on its port."""
+    """Wait until the bot listens.
+
+    Raise ``BotNotStarted`` if it exits, even if another program answers on its port, or if it takes too long.
+    """
     give_up = time.monotonic() + START_TIMEOUT_S
     while True:
         listens, status = bot.listens(), bot.process.poll()

@@ -76,13 +76,19 @@ class LocalMatchPlan:
     secrets: tuple[str, ...] = ()  # sign the calls to bots; calls are unsigned if there are none
 
     def seating(self, number: int) -> list[LocalEntrant]:
-        """Return the entrants by seat in match ``number``, counted from 0. All move one seat on after each match."""
+        """Return the entrants of match ``number``, counted from 0, in seat order.
+
+        All move one seat on after each match.
+        """
         return [self.entrants[(seat + number) % len(self.entrants)] for seat in range(len(self.entrants))]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMatch:
-    """Describe a match to play, with its entrants by seat and its deal. ``dice`` seeds the choices of house players."""
+    """Describe a match to play, with its deal and its entrants in seat order.
+
+    ``dice`` seeds the choices of house players.
+    """
 
     match_id: str
     seated: Sequence[LocalEntrant]
@@ -121,7 +127,7 @@ def make_plan(
 
 
 def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
-    """Return the entrants for these sources, with numbers in equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
+    """Return the entrants for these sources. Number equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
     labels = [_label(source) for source in sources]
     named = []
     for index, (label, source) in enumerate(zip(labels, sources, strict=True)):
@@ -131,7 +137,10 @@ def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
 
 
 def parse_options(game_name: str, texts: Sequence[str]) -> Json:
-    """Parse options from texts like ``rounds=3``. Raise ``BadOption`` for a text of another form or an unknown name."""
+    """Parse options from texts like ``rounds=3``.
+
+    Raise ``BadOption`` for a text in any other form or an unknown name.
+    """
     specs = {spec.name: spec for spec in game(game_name).option_specs}
     values: Json = {}
     for text in texts:
@@ -145,7 +154,7 @@ def parse_options(game_name: str, texts: Sequence[str]) -> Json:
 
 
 async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
-    """Play match ``number`` of the plan, counted from 0. House players play the same match for the same seed."""
+    """Play match ``number`` of the plan, counted from 0. House players make the same choices for the same seed."""
     seed = hashlib.sha256(f"referee play|{plan.seed}|{number}".encode()).digest()
     ids = local_id("mat", plan.seed, number), local_id("grp", plan.seed, number)
     return await play_match(plan, PlannedMatch(ids[0], plan.seating(number), ids[1], seed, f"{plan.seed}|{number}"))
@@ -191,7 +200,7 @@ async def play_to_end(
 
 
 class _LocalTable:
-    """Ask the players of one match, and record their ``problems`` by seat."""
+    """Ask the players of one match, and record the ``problems`` of each seat."""
 
     def __init__(self, header: Json, planned: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
         self.problems = [Problems() for _ in planned.seated]

@@ -16,7 +16,7 @@ class NotWritten(RefereeError):
 def write_page(path: Path, lines: Sequence[bytes]) -> str:
     """Write the page, and return a text with its path, its size and any row that is not valid.
 
-    The page of an invalid log has no questions, and shows the wrong row. Raise ``NotWritten`` if the lines are not a
+    The page of an invalid log shows the invalid row instead of questions. Raise ``NotWritten`` if the lines are not a
     match log or the file cannot be written.
     """
     asked: dict[int, Json] | None

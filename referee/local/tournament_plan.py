@@ -1,4 +1,4 @@
-"""Plan a local tournament: every set of players that fills a table plays every deal in all seat orders."""
+"""Plan a local tournament: every set of players that fills a table plays every deal in several seat orders."""
 
 import hashlib
 from collections.abc import Iterator, Sequence

@@ -146,7 +146,7 @@ class LocalTournament:
 
 
 def _match_slots(entrants: Sequence[LocalEntrant]) -> dict[str, asyncio.Semaphore]:
-    """Return a semaphore by bot that limits its concurrent matches to its ``max_concurrent_requests``.
+    """Return semaphores, keyed by source, that limit each bot's matches to its ``max_concurrent_requests``.
 
     Each match keeps a connection open, and a simple server answers only that many connections.
     """

@@ -33,7 +33,7 @@ class DamagedStore(RefereeError):
 
 @dataclass(frozen=True, slots=True)
 class LocalOutcome(MatchOutcome):
-    """Hold the outcome of a finished match and its faults by seat. Entrants are names of players."""
+    """Hold the outcome of a finished match and the number of faults of each seat. Entrants are names of players."""
 
     faults: Sequence[int] = ()
 

@@ -83,7 +83,7 @@ def visible_events(game: type[State], events: Sequence[Event], viewer: Seat | No
 def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:
     """Return the part of a row that the seat ``viewer``, or the public if it is None, may read.
 
-    Return the whole row once the deal group is over, and only its number and masked events before.
+    Return the whole row once the deal group is over, and only its number and masked events before that.
     """
     if group_over:
         return row

@@ -244,9 +244,9 @@ class Match:
             raise BadLog(len(self.lines), str(error)) from error
 
     def compare_rows(self, lines: Sequence[bytes], start: int) -> int:
-        """Compare recorded with played lines from ``start`` to the end of the shorter log. Return that end.
+        """Compare recorded lines with played lines from ``start`` to the end of the shorter log.
 
-        Raise ``BadLog`` for the first line that differs.
+        Return the index of that end. Raise ``BadLog`` for the first line that differs.
         """
         end = min(len(lines), len(self.lines))
         for number in range(start, end):

@@ -31,7 +31,7 @@ def replay_to(rows: Sequence[Json], header: Json, n: int) -> Match:
 def find_request(match: Match, seat: Seat | None) -> Request:
     """Return the open question to this seat, or the only open question if ``seat`` is None.
 
-    Raise ``BadOption`` if the seat was not asked, or if it is None and several seats were asked.
+    Raise ``BadOption`` if the seat was not asked, or if ``seat`` is None and several seats were asked.
     """
     requests = {request.seat: request for request in match.requests()}
     seats = ", ".join(str(asked + 1) for asked in requests)

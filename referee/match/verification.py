@@ -148,7 +148,7 @@ def _replay_rows(header: Json, lines: Sequence[bytes], rows: Sequence[Json]) -> 
 
 
 def _check_open_point(match: Match, number: int, row: Json) -> None:
-    """Raise ``BadLog`` for a row without an answer that the match does not write itself.
+    """Raise ``BadLog`` for a row that has no answer and that the match does not write itself.
 
     Accept rows of a decision point that are written together once all its seats have decided.
     """

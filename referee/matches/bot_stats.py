@@ -66,9 +66,10 @@ class BotTotals:
 
 
 def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES) -> list[SeatResult]:
-    """Return the last finished matches of a bot whose deal groups are closed, newest first, without voided ones.
+    """Return a bot's results in its last ``limit`` matches, newest first.
 
-    This takes about 50 ms for a bot with 10,000 matches.
+    Omit voided matches and those whose deal groups are not closed. This takes about 50 ms for a bot with 10,000
+    matches.
     """
     own = select(MatchSeat.seat, MatchSeat.version, MatchSeat.faults, Result.seq)
     own = own.join(Result, Result.match_id == MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
@@ -87,17 +88,17 @@ def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES
 
 
 def by_seat(played: Sequence[SeatResult]) -> dict[tuple[int, int], BotTotals]:
-    """Return totals by (number of seats, own seat from 0), in ascending order."""
+    """Return totals, keyed by (number of seats, own seat from 0), in ascending order."""
     return dict(sorted(_sum_results(((result.seats, result.seat), result) for result in played).items()))
 
 
 def by_version(played: Sequence[SeatResult]) -> dict[str | None, BotTotals]:
-    """Return totals by version, the most recent version first."""
+    """Return totals, keyed by version, the most recent version first."""
     return _sum_results((result.version, result) for result in played)
 
 
 def by_rival(played: Sequence[SeatResult]) -> dict[str, BotTotals]:
-    """Return totals by the id of the opponent, the most frequent opponent first."""
+    """Return totals, keyed by the opponent's id, the most frequent opponent first."""
     tallies = _sum_results((rival, result) for result in played for rival, _ in result.rivals)
     for result in played:
         for rival, placement in result.rivals:

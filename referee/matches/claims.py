@@ -40,7 +40,8 @@ def claim_matches(
 
     A match whose claim was lost twice is claimed only with ``isolated=True``, and becomes stuck after five such claims
     that recorded no row. No bot plays more matches at a time than it accepts concurrent calls. ``friendlies`` limits
-    how many friendlies of one account are in progress, but not with ``isolated=True``.
+    how many friendlies of one account are in progress, but not with ``isolated=True``. With ``match_id``, claim
+    only this match and those that must be claimed with it.
     """
     take_advisory_lock(session, "claims")  # so that concurrent claims cannot exceed the calls a bot accepts
     boot, seconds = lease_now(session)

@@ -88,7 +88,8 @@ def claim_opening(session: Session, group_id: str) -> Opening | None:
 def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
     """Record the hashes of the nonces, unless hashes are recorded already. Return the recorded ones.
 
-    There is a hash for each entry, "" for a bot without one. Raise ``StaleEpoch`` if the claim is no longer valid.
+    ``hashes`` has one hash for each entry, which is "" for a bot without a nonce. Raise ``StaleEpoch`` if the claim is
+    no longer valid.
     """
     lease = LEASES.new_lease_values(*lease_now(session))
     recorded = _RECORD_HASHES.rows(session, {"of": group_id, "held": epoch, "hashes": list(hashes), **lease})
@@ -102,8 +103,8 @@ def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Seq
 def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
     """Record the nonces and open the group, so that its matches can start.
 
-    There is a nonce for each entry, "" for one that is missing or does not match its hash. Raise ``StaleEpoch`` if the
-    claim is no longer valid, ``ValueError`` before the hashes are recorded.
+    ``nonces`` has one nonce for each entry, which is "" if it is missing or does not match its hash. Raise
+    ``StaleEpoch`` if the claim is no longer valid, and ``ValueError`` if the hashes have not been recorded.
     """
     opened = _OPEN.rows(session, {"of": group_id, "held": epoch, "nonces": list(nonces)})
     if not opened:
@@ -124,7 +125,7 @@ def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
 
 
 def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
-    """Return ids of groups that are not revealed although all their matches have ended, which cancellations cause."""
+    """Return ids of groups that are not revealed although all their matches have ended (by cancellation)."""
     unfinished = (
         select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id, StoredMatch.status.not_in(ENDED)).exists()
     )
@@ -134,12 +135,12 @@ def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
 
 
 def load_reveal(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
-    """Return the ``reveal_fields`` of the group with this id. Raise ``NotFound``."""
+    """Return the ``reveal_fields`` of the group with this id. Raise ``NotFound`` if there is none."""
     return reveal_fields(get_group(session, group_id), master_key)
 
 
 def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
-    """Return the seed, nonces and hashes, which are public once the group is revealed, or None before."""
+    """Return the seed, nonces and hashes, which are public once the group is revealed, or None before that."""
     if group.state != DealGroupState.REVEALED:
         return None
     return {

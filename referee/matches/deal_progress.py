@@ -111,7 +111,7 @@ class _GroupProgress:
             self._least = self._least_of(rows)
 
     def _find_slowest_by(self, counter: str, session: Session, rows: Mapping[str, int]) -> str | None:
-        """Return the id of the match that has drawn the least, or None if finding it requires too much reading.
+        """Return the id of the match with the least ``counter`` ("decks" or "draws"), or None after too much reading.
 
         The draws read so far are a lower bound, so matches ahead of one that was read completely need not be read.
         """
@@ -148,6 +148,6 @@ class _GroupProgress:
         return DrawCounts(min(counts.decks for counts in drawn), min(counts.draws for counts in drawn))
 
     def _count_open_rows(self, session: Session, *which: ColumnElement[bool]) -> dict[str, int]:
-        """Return the number of recorded rows, by match id, of the matches that have not ended."""
+        """Return the number of recorded rows of each match that has not ended, keyed by match id."""
         query = select(StoredMatch.id, StoredMatch.rows).where(*which, StoredMatch.status.not_in(ENDED))
         return {row.id: row.rows for row in session.execute(query)}

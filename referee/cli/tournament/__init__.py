@@ -1,4 +1,7 @@
-"""Implement `referee tournament`. Each module of this package has some of its commands, or functions they share."""
+"""Implement `referee tournament`.
+
+Each module of this package contains some of the commands, or functions that they share.
+"""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Draw a knockout bracket as text: a tree from left to right for pairs, or a list by round for larger tables."""
+"""Draw a knockout bracket as text: a tree from left to right for tables of two, or a list of rounds for larger ones."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -69,7 +69,7 @@ def _roots(rounds: Sequence[Json]) -> list[Slot]:
 
 
 def _root(tables: Tables, round_number: int, number: int) -> Slot:
-    """Return the slot after a table, with the name of its winner as text, or no text while it is being played."""
+    """Return the slot after a table. Its text is the name of the winner, or empty while the table is being played."""
     table = tables[round_number, number]
     winner = next((_name(entrant) for entrant in table["entrants"] if entrant["advanced"]), "")
     return Slot(round_number, winner, [_slot(tables, round_number, entrant) for entrant in _by_seed(table)])
@@ -83,12 +83,12 @@ def _slot(tables: Tables, round_number: int, entrant: Json) -> Slot:
 
 
 def _by_seed(table: Json) -> list[Json]:
-    """Return the entrants of a table by seed, an order that does not change during the tournament."""
+    """Return the entrants of a table in order of seed, which does not change during the tournament."""
     return sorted(table["entrants"], key=lambda entrant: (entrant["seed"] is None, entrant["seed"]))
 
 
 def _assign_rows(slot: Slot, lowest: int) -> int:
-    """Assign a row to the slot and all its feeders, from ``lowest`` downwards. Return the next free row."""
+    """Assign rows to the slot and all its feeders, beginning with row ``lowest``. Return the next free row."""
     if not slot.feeders:
         slot.row = lowest
         return lowest + LEAF_STEP

@@ -108,7 +108,10 @@ def results(remote: Remote, tournament_id: str, as_csv: bool, out: Path | None) 
 
 
 def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: UpdateBar) -> None:
-    """Append the missing logs to the file, resuming when the connection breaks."""
+    """Append the missing logs to the file.
+
+    Resume if the connection breaks, up to ``ATTEMPTS`` times without progress.
+    """
     report.path.touch()
     with report.path.open("r+b") as file:
         for log, _ in pairwise(split_logs(_chunks(file))):  # without the last log, which may be incomplete
@@ -130,7 +133,10 @@ def _fetch_stream(api: Api, tournament_id: str, report: DownloadReport, update: 
 
 
 def _append(api: Api, tournament_id: str, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:
-    """Append the logs that follow those in the file. Write complete logs only, so that it can be read at any time."""
+    """Append the logs that follow those in the file.
+
+    Write complete logs only, so that the file can be read at any time.
+    """
     file.seek(report.end)
     file.truncate()
     after = f"?after={report.last}" if report.last else ""

@@ -112,7 +112,10 @@ def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: boo
 
 
 def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
-    """Return a request body with only the given terms, since the service has the defaults. Look up a champion's id."""
+    """Return a request body with only the given terms, since the service has the defaults.
+
+    Replace the name of a champion with its id.
+    """
     body: Json = {"name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):
         body |= {field: given} if (given := as_object(terms.pop(part))) else {}

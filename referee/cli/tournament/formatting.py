@@ -64,7 +64,7 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
 
 
 def format_options(options: Json | None) -> str:
-    """Return options in the form of the command line, each after a comma, like ``, best_of=3, rounds=null``."""
+    """Return options in the form of the command line, each preceded by a comma, like ``, best_of=3, rounds=null``."""
     return "".join(
         f", {name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in (options or {}).items()
     )

@@ -20,8 +20,8 @@ class BadBundle(RefereeError):
 def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
     """Yield each log when the next one begins, and the last one at the end of ``chunks``.
 
-    Raise ``BadBundle`` for anything that is not a gzipped log, and any error of ``chunks``. The last log before the
-    error is not yielded.
+    ``start`` is the position of ``chunks`` in the file. Raise ``BadBundle`` for anything that is not a gzipped log.
+    Errors of ``chunks`` pass through. The last log before an error is not yielded.
     """
     log: StoredLog | None = None
     for packed, text in _members(chunks):
@@ -42,7 +42,10 @@ def split_logs(chunks: Iterable[bytes], start: int = 0) -> Iterator[StoredLog]:
 
 
 def _row(line: bytes) -> Json:
-    """Return the row in a line. Raise ``BadBundle`` if it is not valid, or is a header or remark without a match id."""
+    """Return the row in a line.
+
+    Raise ``BadBundle`` if the row is not valid, or if it is a header or remark without a match id.
+    """
     try:
         row: Json = parse_row(line)
         if not isinstance(row, dict) or (("row" not in row or row["row"] == 0) and "match" not in row):
@@ -53,7 +56,10 @@ def _row(line: bytes) -> Json:
 
 
 def _members(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each gzip member as a pair of packed and unpacked bytes, except an unfinished member at the end."""
+    """Yield each gzip member as a pair of packed and unpacked bytes, except an unfinished member at the end.
+
+    Raise ``BadBundle`` if the data is not gzip or a member is too long.
+    """
     unpacker, packed, text = zlib.decompressobj(wbits=31), bytearray(), bytearray()
     for chunk in chunks:
         while chunk:

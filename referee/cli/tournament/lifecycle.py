@@ -17,7 +17,10 @@ def _act(remote: Remote, tournament_id: str, verb: str, outcome: str, body: Json
 
 
 def _action(verb: str, outcome: str, help: str, *, of: str = "Spring cup") -> click.Command:
-    """Return the command that sends ``verb`` to a tournament and prints the ``outcome``."""
+    """Return the command that sends ``verb`` to a tournament and reports the ``outcome``.
+
+    The example in its ``help`` uses a tournament named ``of``.
+    """
 
     def act(remote: Remote, tournament_id: str) -> None:
         _act(remote, tournament_id, verb, outcome)
@@ -100,7 +103,10 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
 def _apply_to_bots(
     remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
 ) -> None:
-    """Send a request for each bot, with its fields in ``more``. Report each outcome; raise at the end if any failed."""
+    """Send a request for each bot, with the fields that ``more`` has for it, and report each outcome.
+
+    Raise ``RequestRefused`` at the end if any request was refused.
+    """
     done, refused = [], []
     for bot in bots:
         try:

@@ -45,7 +45,7 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
 def show(remote: Remote, tournament_id: str) -> None:
     """Show a tournament.
 
-    The output has its terms, its progress, its entries, and the bots that answered before the start.
+    The output contains its terms, progress and entries, and says which bots answered the call before the start.
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     count = tournament["entries"]["entered"] + tournament["entries"]["withdrawn"]

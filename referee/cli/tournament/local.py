@@ -76,9 +76,9 @@ def local(
 ) -> None:
     """Play a tournament on this machine, without a service.
 
-    A PLAYER is a bot's URL, its file, or house:NAME. Every set of players that fills a table plays every deal in all
-    orders of its seats, so the luck of the cards and of the seat is the same for all. Every match is logged in DIR.
-    After Ctrl-C the same command resumes: finished deals count, and an interrupted deal is played again.
+    A PLAYER is a bot's URL, its file, or house:NAME. Every set of players that fills a table plays every deal in
+    several seat orders (see --orders), so that all have the same luck with cards and seats. Every match is logged in
+    DIR. After Ctrl-C the same command resumes: finished deals count, and an interrupted deal is played again.
 
     \b
     Example:
@@ -167,7 +167,7 @@ class _ThrottledView:
 
 
 def _short(seed: str) -> str:
-    """Return a hash of the seed, which is valid as part of a directory name for any seed."""
+    """Return a hash of the seed. Unlike the seed itself, it is always valid as part of a directory name."""
     return hashlib.sha256(seed.encode()).hexdigest()[:12]
 
 

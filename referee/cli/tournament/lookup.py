@@ -1,4 +1,4 @@
-"""Find tournaments and bots by name or id, and refuse an ambiguous name with the ids that have it."""
+"""Find tournaments and bots by name or id, and answer an ambiguous name with a list of the matching ids."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,10 @@ class NotFoundByName(RefereeError):
 
 
 def tournament_id(api: Api, wanted: str) -> str:
-    """Return the id of the tournament with this id or name. Raise ``NotFoundByName`` if the name is not unique."""
+    """Return the id of the tournament with this id or name.
+
+    Raise ``NotFoundByName`` if the name is unknown or not unique.
+    """
     if ID.fullmatch(wanted):
         return wanted
     listed = list(api.items("/tournaments?limit=100"))
@@ -28,7 +31,7 @@ def tournament_id(api: Api, wanted: str) -> str:
 
 
 def bot_id(api: Api, wanted: str) -> str:
-    """Return the id of the bot with this id or name. Raise ``NotFoundByName`` if the name is not unique."""
+    """Return the id of the bot with this id or name. Raise ``NotFoundByName`` if the name is unknown or not unique."""
     if ID.fullmatch(wanted):
         return wanted
     return _find_by_name("bot", wanted, _list_bots(api), lambda item: f"{item['id']} ({item['status']})")
@@ -36,12 +39,15 @@ def bot_id(api: Api, wanted: str) -> str:
 
 @lru_cache(maxsize=1)
 def _list_bots(api: Api) -> list[Json]:
-    """List the bots of the service, with one request per page for all names in a command."""
+    """List the bots of the service. Cache the list, so that a command with several names requests it only once."""
     return list(api.items("/bots?limit=100"))
 
 
 def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Callable[[Json], str]) -> str:
-    """Return the id of the item with this name, ignoring case. Raise ``NotFoundByName`` with suggestions."""
+    """Return the id of the item with this name, ignoring case.
+
+    Raise ``NotFoundByName``, with suggestions, if no item or several items have it.
+    """
     found = [item for item in listed if item["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
         return str(found[0]["id"])

@@ -13,7 +13,10 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 def pair(text: str) -> tuple[str, Any]:
-    """Split NAME=VALUE, and parse the value if it is JSON (a number, true, null). Any other value stays a text."""
+    """Split NAME=VALUE, and parse the value if it is JSON (a number, true, null).
+
+    Any other value stays a text. Raise ``click.BadParameter`` without a name or ``=``.
+    """
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE, like rounds=3.")
@@ -24,7 +27,10 @@ def pair(text: str) -> tuple[str, Any]:
 
 
 def moment(text: str) -> str:
-    """Convert a time in RFC 3339 with an offset, or a time from now like +10m, to RFC 3339 in UTC."""
+    """Convert a time in RFC 3339 with an offset, or a time from now like +10m, to RFC 3339 in UTC.
+
+    Raise ``click.BadParameter`` for any other text.
+    """
     ahead = re.fullmatch(r"\+([0-9]{1,6})([smhd])", text, re.ASCII)
     try:
         if ahead:
@@ -39,7 +45,10 @@ def moment(text: str) -> str:
 
 
 def seed(text: str) -> tuple[str, int | None]:
-    """Split BOT=NUMBER, or BOT=-, which means None: the bot is seeded by its rating."""
+    """Split BOT=NUMBER.
+
+    For BOT=-, the number is None: the bot is seeded by its rating. Raise ``click.BadParameter`` for any other text.
+    """
     bot, _, number = text.rpartition("=")
     if not bot or not re.fullmatch("-|[0-9]{1,9}", number, re.ASCII):
         raise click.BadParameter(f"{text!r} is not of the form BOT=NUMBER (or BOT=- for no seed).")

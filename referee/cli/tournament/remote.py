@@ -126,7 +126,11 @@ def tournament_command(
 
 
 def _token(given: str | None, file: TextIO | None) -> str | None:
-    """Return the token, or None if there is none. The command line takes precedence over the environment."""
+    """Return the token, or None if there is none.
+
+    The command line takes precedence over the environment. Raise ``click.UsageError`` if both options are given or the
+    text cannot be a token.
+    """
     source_of = click.get_current_context().get_parameter_source
     is_typed, file_is_typed = (source_of(name) is ParameterSource.COMMANDLINE for name in ("token", "token_file"))
     if is_typed and file_is_typed:
@@ -202,7 +206,7 @@ def _replace_field_names(text: str) -> str:
 
 
 def _flags() -> dict[str, str]:
-    """Return the command-line options of the running command by parameter name."""
+    """Return the command-line options of the running command, keyed by parameter name."""
     context = click.get_current_context(silent=True)
     options = context.command.params if context else []
     return {str(option.name): option.opts[0] for option in options if isinstance(option, click.Option)}

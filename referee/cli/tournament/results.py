@@ -18,7 +18,7 @@ SQUARE = 20  # maximum number of bots shown as a square table
 
 
 def result_command(render: Callable[[Json], str]) -> click.Command:
-    """Make a command that fetches all pages of the result named like ``render`` and shows the text it returns."""
+    """Make a command that fetches all pages of the result named after ``render``, and shows the rendered text."""
 
     def fetch_and_show(remote: Remote, tournament_id: str) -> None:
         document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/{render.__name__}?limit=100")
@@ -35,7 +35,7 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
     """Show the standings.
 
     Tie-breaks are in the order in which they decide. The points per match are followed by their 95 % confidence
-    interval and, in brackets, the number of deal groups in it.
+    interval and, in brackets, the number of deal groups on which it is based.
     """
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     path = f"/tournaments/{tournament_id}/standings"
@@ -64,7 +64,7 @@ def crosstable(document: Json) -> str:
 def bracket(remote: Remote, tournament_id: str) -> None:
     """Draw the bracket of a knockout.
 
-    Seeds precede the names, and points follow them. A ? is a bot in a rated match that is not over.
+    Seeds precede the names, and points follow them. A ? stands for a bot in a rated match that is not over.
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
     remote.show(document, render_bracket(document))
@@ -75,7 +75,7 @@ def strengths(document: Json) -> str:
     """Show the estimated strength of the bots.
 
     Strengths are fitted to all results together, in points as on the ladder (400 points are odds of ten to one), with
-    95 % intervals, the possible ranks within them, and the likelihood of being stronger than the next bot.
+    95 % intervals, the ranks that these intervals allow, and the probability of being stronger than the next bot.
     """
     heads = ("rank", "bot", "strength", "95 % interval", "matches", "possible ranks", "above the next")
     rows = [
@@ -95,7 +95,7 @@ def strengths(document: Json) -> str:
 def opponents(document: Json) -> str:
     """Show the seats and opponents of every bot.
 
-    Each row has the bot's matches by seat, its byes, and its opponents with the most frequent first.
+    Each row shows how many matches the bot played in each seat, its byes, and its opponents, the most frequent first.
     """
     names = {row["bot"]: row["name"] for row in document["items"]}
     rows = [
@@ -130,7 +130,7 @@ def _mean(found: Json | None) -> str:
 
 
 def _fetch_all_pages(remote: Remote, path: str, limit: int | None = None) -> Json:
-    """Return the first page, extended by the items of all following pages, with at most ``limit`` items."""
+    """Return the first page with the items of all pages, or with the first ``limit`` of them."""
     first: Json = remote.api.get(path)
     items = list(islice(remote.api.items(path), limit)) if first["next"] else first["items"][:limit]
     return first | {"items": items, "next": None}

@@ -70,7 +70,8 @@ def follow_tournament(api: Api, tournament_id: str, note: Note) -> Iterator[Stre
 def stream(api: Api, path: str, last_id: str = "") -> Iterator[StreamMessage]:
     """Yield the messages after ``last_id`` until the service ends the stream.
 
-    Raise ``ApiRefusal``, or ``ApiUnreachable`` if the connection breaks. The caller can resume with the last id.
+    Raise ``ApiRefusal`` if the service refuses the request, and ``ApiUnreachable`` if the connection breaks or a
+    message cannot be read. The caller can then resume with the last id.
     """
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
     with api.stream(f"/api/v1{path}", headers, silence_s=SILENCE_S) as response:
@@ -121,7 +122,10 @@ def fetch_snapshot(api: Api, tournament_id: str) -> tuple[Json, Json]:
 
 
 def retry_until_answered(ask: Callable[[], Answer], note: Note) -> Answer:
-    """Return the result of ``ask``, retrying after transient errors, which are passed to ``note``. Raise others."""
+    """Return the result of ``ask``, retrying after transient errors, which are passed to ``note``.
+
+    Raise all other errors.
+    """
     pause_s = FIRST_PAUSE_S
     while True:
         try:

@@ -18,7 +18,7 @@ from referee.match.canonical import Json
 def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bool) -> None:
     """Void a finished match, so that it does not count.
 
-    MATCH is its id. The log stays readable, with the reason. Ratings are recalculated without the match.
+    MATCH is its id. The log stays readable and states the reason. Ratings are recalculated without the match.
 
     \b
     Example:

@@ -69,5 +69,5 @@ class SoundPlayer(HousePlayer):
 
 
 def players() -> dict[str, type[HousePlayer]]:
-    """Return all house players by name."""
+    """Return all house players, keyed by name."""
     return {player.name: player for player in (RandomPlayer, FirstPlayer, SoundPlayer)}

@@ -41,7 +41,7 @@ def play(seen: Json) -> Worth:
 
 
 def lead(seen: Json) -> Worth:
-    """Lead the best suit first, which names the trump; then lead from the top, trumps before the other suits."""
+    """Lead the best suit first, because it becomes trump; then lead from the top, trumps before the other suits."""
     suit = seen["trump"] or max(SUITS, key=lambda suit: tricks_expected(seen, suit))
     ahead = 4 if seen["trump"] else 20
 

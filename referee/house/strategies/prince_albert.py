@@ -1,6 +1,6 @@
 """Play Prince Albert by heuristics: bid low with a good hand as dealt, draw to improve it, claim when ahead.
 
-Most of them use ``chance_to_win``, the probability that no other hand is better.
+Most heuristics use ``chance_to_win``, the probability that no other hand is better.
 """
 
 from itertools import accumulate

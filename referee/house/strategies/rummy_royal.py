@@ -33,7 +33,7 @@ def hand_pays(seen: Json) -> float:
 
 
 def unseen_hand_pays(seen: Json) -> float:
-    """Return the expected number of chips for the pay cards in the extra hand, which may have any unseen card."""
+    """Return the expected number of chips for the pay cards in the extra hand, which may contain any unseen card."""
     missing: int = sum(seen["board"][card] for card in PAY_CARDS if card not in seen["hand"])
     return UNSEEN_HAND_PAYS * missing * int(seen["dead_size"]) / (52 - len(seen["hand"]))
 
