@@ -58,7 +58,7 @@ def url_of_static(name: str) -> str:
 def strip_comments(source: str) -> str:
     """Return a script or style sheet without comment lines and indentation.
 
-    The result is correct only if no string in the source spans lines. A test checks that none does.
+    The result is correct only if no string in the source spans several lines. A test checks that none does.
     """
     return INDENT.sub("", COMMENT_LINES.sub("", source))
 

@@ -49,7 +49,7 @@ class BracketNode:
 
 
 def bracket_tree(bracket: Json, name: str) -> Markup:
-    """Return a drawing of ``bracket``, which is as in the API. Leave out rounds with too many tables."""
+    """Return a drawing of ``bracket``, which has the format of the API. Leave out rounds with too many tables."""
     rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TABLES]
     columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])
     for nodes in columns:

@@ -10,7 +10,7 @@ SERVICE_NAME: Final = "Referee"
 
 
 def reserved_names() -> set[str]:
-    """Return the keys of reserved names: the service, the house bots and their owner, also after the service's name."""
+    """Return the keys of all reserved names. Names of the house are also reserved with "Referee" in front of them."""
     names = (HOUSE_OWNER_NAME, *map(house_bot_name, players()))
     return {name_key(name) for name in (SERVICE_NAME, *names, *(f"{SERVICE_NAME} {name}" for name in names))}
 

@@ -51,7 +51,7 @@ def is_certified(game: str) -> ColumnElement[bool]:
 
 
 def is_check_outdated(game: str) -> ColumnElement[bool]:
-    """Return the condition for checks that did not cover the bot's current version, the current rules or protocol."""
+    """Return the condition for checks that did not cover the current version of the bot, the rules or the protocol."""
     rules = current_rules_versions([game]).get(game)
     other_rules = Check.rules[game].as_integer().is_distinct_from(rules)
     other_protocol = Check.report["protocol"].as_string() != PROTOCOL

@@ -281,7 +281,7 @@ def _is_log_readable(api: Api, path: str) -> bool:
 
 
 def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
-    """Return the ratings by bot id on the ladder of the tournament, or an empty object if there is none."""
+    """Return the ratings on the ladder of the tournament, keyed by bot id, or {} if there is no such ladder."""
     tournament = api.get(f"/tournaments/{tournament_id}")
     for ladder in api.items(f"/ladders?game={game}"):
         if ladder["seats"] == tournament["seats"] and ladder["options"] == tournament["options"]:

@@ -1,7 +1,7 @@
 """Read and verify files that contain one match log, or all logs of a tournament as exported by a service.
 
-Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark, which is a line without a row
-number that says why the match does not count. The index of a zip contains the same remarks.
+Logs are NDJSON, either plain, gzipped or in a zip archive. A log may be followed by a remark: a line that has no row
+number and says why the match does not count. The index of a zip contains the same remarks.
 """
 
 import csv
@@ -208,7 +208,7 @@ def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[Stored
 
 
 def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield the remarks in the index of a zip as pairs of a file, or a match without a file, and its remark."""
+    """Yield each remark in the index of a zip, with the name of its file or, if it has none, the id of its match."""
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()
