@@ -106,7 +106,7 @@ def evidence(bot_id: str, fault_id: int) -> Response:
 
 
 def advice() -> dict[str, str]:
-    """Return the advice about each fault, keyed by its code."""
+    """Return the advice about each fault, keyed by the code of the fault."""
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 

@@ -193,7 +193,7 @@ def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
 
 
 def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """Return a chart and figures of how many bots each band of ratings has, or None below ``MIN_BANDS`` bands."""
+    """Return how many bots each band of ratings has, as a chart and as figures, or None below ``MIN_BANDS`` bands."""
     numbers = leaderboard.rating_histogram(current_session(), ladder_id, BAND_POINTS)
     if len(numbers) < MIN_BANDS:
         return None

@@ -105,7 +105,7 @@ class MatchStream(Stream[MatchStreamFeed]):
         self._send_changes(feed, standing, placements)
 
     def _send_changes(self, feed: MatchStreamFeed, visibility: MatchVisibility, placements: list[int] | None) -> None:
-        """Send 1. new rows, 2. the state if it has changed, 3. the end once everyone may read the whole log."""
+        """Send, in this order, new rows, the state if it has changed, and the end once the whole log is public."""
         with self._changed:
             start = len(feed.items)  # the rows sent so far: the last poll may have failed before sending all
             feed.items += [orjson.dumps(item) for item in feed.visible.items[start:]]

@@ -1,4 +1,4 @@
-"""Serve the visible rows and the streams of matches and, once the log is open, its decisions and verification."""
+"""Serve the visible rows and streams of matches over HTTP and, once a log is open, its decisions and verification."""
 
 from typing import Any
 

@@ -83,7 +83,7 @@ def _answer(name: str, caching: str) -> Response:
 
 @cache
 def _files() -> dict[str, File]:
-    """Return every file that is served, by name. Read the files once per process."""
+    """Return all files that are served, keyed by name. Read the files once per process."""
     found = {
         f"{below}{path.relative_to(folder)}": path
         for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER))

@@ -224,7 +224,7 @@ class Stream(Generic[F]):
             log.exception("feed_update_failed", extra={"subject": feed.id})
 
     def _active_feeds(self) -> dict[str, F]:
-        """Drop feeds that are no longer needed, and return the others by id."""
+        """Drop feeds that are no longer needed, and return the others, keyed by subject id."""
         long_ago = time.monotonic() - self.keep_s
         with self._changed:
             self._feeds = {id: feed for id, feed in self._feeds.items() if feed.is_kept(long_ago)}

@@ -155,7 +155,7 @@ def _byes(found: RoundPage) -> list[Json]:
 def _from_results(
     template: str, tournament_id: str, context: Callable[[str, CacheEntry[TournamentResults], int], Json]
 ) -> Response:
-    """Render ``template`` with what ``context`` computes from the results, or with the reason why it is refused."""
+    """Render ``template`` with what ``context`` computes from the results, or with the reason why it cannot."""
     tournament = _get_started_tournament(tournament_id)
     number = requested_number()
     try:

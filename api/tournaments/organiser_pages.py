@@ -1,4 +1,4 @@
-"""Serve the pages of organisers: to draft and run tournaments and to void matches.
+"""Serve the pages on which organisers draft and run tournaments and void matches.
 
 The pages contain only public data. Their scripts call the API with the token of the signed-in organiser.
 """

@@ -41,18 +41,18 @@ def ranked_entrants(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
 
 
 def row_indexes(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
-    """Return the index of each entrant's row in the standings, from 0."""
+    """Return the index of each entrant's row in the standings, from 0, keyed by entrant."""
     return kept.part("order", lambda: {str(row.entrant): index for index, row in enumerate(ranked_entrants(kept))})
 
 
 def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
-    """Return each entrant's results against each opponent, in the order of the standings."""
+    """Return results keyed by entrant, in the order of the standings, and then by opponent."""
     made = kept.made
     return kept.part("crosstable", lambda: crosstable([row.entrant for row in ranked_entrants(kept)], made.outcomes))
 
 
 def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:
-    """Return each entrant's luck-adjusted score, or None if nobody else had the same cards."""
+    """Return luck-adjusted scores keyed by entrant. A score is None if nobody else had the same cards."""
     made = kept.made
     return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
 
@@ -106,7 +106,7 @@ def attach_people(tournament_id: str, rows: Sequence[RankedEntrant]) -> list[Ext
 def attach_error_bars(
     kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[RankedEntrant], *, computed: bool = True
 ) -> list[Extended]:
-    """Return rows of the standings with error bars. Leave the bars empty unless ``computed``, which takes long."""
+    """Return rows of the standings with error bars. Unless ``computed``, leave the bars empty to save time."""
     bars = error_bars(kept) if computed else dict.fromkeys((row.entrant for row in rows), NO_BAR)
     return [
         Extended(

@@ -109,7 +109,7 @@ class TournamentStream(Stream[TournamentFeed]):
     # -- in the polling thread --
 
     def _poll(self, feeds: dict[str, TournamentFeed]) -> None:
-        """Send, from one snapshot: 1. matches that ended; 2. progress. Then send 3. standings; 4. ends."""
+        """Send matches that ended and progress, both from one snapshot. Then send standings and ends of tournaments."""
         with self.database.read() as session:
             states = watching.load_states(session, list(feeds))
             newest = watching.last_seq(session)

@@ -82,7 +82,7 @@ class Reply:
 
 
 class CallLimits:
-    """Limit how many concurrent calls this process makes to each bot, over all matches: the bot declares the limit."""
+    """Limit how many concurrent calls this process makes to each bot, across all matches. The bot sets the limit."""
 
     def __init__(self) -> None:
         self.lag = LagMeter()

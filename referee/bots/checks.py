@@ -40,7 +40,7 @@ class ClaimedCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """Describe the outcome of a check. ``asked`` and ``passed`` map the games to versions of their rules.
+    """Describe the outcome of a check. ``asked`` and ``passed`` map games to versions of their rules.
 
     ``games`` and ``max_concurrent_requests`` come from the manifest with this ``version``.
     """

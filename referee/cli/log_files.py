@@ -128,7 +128,7 @@ def _path(url: str) -> str:
 
 
 def _lines(file: str, stream: Any) -> Iterator[bytes]:
-    """Yield the lines of a stream without line ends, decompressing the stream if necessary."""
+    """Yield the lines of a stream without line ends. Raise ``Unreadable`` if a gzipped stream is damaged."""
     text = gzip.GzipFile(fileobj=stream) if stream.peek(2).startswith(b"\x1f\x8b") else stream
     while True:
         try:
@@ -141,7 +141,9 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
 
 
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
-    """Split lines into logs. A log begins with its header, or with any line after the end of the previous log."""
+    """Split lines into logs. A log begins with its header, or with any line after the end of the previous log.
+
+    Raise ``Unreadable`` for a log that is too long."""
     log, size, ended = StoredLog("", is_only_log=True), 0, False
     try:
         for line in lines:
@@ -176,7 +178,9 @@ def _row(line: bytes) -> Json:
 
 
 def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
-    """Yield the logs of a zip. Yield each file in it that cannot be read as a log with the remark ``damaged``."""
+    """Yield the logs of a zip. A file in it that cannot be read as a log has the remark ``damaged``.
+
+    Raise ``Unreadable`` if the zip itself cannot be read."""
     with tempfile.TemporaryFile() as spool:
         if not stream.seekable():
             shutil.copyfileobj(stream, spool)
