@@ -179,7 +179,8 @@ def _response(body: Any) -> Response:
 def _last_event_id() -> tuple[int | None, bool]:
     """Return the number in ``Last-Event-ID`` (None without the header), and whether it names the final message.
 
-    Raise a 422 for an invalid header."""
+    Raise a 422 for an invalid header.
+    """
     text = request.headers.get("Last-Event-ID", "").strip()
     if not text:
         return None, False

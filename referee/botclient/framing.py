@@ -185,7 +185,7 @@ class Response:
         del self._pending[:size]
 
     def _read_chunked(self) -> bool:
-        """Parse the next part of a chunked body. Return False if bytes are missing. Raise ``BadResponse`` if invalid."""
+        """Parse the next part of a chunked body. Return False if it is incomplete; raise ``BadResponse`` if invalid."""
         if self._chunk_state == "bytes":
             size = min(len(self._pending), self._chunk_left)
             self._take(size)

@@ -143,7 +143,8 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
     """Split lines into logs. A log begins with its header, or with any line after the end of the previous log.
 
-    Raise ``Unreadable`` for a log that is too long."""
+    Raise ``Unreadable`` for a log that is too long.
+    """
     log, size, ended = StoredLog("", is_only_log=True), 0, False
     try:
         for line in lines:
@@ -180,7 +181,8 @@ def _row(line: bytes) -> Json:
 def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
     """Yield the logs of a zip. A file in it that cannot be read as a log has the remark ``damaged``.
 
-    Raise ``Unreadable`` if the zip itself cannot be read."""
+    Raise ``Unreadable`` if the zip itself cannot be read.
+    """
     with tempfile.TemporaryFile() as spool:
         if not stream.seekable():
             shutil.copyfileobj(stream, spool)
