@@ -83,7 +83,7 @@ def derived_key(settings: Settings, purpose: str) -> bytes:
 
 
 def _redis(settings: Settings) -> Redis | None:
-    """Return a Redis client for waking runners. It does not retry: requests wait for it, and runners also poll."""
+    """Return a Redis client for waking runners, or None without a URL. It never retries, since requests wait for it."""
     if settings.redis_url is None:
         return None
     return Redis.from_url(

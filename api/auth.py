@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def anyone() -> Account | None:
-    """Return the account of the request's token, or None without one. Raise a 401 ``Problem`` for an invalid token."""
+    """Return the account of the request's token, or None without a token. Raise a 401 ``Problem`` if it is invalid."""
     g.account = found = _authenticate()
     return found
 
@@ -54,13 +54,13 @@ def current_account() -> Account:
 
 
 def viewer_id() -> str | None:
-    """Return the id of the request's account, or None without one."""
+    """Return the id of the request's account, or None if the request has no token."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.id
 
 
 def viewer_role() -> Role | None:
-    """Return the role of the request's account, or None without one."""
+    """Return the role of the request's account, or None if the request has no token."""
     found = cast("Account | None", g.get("account"))
     return None if found is None else found.role
 
@@ -84,7 +84,7 @@ def _authenticate() -> Account | None:
 
 
 def _record_use(token_id: str) -> None:
-    """Record the use for the owner's list of tokens, to the hour. A busy database does not fail the request."""
+    """Record the hour of the token's last use, which its owner can see. If the database is busy, record nothing."""
     database = cast(Database, current_app.extensions["referee.database"])
     try:
         with database.write(durable=False) as session:

@@ -13,7 +13,7 @@ LIMITS = strict_json.JsonLimits(max_depth=32, min_integer=-(2**53), max_integer=
 
 def read_json(request: Request) -> Any:
     """Return the request's body as JSON. Raise a ``Problem`` for a wrong media type (415), a body that is too long
-    (413), and malformed JSON (400).
+    (413), or malformed JSON (400).
     """
     if request.mimetype != "application/json" or request.mimetype_params.get("charset", "utf-8").lower() != "utf-8":
         raise Problem(
@@ -27,7 +27,7 @@ def read_json(request: Request) -> Any:
 
 
 def read_body(request: Request) -> bytes:
-    """Return the body, sent with Content-Length or chunked. Raise a 413 if it exceeds ``MAX_BYTES``.
+    """Return the body, which may be sent with Content-Length or in chunks. Raise a 413 if it exceeds ``MAX_BYTES``.
 
     The body is cached, since the server's stream can be read only once.
     """
@@ -58,7 +58,7 @@ def too_large() -> Problem:
 
 
 def parse(body: bytes) -> Any:
-    """Return the value of ``body``. Raise a 400 ``malformed_json`` that names the field."""
+    """Return the JSON value in ``body``. Raise a 400 ``malformed_json`` that names the field with the error."""
     try:
         return strict_json.read(body, LIMITS)
     except strict_json.InvalidJson as error:

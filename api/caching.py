@@ -1,4 +1,4 @@
-"""Cache results of long computations in this process, by key, until the database has changed.
+"""Cache results of long computations in this process, under a key, until the database has changed.
 
 Expensive results are recomputed so rarely that this takes a small share of the time. Meanwhile, requests get the
 previous result, which names the last database entry that it covers.
@@ -38,7 +38,7 @@ class CacheEntry(Generic[Made]):
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def part(self, name: str, work: Callable[[], Part]) -> Part:
-        """Return the part, computed by ``work`` on first use."""
+        """Return the part with this name, which ``work`` computes on first use."""
         with self._locks[name]:
             if name not in self._parts:
                 began = self._clock()
@@ -47,7 +47,7 @@ class CacheEntry(Generic[Made]):
             return cast(Part, self._parts[name])
 
     def computed_part(self, name: str) -> Any:
-        """Return the part if it has been computed, else None."""
+        """Return the part with this name if it has been computed, else None."""
         return self._parts.get(name)
 
     @property
@@ -78,8 +78,8 @@ class Cache(Generic[Made]):
     def get(self, key: str, make: Compute[Made]) -> CacheEntry[Made]:
         """Return the entry of ``key``, brought up to date with the database.
 
-        Of concurrent callers one computes it; the others wait, or get the previous entry if it is expensive. Raise what
-        ``make`` raises.
+        Only one of several concurrent callers computes it; the others wait, or get the previous entry if it is
+        expensive. Raise what ``make`` raises.
         """
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())

@@ -1,4 +1,4 @@
-"""Turn every error into an RFC 9457 problem document; ``TABLE`` maps domain errors to status and code."""
+"""Turn every error into an RFC 9457 problem document; ``TABLE`` maps domain errors to their status and code."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     sql.TimeoutError: (503, "unavailable"),
 }
 
-# Codes of HTTP errors that the framework raises, by status.
+# Codes of HTTP errors that the framework raises, keyed by status.
 CODES = {
     400: "bad_request",
     401: "unauthenticated",

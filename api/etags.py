@@ -47,7 +47,7 @@ def require_edited_match(edited: Mapping[str, Any]) -> None:
 
 
 def set_etag(response: Response) -> None:
-    """Set the ETag of a response, in two parts after ``split_etag``."""
+    """Set the ETag of a response. It has two parts if the view has called ``split_etag``."""
     response.add_etag()
     etag, _ = response.get_etag()
     if edited := g.pop("edited", None):

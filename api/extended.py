@@ -1,4 +1,4 @@
-"""Extend rows by related data for schemas."""
+"""Extend rows with related data for schemas."""
 
 from typing import Any
 

@@ -199,7 +199,7 @@ class Utf8(fields.String):
 
 
 class Derived:
-    """Serialise the attribute ``of``, which other fields may read as well."""
+    """Serialise the attribute that ``of`` names, so that several fields can serialise the same attribute."""
 
     def __init__(self, of: str, **options: Any) -> None:
         self._of = of

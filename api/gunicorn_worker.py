@@ -1,4 +1,4 @@
-"""Extend gunicorn's gthread worker by a timeout, so that a stalled client does not keep a thread."""
+"""Extend gunicorn's gthread worker with a timeout, so that a stalled client does not keep a thread."""
 
 import logging
 import socket
@@ -34,7 +34,7 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
         """Serve a request. Close the connection in this thread if the request was its last.
 
         gunicorn would close it in the thread that accepts connections. That thread would wait up to 2 s for the client
-        to close as well, and would accept nobody meanwhile.
+        to close as well, and would accept no connections meanwhile.
         """
         outcome = super().handle(conn)
         if outcome is False and _is_open(conn.sock):
@@ -74,12 +74,12 @@ def set_timeout(sock: socket.socket, timeout_s: int) -> None:
 
 
 def _is_open(sock: socket.socket) -> bool:
-    """Return whether ``sock`` is open and can be closed by us. TLS sockets cannot be taken over."""
+    """Return whether ``sock`` is open and can be taken over, which is impossible for a TLS socket."""
     return type(sock) is socket.socket and sock.fileno() >= 0
 
 
 def _replace_traceback(record: logging.LogRecord) -> bool:
-    """Log a stalled request as one event, and return False to suppress gunicorn's traceback. Keep other records."""
+    """Return False for the traceback of a stalled request, and log an event instead. Return True for other records."""
     stalled = record.exc_info is not None and isinstance(record.exc_info[1], BlockingIOError)
     if stalled:
         _log_stall()

@@ -1,6 +1,7 @@
-"""Implement the Idempotency-Key header: a POST repeated with its key has no further effect and the same response.
+"""Implement the Idempotency-Key header: a POST repeated with its key has no further effect and gets the same response.
 
-The response is stored encrypted, since it may contain a token, in the transaction of its effect.
+The response is stored in the same transaction as the effect of the request, and encrypted because it may contain a
+token.
 """
 
 import base64
@@ -22,12 +23,12 @@ PARAMETER = {
     "in": "header",
     "name": HEADER,
     "schema": {"type": "string", "pattern": "^[!-~]{1,200}$"},
-    "description": "A request repeated with its key within 24 hours has no further effect and the same response.",
+    "description": "A request repeated with its key within 24 hours has no further effect and gets the same response.",
 }
 
 
 def read_key(request: Request) -> str | None:
-    """Return the client's Idempotency-Key, or None without one. Raise a 422 if it is malformed."""
+    """Return the client's Idempotency-Key, or None if there is none. Raise a 422 if it is malformed."""
     key = request.headers.get(HEADER)
     if key is not None and not re.fullmatch("[!-~]{1,200}", key):
         raise Problem(

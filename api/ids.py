@@ -1,4 +1,4 @@
-"""Match ids in paths. A path without a well-formed id of the right kind is answered with a 404 before any view."""
+"""Match ids in paths. A path without a well-formed id of the right kind is answered with a 404 before any view runs."""
 
 from typing import Any
 

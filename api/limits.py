@@ -91,7 +91,7 @@ def count_new_account() -> None:
 
 
 def count_use(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:
-    """Count one use of ``limit`` for ``who``, else for the caller's address. Raise a 429 when it is used up."""
+    """Count one use of ``limit`` for ``who``, by default the caller's address. Raise a 429 when none is left."""
     assert not is_writing(), "Redis may be slow: check rate limits before the transaction begins"
     limiter: Limiter = current_app.extensions["referee.limiter"]
     if not limiter.enabled:

@@ -19,7 +19,7 @@ DOCS_POLICY = (
 
 
 def install(app: Flask, hosts: Iterable[str]) -> None:
-    """Add the checks and headers of this module to ``app``; ``hosts`` are the names served; if it is empty, all are."""
+    """Add the checks and headers of this module to ``app``; ``hosts`` are the names to serve (all if empty)."""
     served = {host.lower() for host in hosts}
 
     @app.before_request

@@ -200,7 +200,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         return cast(View, self.doc(security=security)(queries.checks_own_query(checked_view)))
 
     def _respond(self, view: View, schema: type[Schema] | None, status: int, *, secret: bool) -> View:
-        """Serialise the object that the view returns. A 201 gets a Location header with the ``id`` in its body."""
+        """Serialise the object that the view returns. A 201 gets a Location header that ends in the body's ``id``."""
         answer = self.response(status, schema)(view)
 
         @wraps(answer)

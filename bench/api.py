@@ -1,4 +1,5 @@
-"""Measure pages of standings and ladders per CPU second, in the whole application under Flask's test client."""
+"""Measure how many pages of standings and ladders the whole application serves per CPU second, under Flask's test
+client."""
 
 import json
 from typing import Any, Final

@@ -1,6 +1,6 @@
 """Measure decisions, clones and poker hands per CPU second: the rules alone, without match, log and network.
 
-Each figure is compared with a goal. ``--profile`` prints the functions that took most time, as shares of the total.
+Each figure is compared with a goal. ``--profile`` prints the functions that took the most time, as shares of the total.
 The overhead of cProfile makes calls look more expensive than they are.
 """
 
@@ -67,7 +67,7 @@ def measure_game(benchmark: Benchmark, game: type[State]) -> Json:
 
 
 def works_of(benchmark: Benchmark, game: type[State], seats: int) -> dict[str, tuple[int, Work]]:
-    """Return the kinds of work: the number of operations in one run, and the run. All runs play the same matches."""
+    """Return each kind of work: how many operations one run has, and the function to run. All play the same matches."""
     decisions, repeats = benchmark.size(15_000, 200), benchmark.size(50, 1)
     positions: list[State] = []
     play(game, seats, 200, Random(1), lambda state, seat: positions.append(state.clone()))
@@ -125,7 +125,7 @@ def print_profile(benchmark: Benchmark, title: str, work: Work) -> None:
         return
     profiler = cProfile.Profile()
     profiler.runcall(work)
-    # The entries are (calls, primitive calls, own seconds, seconds, callers) by (file, line, function).
+    # Each value is (calls, primitive calls, own seconds, seconds, callers), keyed by (file, line, function).
     stats: dict[tuple[str, int, str], tuple[Any, ...]] = pstats.Stats(profiler).stats  # type: ignore[attr-defined]  # not in the stubs
     total = sum(entry[2] for entry in stats.values())
     print(f"{title}:", file=sys.stderr)

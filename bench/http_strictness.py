@@ -2,7 +2,7 @@
 
 aiohttp gets the checks that any careful caller adds: status 200, application/json, no Content-Encoding, at most 64 KiB,
 a total deadline, no redirects, no cookies, and JSON with the id of the question. h11 replaces only the parser of our
-client (``bench.h11_framing``). The verdict on an answer is ``accepted`` or ``refused: `` and the reason. Only the first
+client (``bench.h11_framing``). The verdict on an answer is ``accepted`` or ``refused: REASON``. Only the first
 answer is valid; the others should be refused. The CPU time to parse a valid answer is measured as well.
 """
 
@@ -161,7 +161,7 @@ CLIENTS: Final = {"aiohttp": call_with_aiohttp, "h11": call_with_h11, "ours": ca
 
 
 class AnswerRefused(Exception):
-    """Report that a check that a caller adds to its client refused an answer."""
+    """Report that an answer was refused by a check that a caller adds to its client."""
 
 
 def refuse_if(condition: bool, why: str) -> None:
@@ -191,8 +191,8 @@ def says(answer: bytes, *, then_close: bool = False) -> Respond:
 
 
 def plants(pause_s: float) -> Respond:
-    """Send the answer to the second question ``pause_s`` seconds after the first answer, before it is asked. A client
-    that asks it over another connection gets a valid answer."""
+    """Send the answer to the second question ``pause_s`` seconds after the first answer, before that question is asked.
+    A client that asks it over another connection gets a valid answer."""
 
     async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if b"d_1" in await read_request(reader):

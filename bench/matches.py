@@ -1,4 +1,4 @@
-"""Measure matches per second and memory of one worker, on a real queue, whose bots answer after 20 ms.
+"""Measure matches per second and memory of one worker on a real queue. Its bots answer after 20 ms.
 
 The limit is the rate if nothing but the bots took time: (concurrent matches) / (20 ms × decision points per match).
 Decisions are counted for some seconds while all slots are in use.

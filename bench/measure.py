@@ -39,7 +39,7 @@ class Benchmark:
 def run(name: str, about: str, measure: Callable[[Benchmark], Json], **options: Json) -> None:
     """Run ``measure`` with the options of the command line, and print its figures with a description of the machine.
 
-    ``options`` are additional command-line options of this benchmark, with their arguments of ``add_argument``.
+    ``options`` are additional command-line options of this benchmark, each with its arguments for ``add_argument``.
     """
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=about)
     parser.add_argument(

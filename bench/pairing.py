@@ -21,7 +21,7 @@ def measure(benchmark: Benchmark) -> Json:
 
 
 def measure_round(benchmark: Benchmark, size: int, seats: int) -> Json:
-    """Return the CPU time, the number of rematches, and how unevenly the seats of an entrant are distributed."""
+    """Return the CPU time, the number of rematches, and the largest difference between seat counts of an entrant."""
     benchmark.note(f"{size} entrants at tables of {seats}")
     tournament = play_rounds(size, seats)
     time_ms = cpu_ms(lambda: next_round(tournament), benchmark.runs)

@@ -37,7 +37,7 @@ def play(
 
 
 def resolve_chance(state: State, rng: Random) -> State:
-    """Resolve the chance outcome that is due and return the position. If the match is over, return another match."""
+    """Resolve the chance request that is open, and return the position. If the match is over, return a new match."""
     request = state.chance()
     if request is None:
         return state.start(state.players)

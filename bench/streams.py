@@ -90,7 +90,7 @@ def percentile_ms(seconds: list[float], share: float) -> float:
 
 
 def change_repeatedly(watched: Watched, seconds: float) -> dict[int, float]:
-    """Commit changes for this many seconds. Return the time of the commit by message number."""
+    """Commit changes for this many seconds. Return the times of the commits, keyed by message number."""
     committed: dict[int, float] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -1,1 +1,1 @@
-"""Serve accounts over HTTP: resource, schemas, page."""
+"""Serve accounts over HTTP: the resource, the schemas and the page."""

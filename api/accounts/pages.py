@@ -1,4 +1,4 @@
-"""Serve the account page. It contains no personal data: its script reads that from the API with the tab's token."""
+"""Serve the account page. It contains no personal data; its script reads such data from the API with a token."""
 
 from typing import Final
 

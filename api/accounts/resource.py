@@ -79,7 +79,7 @@ def revoke_token(token_id: str) -> None:
 
 @resource.post('/<id("acc"):account_id>/tokens', admin, FreshToken, body=NewToken, status=201, secret=True)
 def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
-    """Create a token for an account that has lost its own
+    """Create a token for an account whose tokens were lost
 
     Only the operator may do this.
     """

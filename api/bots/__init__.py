@@ -1,1 +1,1 @@
-"""Serve bots over HTTP: resource, schemas, fault reports, pages."""
+"""Serve bots over HTTP: the resource, the schemas, the fault reports and the pages."""

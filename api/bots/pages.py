@@ -106,7 +106,7 @@ def evidence(bot_id: str, fault_id: int) -> Response:
 
 
 def advice() -> dict[str, str]:
-    """Return the advice about each fault, by code."""
+    """Return the advice about each fault, keyed by the code of the fault."""
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
@@ -117,7 +117,7 @@ def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
 
 
 def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
-    """Return the last ``STEPS`` changes of a rating."""
+    """Return the last ``STEPS`` changes of the bot's rating on this ladder, with their chart."""
     changes: list[DescribedChange] = []
     cursor: Sequence[Any] | None = None
     while len(changes) < STEPS:
@@ -133,7 +133,7 @@ def history(ladder: Ladder, ladder_rank: Bot) -> PlottedHistory:
 
 
 def results(of: Bot) -> Results | None:
-    """Return the bot's last results in the game of ``?game=``, by default its most frequent one.
+    """Return the bot's last results in the game of ``?game=``, by default in the one that it has played most.
 
     Return None if the bot has not played. Raise a 422 for a game that it has not played.
     """
@@ -178,7 +178,7 @@ def recent(of: Bot) -> list[dict[str, Any]]:
 
 
 def _ladders_to_plot(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
-    """Return the ladder of ``?ladder=``, by default the first ``HISTORIES`` ladders. Raise a 422 for an unknown one."""
+    """Return only the ladder of ``?ladder=``, or by default the first ``HISTORIES``. Raise a 422 for an unknown one."""
     wanted = request.args.get("ladder")
     if wanted is None:
         return ladders[:HISTORIES]

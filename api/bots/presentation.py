@@ -1,4 +1,4 @@
-"""Extend bots by related data, as several endpoints and pages show them to the caller."""
+"""Extend bots with related data, as several endpoints and pages show them to the caller."""
 
 from api.auth import viewer_id
 from api.extended import Extended
@@ -15,5 +15,5 @@ def visible_bot(bot: Bot) -> Bot | Extended:
 
 
 def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:
-    """Return a certificate of ``bot`` extended by the games for which it is valid now."""
+    """Return a certificate of ``bot`` extended with the games for which it is valid now."""
     return Extended(certificate, fits=certificates.valid_games(certificate, bot))

@@ -1,4 +1,4 @@
-"""Define the schemas of bots, for everyone and for owners, of certificates, and of reasons for waiting."""
+"""Define the schemas of bots (as everyone and as owners see them), of certificates, and of reasons for waiting."""
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
@@ -46,7 +46,7 @@ class BotView(View):
 
 
 class OwnBotView(BotView):
-    """Represent a bot as its owner sees it. Others do not receive the fields that read ``own``."""
+    """Represent a bot as its owner sees it. Nobody else receives the fields whose attributes begin with ``own``."""
 
     optional = ("url", "verified_url", "status_reason", "handshake", "check", "previous_secret_until")
     url = fields.String(attribute="own.url")

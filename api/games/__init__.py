@@ -1,1 +1,1 @@
-"""Serve the catalogue of games over HTTP: resource, schemas, pages."""
+"""Serve the catalogue of games over HTTP: the resource, the schemas and the pages."""

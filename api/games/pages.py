@@ -23,7 +23,7 @@ LISTED = 8  # most ladders, and most tournaments, on the page of a game
 
 @dataclass(frozen=True, slots=True)
 class GameEntry:
-    """Describe a game in the list: its lead, least and greatest number of seats, running matches and ladders."""
+    """Describe a game in the list. ``seats`` are the fewest and most, ``lead`` is the first paragraph of the rules."""
 
     name: str
     seats: tuple[int, int]

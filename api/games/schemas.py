@@ -26,7 +26,7 @@ class OptionView(View):
 
     @post_dump
     def leave_out_other_kinds(self, option: dict[str, Any], **_: object) -> dict[str, Any]:
-        """Keep the bounds of an int, the choices of a choice or list, and neither for a bool."""
+        """Keep the bounds of an int option, the choices of a choice or list option, and neither for a bool option."""
         other = {"int": ["choices"], "bool": ["minimum", "maximum", "choices"]}.get(
             option["type"], ["minimum", "maximum"]
         )

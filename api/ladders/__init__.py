@@ -1,1 +1,1 @@
-"""Serve ladders over HTTP: resource, schemas, stream, pages."""
+"""Serve ladders over HTTP: the resource, the schemas, the stream and the pages."""

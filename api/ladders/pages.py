@@ -57,7 +57,7 @@ class LeaderboardQuery:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Describe a sortable column: the link that sorts by it, and its present order."""
+    """Describe a sortable column: the link that sorts by it, and its current sort order."""
 
     name: str
     href: str
@@ -156,7 +156,7 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
 
 
 def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
-    """Return the strengths of the ladder's bots by id if they are cached or quick to compute, else None."""
+    """Return the strengths of the ladder's bots, keyed by bot id, if they are cached or quick to compute, else None."""
     bots = leaderboard.count_bots(current_session(), ladder_id)
     quick = bots <= QUICK_BOTS and leaderboard.count_results(current_session(), ladder_id) <= QUICK_RESULTS
     fitted = ladder_fit(ladder_entry(ladder_id)) if quick else last_ladder_fit(ladder_id)
@@ -193,7 +193,7 @@ def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
 
 
 def _rating_histogram(ladder_id: str) -> tuple[Markup, list[tuple[str, int]]] | None:
-    """Return the number of bots by rating, as a chart and as figures, or None for fewer than ``MIN_BANDS`` bands."""
+    """Return how many bots each band of ratings has, as a chart and as figures, or None below ``MIN_BANDS`` bands."""
     numbers = leaderboard.rating_histogram(current_session(), ladder_id, BAND_POINTS)
     if len(numbers) < MIN_BANDS:
         return None

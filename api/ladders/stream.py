@@ -27,7 +27,7 @@ MAX_CACHED_MESSAGES: Final = 32  # messages for reconnecting viewers, each begin
 
 @dataclass(eq=False, slots=True)
 class LadderFeed(Feed):
-    """Track a ladder with viewers, and the last ledger entry that was sent to them."""
+    """Track a ladder that has viewers, and the last ledger entry that was sent to them."""
 
     sent_seq: int = 0
     not_before: float = 0.0
@@ -35,7 +35,7 @@ class LadderFeed(Feed):
 
 
 class LadderStream(Stream[LadderFeed]):
-    """Stream the ladders with viewers in this process. ``dump_row`` converts a ladder row to JSON."""
+    """Stream the ladders that have viewers in this process. ``dump_row`` converts a ladder row to JSON."""
 
     feed_type = LadderFeed
     keep_s = 5.0

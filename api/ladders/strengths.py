@@ -21,7 +21,7 @@ _FITTING = threading.Semaphore(1)  # one fit at a time: it takes seconds of CPU
 
 
 def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
-    """Return the newest results of a ladder that count now. Raise ``NotFound``."""
+    """Return the newest results that count on a ladder now. Raise ``NotFound`` for an unknown ladder."""
 
     def make(before: LadderResults | None, *, patient: bool) -> LadderResults:
         with database().read() as session:
@@ -31,7 +31,7 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
 
 
 def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
-    """Return the strengths of a ladder's bots by its newest results. Raise a 409 ``too_large`` for too many bots."""
+    """Return the strengths of a ladder's bots from its newest results. Raise a 409 ``too_large`` for too many bots."""
     return kept.part("fit", lambda: fit_strengths(kept.made.results))
 
 

@@ -1,1 +1,1 @@
-"""Serve matches over HTTP: resource, schemas, live feed, pages."""
+"""Serve matches over HTTP: the resources, the schemas, the live feed and the pages."""

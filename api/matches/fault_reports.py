@@ -51,7 +51,7 @@ def response_statistics(bot_id: str, *, by_day: bool) -> Json:
 
 
 def histogram(times_ms: Sequence[int]) -> list[Json]:
-    """Return the number of times in each bin, without empty bins at both ends."""
+    """Return how many of ``times_ms`` are in each bin. Leave out the empty bins at both ends."""
     counted = Counter(bisect_right(EDGES_MS, ms) - 1 for ms in times_ms)
     if not counted:
         return []

@@ -17,7 +17,7 @@ def show(fault_id: int) -> Any:
     """Get a fault report
 
     The report contains the question as it was sent, the reply, the latency breakdown, the action played instead, and
-    advice. The owner of the bot can read it, and organisers once the deal group of the match is over.
+    advice. The owner of the bot can read it; organisers can read it once the deal group is over.
     """
     judges = may_organise()
     return fault_reports.attach_remedy(

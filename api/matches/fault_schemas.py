@@ -32,7 +32,7 @@ class Advice(Derived, fields.String):
 
 
 class Base64(Derived, fields.String):
-    """Serialise bytes that are not UTF-8 in Base64, and UTF-8 as null."""
+    """Serialise bytes in Base64 if they are not UTF-8, otherwise as null."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None or decode_utf8(value) is not None else base64.b64encode(value).decode()

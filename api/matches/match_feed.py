@@ -23,7 +23,7 @@ class MatchFeedCache:
         self._deal_groups = DealGroupProgress()
 
     def read_feed(self, session: Session, match_id: str) -> tuple[MatchVisibility, list[Json]]:
-        """Return the visibility of a match and the items of its visible rows. Raise ``NotFound`` if it is unknown."""
+        """Return the visibility of a match and its visible rows. Raise ``NotFound`` for an unknown match."""
         standing = visibility.load_visibility(session, match_id)
         feed, reading = self._recent.get(match_id, lambda: (MatchFeed(match_id, self._deal_groups), threading.Lock()))
         with reading:

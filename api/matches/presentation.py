@@ -1,4 +1,4 @@
-"""Extend matches by their seats and deal groups, as several endpoints and pages show them to the caller.
+"""Extend matches with their seats and deal groups, as several endpoints and pages show them to the caller.
 
 Data that the caller may not see is removed here; schemas decide the format of the rest.
 """
@@ -42,7 +42,7 @@ def attach_seats(session: Session, found: Sequence[StoredMatch], named: Collecti
 
 
 def attach_group(match: StoredMatch) -> Extended:
-    """Return a match with its seats, as the caller may see them, and its deal group, revealed once that is over."""
+    """Return a match with its seats, as the caller may see them, and its deal group, revealed once it is over."""
     (visible,) = visible_matches([match])
     group = deal_groups.get_group(current_session(), match.group_id)
     return Extended(visible, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))

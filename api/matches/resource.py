@@ -30,8 +30,8 @@ def arrange(new_match: dict[str, Any]) -> Any:
     """Create a match
 
     An owner can create friendlies: unrated matches with at least one bot of their own. An owner may have 10 friendlies
-    that are not over, each with at most 5 s per decision and a bank of 60 s. Organisers have no such limits, may seat
-    any bots, and may create rated matches.
+    that are not over, each with at most 5 s per decision and a bank of at most 60 s. Organisers have no such limits,
+    may seat any bots, and may create rated matches.
     """
     check_may_create(new_match)
     plan = matches.MatchPlan(
@@ -64,9 +64,10 @@ def show(match_id: str) -> Any:
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
-    A match can be cancelled by the account that created it and by organisers; a match of a tournament only by the
-    tournament's organiser; a friendly also by the owner of any bot in it. The match stays listed, without a result.
-    Without `whole_group`, the response is a 409 if other matches share the cards: they must be cancelled together.
+    The account that created a match may cancel it, and so may any organiser. A match of a tournament can be cancelled
+    only by the tournament's organiser; a friendly also by the owner of any bot in it. The operator may cancel any
+    match. A cancelled match stays listed, without a result. Without `whole_group`, the response is a 409 if other
+    matches share the cards: they must be cancelled together.
     """
     match = matches.get_match(current_session(), match_id)
     if not may_cancel(match):
@@ -156,7 +157,7 @@ def log(match_id: str) -> Response:
 
 
 def check_may_create(new_match: dict[str, Any]) -> None:
-    """Raise unless this account may create the match.
+    """Raise ``Forbidden``, ``QuotaExceeded`` or a 422 unless this account may create the match.
 
     Accounts that are not organisers need a bot of their own in the match. Their matches must be unrated, with limited
     time, and within the quota of friendlies.
@@ -176,7 +177,7 @@ def check_may_create(new_match: dict[str, Any]) -> None:
 
 
 def check_time(time: dict[str, int]) -> None:
-    """Raise a 422 that names each time that is longer than a friendly may have."""
+    """Raise a 422 that names each time limit that is too long for a friendly."""
     most = asdict(quotas.MAX_TIME)
     if too_long := [name for name in most if time[name] > most[name]]:
         raise invalid(

@@ -1,4 +1,4 @@
-"""Stream matches: send log rows, masked, as soon as they are visible, and the state.
+"""Stream matches: send their state, and their masked log rows as soon as these are visible.
 
 The id of a message is the number of the last row sent, so a reconnecting viewer gets all later rows from the log.
 """
@@ -27,7 +27,7 @@ MAX_HANDED_OVER: Final = 256 << 10  # bytes passed to the stream writer; the res
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class MatchStreamFeed(Feed):
-    """Track a match with viewers, and the rows that were sent to them."""
+    """Track a match that has viewers, and the rows that were sent to them."""
 
     visible: MatchFeed
     items: list[bytes] = field(default_factory=list)  # the rows sent, in order, as JSON
@@ -40,10 +40,10 @@ class MatchStreamFeed(Feed):
 
 
 class MatchStream(Stream[MatchStreamFeed]):
-    """Stream the matches with viewers in this process.
+    """Stream the matches that have viewers in this process.
 
-    Recorded rows send no notification, which would cost one for each decision of every match. Instead, one query every
-    ``poll_s`` finds the new rows of all matches with viewers.
+    Recording rows sends no notification, because that would mean one for each decision of every match. Instead, one
+    query every ``poll_s`` finds the new rows of all matches with viewers.
     """
 
     poll_s = 0.1
@@ -105,7 +105,7 @@ class MatchStream(Stream[MatchStreamFeed]):
         self._send_changes(feed, standing, placements)
 
     def _send_changes(self, feed: MatchStreamFeed, visibility: MatchVisibility, placements: list[int] | None) -> None:
-        """Send 1. new rows, 2. the state if it has changed, 3. the end once everyone may read the whole log."""
+        """Send, in this order, new rows, the state if it has changed, and the end once the whole log is public."""
         with self._changed:
             start = len(feed.items)  # the rows sent so far: the last poll may have failed before sending all
             feed.items += [orjson.dumps(item) for item in feed.visible.items[start:]]

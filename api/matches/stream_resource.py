@@ -1,4 +1,4 @@
-"""Serve live data of matches over HTTP: visible rows and streams; once the log is open, decisions and verification."""
+"""Serve the visible rows and streams of matches over HTTP and, once a log is open, its decisions and verification."""
 
 from typing import Any
 
@@ -45,9 +45,10 @@ def follow_match(query: Json, match_id: str) -> Response:
     """Follow a match (server-sent events)
 
     The stream begins with everything that is visible so far. `rows`: `items` as in GET …/rows. `state`: `status`,
-    `reason`, `open`, `delayed`, `pace`, and `placements` by seat when the match is over. `end`: the deal group is over
-    and everyone can read the whole log. The id of a message is the number of the last row sent. Reconnect with this id
-    in `Last-Event-ID` to receive every row exactly once. Rows become visible as described for GET …/rows.
+    `reason`, `open`, `delayed`, `pace` and, when the match is over, `placements` with one entry per seat. `end`: the
+    deal group is over and everyone can read the whole log. The id of a message is the number of the last row sent.
+    Reconnect with this id in `Last-Event-ID` to receive every row exactly once. Rows become visible as described for
+    GET …/rows.
     """
     with database().read() as session:
         matches.get_match(session, match_id)

@@ -41,7 +41,7 @@ class RowsView(View):
     )
     rows = fields.Integer(metadata=describe("Number of rows visible so far."))
     placements = fields.List(
-        fields.Integer(), allow_none=True, metadata=describe("Placements by seat; null until the match is over.")
+        fields.Integer(), allow_none=True, metadata=describe("Placements, one per seat; null until the match is over.")
     )
     items = fields.List(fields.Nested(RowView))
     next_after = fields.Integer(

@@ -1,1 +1,1 @@
-"""Serve the overview of the service: the home page, the overview as JSON, and its stream."""
+"""Serve the overview of the service as the home page, as JSON and as a stream."""

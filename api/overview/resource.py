@@ -33,7 +33,8 @@ def show_current_activity() -> Response:
 def follow_service() -> Response:
     """Follow the service (server-sent events)
 
-    The stream sends `now` at most every two seconds, whenever the overview has changed: the same object as GET /now.
+    Whenever the overview has changed, but at most every two seconds, the stream sends `now`, with the same object as
+    GET /now.
     """
     return follow(OverviewStream, NOW, None, _overview_cache().current_body)
 

@@ -42,7 +42,7 @@ def show(name: str) -> Response:
 
 @cache
 def guides() -> dict[str, Rendered]:
-    """Return all guides by name, in reading order."""
+    """Return all guides in reading order, keyed by name."""
     files = {path.stem: path for path in FOLDER.glob("*.md")}
     names = sorted(files, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     return {name: render_markdown(files[name].read_text(encoding="utf-8"), address_in("docs")) for name in names}

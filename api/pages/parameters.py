@@ -8,7 +8,7 @@ from api.errors import invalid
 
 
 def choice(name: str, known: Collection[str]) -> str | None:
-    """Return the parameter, which must be one of ``known``, or None if it is missing or empty."""
+    """Return the parameter, or None if it is missing or empty. Raise a 422 if it is not one of ``known``."""
     wanted = request.args.get(name) or None
     if wanted is not None and wanted not in known:
         raise invalid([(name, f"Must be one of: {', '.join(known)}.")])
@@ -16,7 +16,7 @@ def choice(name: str, known: Collection[str]) -> str | None:
 
 
 def whole_number(name: str, low: int, high: int) -> int:
-    """Return the parameter as an integer from ``low`` to ``high``, or ``low`` if it is missing."""
+    """Return the integer in the parameter, or ``low`` without it. Raise a 422 unless it is from ``low`` to ``high``."""
     text = request.args.get(name, str(low))
     if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
         raise invalid([(name, f"Must be a whole number from {low} to {high}.")])

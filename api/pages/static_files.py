@@ -58,7 +58,7 @@ def url_of_static(name: str) -> str:
 def strip_comments(source: str) -> str:
     """Return a script or style sheet without comment lines and indentation.
 
-    The result is correct only if no string in the source spans lines. A test checks that none does.
+    The result is correct only if no string in the source spans several lines. A test checks that none does.
     """
     return INDENT.sub("", COMMENT_LINES.sub("", source))
 
@@ -83,7 +83,7 @@ def _answer(name: str, caching: str) -> Response:
 
 @cache
 def _files() -> dict[str, File]:
-    """Return every file that is served, by name. Read the files once per process."""
+    """Return all files that are served, keyed by name. Read the files once per process."""
     found = {
         f"{below}{path.relative_to(folder)}": path
         for below, folder in (("", FOLDER), ("viewer/", viewer.FOLDER))

@@ -77,7 +77,7 @@ def close(app: Flask) -> None:
 
 
 def follow(kind: type[Stream[Any]], id: str, after: int | None = None, *arguments: Any) -> Response:
-    """Return a response that follows subject ``id`` after the message ``Last-Event-ID``, by default after ``after``.
+    """Return a response that follows subject ``id`` after the message in ``Last-Event-ID``, by default after ``after``.
 
     The stream of this ``kind`` in this process is created with ``arguments`` on first use. Raise a 503 at the limit.
     """
@@ -143,7 +143,7 @@ class _StreamBody:
             return
         self._sock.settimeout(CATCH_UP_S)
         yield from self._stream.catch_up(self._feed, self._after, self._hand_over)
-        # Otherwise the server would end the response. It leaves a connection alone that seems broken.
+        # Otherwise the server would end the response. It leaves alone a connection that seems broken.
         raise OSError(errno.ENOTCONN, "the connection was handed over to the stream writer")
 
     def _hand_over(self, text: bytes, last: bool) -> None:
@@ -177,7 +177,10 @@ def _response(body: Any) -> Response:
 
 
 def _last_event_id() -> tuple[int | None, bool]:
-    """Return the number in ``Last-Event-ID``, or None without the header, and whether it names the final message."""
+    """Return the number in ``Last-Event-ID`` (None without the header), and whether it names the final message.
+
+    Raise a 422 for an invalid header.
+    """
     text = request.headers.get("Last-Event-ID", "").strip()
     if not text:
         return None, False

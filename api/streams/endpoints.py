@@ -34,7 +34,7 @@ class StreamResource(Resource):
     def stream(self, rule: str, description: str, *names: str, resumes: bool = True, ends: bool = True) -> Decorator:
         """Register a view that returns a stream of messages with these names.
 
-        A client can resume a stream that ``resumes`` after a given message; a stream that ``ends`` has a final message.
+        If ``resumes``, a client can resume the stream after a given message. If ``ends``, it has a final message.
         """
         responses = {503: TOO_MANY, **({204: COMPLETE} if ends else {})}
         documents = {"responses": responses, **({"parameters": [LAST_EVENT_ID]} if resumes else {})}

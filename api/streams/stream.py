@@ -63,7 +63,7 @@ class StreamViewer:
 
 @dataclass(eq=False, slots=True)
 class Feed:
-    """Hold the state of one subject with viewers. Subclasses add what was sent to the viewers."""
+    """Hold the state of one subject that has viewers. Subclasses add what was sent to the viewers."""
 
     id: str
     viewers: int = 0
@@ -77,7 +77,7 @@ class Feed:
     def is_kept(self, long_ago: float) -> bool:
         """Return whether the feed is still needed.
 
-        A finished feed is dropped even with viewers: a voided match may change it, so it must be read again.
+        A finished feed is dropped even if it has viewers: a voided match may change it, so it must be read again.
         """
         if self.over:
             return self.over_at > long_ago
@@ -175,7 +175,8 @@ class Stream(Generic[F]):
     def _wait_until(self, is_there: Callable[[], bool]) -> bool:
         """Wait at most ``max_lag_s`` until ``is_there`` returns True. The caller holds the lock.
 
-        Return False without waiting if too many viewers wait already; the viewer should reconnect.
+        Return True even after a timeout. Return False without waiting if too many viewers wait already: the viewer
+        should reconnect.
         """
         if is_there():
             return True
@@ -223,7 +224,7 @@ class Stream(Generic[F]):
             log.exception("feed_update_failed", extra={"subject": feed.id})
 
     def _active_feeds(self) -> dict[str, F]:
-        """Drop feeds that are no longer needed, and return the others by id."""
+        """Drop feeds that are no longer needed, and return the others, keyed by subject id."""
         long_ago = time.monotonic() - self.keep_s
         with self._changed:
             self._feeds = {id: feed for id, feed in self._feeds.items() if feed.is_kept(long_ago)}

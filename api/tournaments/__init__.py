@@ -1,1 +1,1 @@
-"""Serve tournaments over HTTP: resources, schemas, stream, pages."""
+"""Serve tournaments over HTTP: the resources, the schemas, the stream and the pages."""

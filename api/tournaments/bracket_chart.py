@@ -49,7 +49,7 @@ class BracketNode:
 
 
 def bracket_tree(bracket: Json, name: str) -> Markup:
-    """Return a drawing of ``bracket``, which is as in the API. Leave out rounds with too many tables."""
+    """Return a drawing of ``bracket``, which has the format of the API. Leave out rounds with too many tables."""
     rounds = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TABLES]
     columns = _sort_columns([_nodes(level, column) for column, level in enumerate(rounds)])
     for nodes in columns:
@@ -178,7 +178,7 @@ def _row(row: Json, left: float, top: float) -> Iterator[Markup]:
     if row["seed"] is not None:
         yield tag("text", str(row["seed"]), x=left + LEFT - 7, y=base, text_anchor="end", class_="seed")
     if row["bot"] is None:
-        yield tag("text", "shown when it is over", x=left + LEFT, y=base, class_="quiet")
+        yield tag("text", "not shown yet", x=left + LEFT, y=base, class_="quiet")
         return
     name = str(row["name"])
     inner = tag("text", tag("title", name), name, x=0, y=17, class_=f"name {on}".strip())

@@ -105,7 +105,7 @@ def list_entries(tournament_id: str) -> Response:
 
 @pages.view(f"{TOURNAMENT}/crosstable", "page")
 def show_crosstable(tournament_id: str) -> Response:
-    """Show the crosstable. With many entrants, each page has only those of one page of the standings."""
+    """Show the crosstable. With many entrants, a page shows only the entrants of one page of the standings."""
     return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
 
 
@@ -155,7 +155,7 @@ def _byes(found: RoundPage) -> list[Json]:
 def _from_results(
     template: str, tournament_id: str, context: Callable[[str, CacheEntry[TournamentResults], int], Json]
 ) -> Response:
-    """Render ``template`` with what ``context`` computes from the results, or with the reason for a refusal."""
+    """Render ``template`` with what ``context`` computes from the results, or with the reason why it cannot."""
     tournament = _get_started_tournament(tournament_id)
     number = requested_number()
     try:

@@ -110,7 +110,7 @@ def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
 
 
 def _cell(value: object) -> object:
-    """Return ``value`` for a cell. Add an apostrophe to text like a formula, so that no spreadsheet runs it."""
+    """Return ``value`` for a cell. Put an apostrophe before a formula, so that no spreadsheet runs it."""
     match value:
         case str() if value.startswith(FORMULA):
             return f"'{value}"

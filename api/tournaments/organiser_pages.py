@@ -1,4 +1,4 @@
-"""Serve the pages of organisers: draft and run a tournament, void a match.
+"""Serve the pages on which organisers draft and run tournaments and void matches.
 
 The pages contain only public data. Their scripts call the API with the token of the signed-in organiser.
 """
@@ -58,7 +58,7 @@ def draft() -> Response:
 
 @pages.view(f"{TOURNAMENT}/organise", "page")
 def manage(tournament_id: str) -> Response:
-    """Show the page that runs a tournament: its terms while it is a draft, its entries and seeds."""
+    """Show the page for running a tournament, with its entries and seeds and, while it is a draft, its terms."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     numbered, items = entry_page(tournament)
     return page(
@@ -78,7 +78,7 @@ def manage(tournament_id: str) -> Response:
 @pages.get("/organise/void")
 @query_parameters("match")
 def void() -> Response:
-    """Show the page that voids a match. Its script reads the match that the parameter ``match`` names."""
+    """Show the page for voiding a match. Its script reads the match that ``?match=`` names."""
     return page("organise/void.html", match=request.args.get("match", "")[:100], most_reason=MAX_REASON_LENGTH)
 
 

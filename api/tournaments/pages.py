@@ -177,7 +177,7 @@ def _blank_row(columns: Sequence[Json]) -> Json:
 
 
 def _count_entries(listed: Sequence[Tournament]) -> dict[str, Json]:
-    """Return, by tournament id, the number of entered bots, and the progress of running and paused tournaments."""
+    """Return the number of entered bots, and the progress of running and paused tournaments, keyed by tournament id."""
     ids = [tournament.id for tournament in listed]
     entered = entering.count_entered(current_session(), ids)
     active = {tournament.id for tournament in listed if tournament.status in IN_PROGRESS}

@@ -1,4 +1,4 @@
-"""Extend tournaments and entries by related data, as several endpoints and pages show them to the caller."""
+"""Extend tournaments and entries with related data, as several endpoints and pages show them to the caller."""
 
 from api.auth import may_organise, viewer_id
 from api.extended import Extended

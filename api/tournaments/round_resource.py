@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 @resource.get('/<id("trn"):tournament_id>/rounds', anyone, items=RoundView)
 def list_rounds(query: Json, tournament_id: str) -> Any:
-    """List the rounds of a tournament paired so far
+    """List the rounds of a tournament that are paired so far
 
     Formats whose pairings do not depend on results pair some rounds in advance. A ladder has no rounds.
     """

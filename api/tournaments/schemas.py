@@ -1,4 +1,4 @@
-"""Define the schemas of tournaments: terms and progress. ``entry_schemas`` and ``round_schemas`` have others."""
+"""Define the schemas of tournaments: terms and progress. ``entry_schemas`` and ``round_schemas`` define others."""
 
 from typing import Any
 

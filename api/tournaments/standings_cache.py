@@ -25,7 +25,7 @@ TOURNAMENTS: Final = Cache[TournamentResults](MOST_KEPT, lambda made: len(made.o
 
 
 def tournament_entry(tournament_id: str) -> CacheEntry[TournamentResults]:
-    """Return the results of a tournament that count now. Raise ``NotFound``, or ``Conflict`` for too many results."""
+    """Return the results that count now. Raise ``NotFound`` for an unknown tournament, ``Conflict`` for too many."""
 
     def make(before: TournamentResults | None, *, patient: bool) -> TournamentResults:
         with database().read() as session:
@@ -41,18 +41,18 @@ def ranked_entrants(kept: CacheEntry[TournamentResults]) -> list[RankedEntrant]:
 
 
 def row_indexes(kept: CacheEntry[TournamentResults]) -> dict[str, int]:
-    """Return the index of each entrant's row in the standings, from 0."""
+    """Return the index of each entrant's row in the standings, from 0, keyed by entrant."""
     return kept.part("order", lambda: {str(row.entrant): index for index, row in enumerate(ranked_entrants(kept))})
 
 
 def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[Hashable, HeadToHead]]:
-    """Return each entrant's results against each opponent, in the order of the standings."""
+    """Return results keyed by entrant, in the order of the standings, and then by opponent."""
     made = kept.made
     return kept.part("crosstable", lambda: crosstable([row.entrant for row in ranked_entrants(kept)], made.outcomes))
 
 
 def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:
-    """Return each entrant's luck-adjusted score, or None if nobody else had the same cards."""
+    """Return luck-adjusted scores keyed by entrant. A score is None if nobody else had the same cards."""
     made = kept.made
     return kept.part("luck", lambda: luck_adjusted(made.entrants, made.outcomes))
 
@@ -82,13 +82,13 @@ def tournament_fit(kept: CacheEntry[TournamentResults]) -> Fit:
 
 
 def load_entered_bots(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, EnteredBot]:
-    """Return these entered bots, by id."""
+    """Return these entered bots, keyed by bot id."""
     with database().read() as session:
         return find_entered_bots(session, tournament_id, bot_ids)
 
 
 def load_names(tournament_id: str, bot_ids: Sequence[str]) -> dict[str, str]:
-    """Return the names of these bots of a tournament, by id."""
+    """Return the names of these bots of a tournament, keyed by bot id."""
     return {bot_id: bot.name for bot_id, bot in load_entered_bots(tournament_id, bot_ids).items()}
 
 
@@ -106,7 +106,7 @@ def attach_people(tournament_id: str, rows: Sequence[RankedEntrant]) -> list[Ext
 def attach_error_bars(
     kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[RankedEntrant], *, computed: bool = True
 ) -> list[Extended]:
-    """Return rows of the standings with error bars. Unless ``computed``, leave these empty, since they take long."""
+    """Return rows of the standings with error bars. Unless ``computed``, leave the bars empty to save time."""
     bars = error_bars(kept) if computed else dict.fromkeys((row.entrant for row in rows), NO_BAR)
     return [
         Extended(

@@ -107,7 +107,7 @@ def show_meetings(query: Json, tournament_id: str) -> Any:
 def show_luck(query: Json, tournament_id: str) -> Any:
     """Get the scores adjusted for the luck of the cards
 
-    The adjusted score is a bot's score minus the mean score of all bots in the same seat of the same deals, per match.
+    The adjusted score is, per match, a bot's score minus the mean score of all bots in the same seat of the same deal.
     Bots are listed best first. They can only be compared if deals are shared.
     """
     kept = standings_cache.tournament_entry(tournament_id)
@@ -141,7 +141,7 @@ def page_of_rows(
     tournament_id: str,
     attach: Callable[[Any], Json],
 ) -> Json:
-    """Return the requested page of ``rows``, each extended by its bot and by the values that ``attach`` returns."""
+    """Return the requested page of ``rows``, each extended with its bot and the values that ``attach`` returns."""
 
     def extend(found: Sequence[RankedEntrant]) -> list[Extended]:
         return [Extended(row, **attach(row)) for row in standings_cache.attach_people(tournament_id, found)]

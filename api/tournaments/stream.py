@@ -37,7 +37,7 @@ WRITE_S: Final = 0.5  # time for writing match messages before standings are com
 
 @dataclass(eq=False, slots=True)
 class TournamentFeed(Feed):
-    """Track a tournament with viewers, and the messages that were sent to them."""
+    """Track a tournament that has viewers, and the messages that were sent to them."""
 
     state: tuple[str, str | None] | None = None
     progress: bytes = b""
@@ -65,7 +65,7 @@ class Views:
 
 
 class TournamentStream(Stream[TournamentFeed]):
-    """Stream the tournaments with viewers in this process."""
+    """Stream the tournaments that have viewers in this process."""
 
     feed_type = TournamentFeed
 
@@ -109,7 +109,7 @@ class TournamentStream(Stream[TournamentFeed]):
     # -- in the polling thread --
 
     def _poll(self, feeds: dict[str, TournamentFeed]) -> None:
-        """Send, from one snapshot: 1. matches that ended; 2. progress. Then send 3. standings; 4. ends."""
+        """Send matches that ended and progress, both from one snapshot. Then send standings and ends of tournaments."""
         with self.database.read() as session:
             states = watching.load_states(session, list(feeds))
             newest = watching.last_seq(session)
@@ -193,7 +193,7 @@ class TournamentStream(Stream[TournamentFeed]):
         data = orjson.dumps(table)
         moment = time.monotonic()
         with self._changed:
-            # Standings that take long to compute may be older than the last result; then compute them again later.
+            # Standings that take long to compute may be older than the last result. If so, compute them again later.
             feed.standings_outdated = seq is not None and seq < last
             feed.last_match = max(last, seq or 0)
             writing_s = feed.viewers * len(data) / STANDINGS_BYTES_S

@@ -26,12 +26,12 @@ def follow_tournament(query: Json, tournament_id: str) -> Response:
     """Follow a tournament (server-sent events)
 
     The stream begins with the present state; then it sends changes. `match`: a match has a result (`id`, `seq`,
-    `tournament_round`, `table`, `leg`, `status`, `reason`, `finished_at`, and by seat `entrants`, `bots`, `placements`,
-    `returns`). `progress`: `status`, `reason`, `entries` and the members of the tournament's `progress`. `standings`:
-    `as_of_seq`, `results` and the first 50 rows as in GET …/standings, without points per match or error bars. `end`:
-    the tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the stream closes. Progress and
-    standings are sent at most once a second. The id of a message is the number of the last result sent. Reconnect with
-    this id in `Last-Event-ID` to receive every match exactly once.
+    `tournament_round`, `table`, `leg`, `status`, `reason`, `finished_at`, and with one entry per seat: `entrants`,
+    `bots`, `placements`, `returns`). `progress`: `status`, `reason`, `entries` and the members of the tournament's
+    `progress`. `standings`: `as_of_seq`, `results` and the first 50 rows as in GET …/standings, without points per
+    match or error bars. `end`: the tournament is finished or cancelled (`status`, `reason`, `as_of_seq`), and the
+    stream closes. Progress and standings are sent at most once a second. The id of a message is the number of the last
+    result sent. Reconnect with this id in `Last-Event-ID` to receive every match exactly once.
     """
     with database().read() as session:
         tournaments.get_tournament(session, tournament_id)

@@ -1,1 +1,1 @@
-"""Serve webhooks over HTTP: resource and schemas."""
+"""Serve webhooks over HTTP: the resource and the schemas."""

@@ -43,7 +43,7 @@ def create_account(session: Session, name: str, role: str = Role.OWNER) -> Accou
 
 
 def get_account(session: Session, account_id: str) -> Account:
-    """Return the account with this id. Raise ``NotFound``."""
+    """Return the account with this id. Raise ``NotFound`` if there is none."""
     account = session.get(Account, account_id)
     if account is None:
         raise NotFound("account", account_id)
@@ -51,7 +51,7 @@ def get_account(session: Session, account_id: str) -> Account:
 
 
 def find_account(session: Session, name: str) -> Account:
-    """Return the account with this name, or else the one with a name that looks the same. Raise ``NotFound``."""
+    """Return the account with this name or, failing that, one that looks the same. Raise ``NotFound`` if none does."""
     same = Account.name == name
     alike = select(Account).where(or_(same, Account.normalized_name == name_key(name)))
     account = session.scalar(alike.order_by(same.desc()).limit(1))
@@ -116,7 +116,7 @@ def list_tokens(session: Session, account_id: str) -> list[Token]:
 
 
 def revoke_token(session: Session, account_id: str, token_id: str) -> Token:
-    """Revoke a token of this account, unless it is revoked already. Raise ``NotFound``."""
+    """Revoke a token, unless it is revoked already. Raise ``NotFound`` if this account has no such token."""
     token = session.get(Token, token_id)
     if token is None or token.account_id != account_id:
         raise NotFound("token", token_id)

@@ -10,7 +10,7 @@ SERVICE_NAME: Final = "Referee"
 
 
 def reserved_names() -> set[str]:
-    """Return the keys of reserved names: the service, the house bots and their owner, also after the service's name."""
+    """Return the keys of all reserved names. House bots and their owner are also reserved after "Referee"."""
     names = (HOUSE_OWNER_NAME, *map(house_bot_name, players()))
     return {name_key(name) for name in (SERVICE_NAME, *names, *(f"{SERVICE_NAME} {name}" for name in names))}
 

@@ -1,1 +1,1 @@
-"""Call bots over HTTP. A bot can neither delay, exhaust nor redirect these calls."""
+"""Call bots over HTTP. No bot can delay or redirect these calls, or use up the memory of this process."""

@@ -82,7 +82,7 @@ class Reply:
 
 
 class CallLimits:
-    """Limit the concurrent calls of this process to each bot, over all its matches, to the number that it declared."""
+    """Limit how many concurrent calls this process makes to each bot, across all matches. The bot sets the limit."""
 
     def __init__(self) -> None:
         self.lag = LagMeter()
@@ -252,7 +252,7 @@ class _Call:
         self._sent = True
 
     def record_timing(self, connection: Connection | None) -> None:
-        """Count the time since the last step as connecting without a connection, otherwise as waiting and reading."""
+        """Count the time since the last step as waiting and reading or, if ``connection`` is None, as connecting."""
         self._connection = connection
         if connection is None:
             self._connect += self._lap()

@@ -117,7 +117,7 @@ class Connection(asyncio.BufferedProtocol):
         self._end(f"the connection broke: {error}" if error else "the other side closed the connection")
 
     def _set_timer(self, due: float) -> None:
-        """Set the timer to ``due``, unless it fires earlier anyway: setting it for each exchange costs more."""
+        """Set the timer to ``due``, unless it fires earlier anyway: it would cost more to set it for each exchange."""
         if self._timer is not None and self._timer.when() > due:
             self._timer.cancel()
             self._timer = None
@@ -203,7 +203,7 @@ def _family(address: Address) -> socket.AddressFamily:
 
 
 def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy) -> None:
-    """Raise ``UrlRefused`` if the peer is not the vetted address, or is this host under a public address."""
+    """Raise ``UrlRefused`` if the peer is not the vetted address, or is this host at one of its public addresses."""
     peer, own = sock.getpeername(), sock.getsockname()
     if peer[:2] != (str(address), port):
         raise UrlRefused("egress_denied", f"dialled {address}, reached {peer[0]}")

@@ -10,7 +10,7 @@ _SIGNATURE = (
 
 
 def curl_command(method: str, url: str, fields: Sequence[str], body: bytes = b"") -> str:
-    """Return the command for one request. It pipes a body, because the length of arguments is limited."""
+    """Return the command for one request. It pipes the body to curl, because the length of arguments is limited."""
     quoted = [shlex.quote(field) for field in fields]
     if method != "POST":
         return _curl([*(["-I"] if method == "HEAD" else [])], url, quoted)

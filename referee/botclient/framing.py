@@ -185,7 +185,7 @@ class Response:
         del self._pending[:size]
 
     def _read_chunked(self) -> bool:
-        """Parse the next part of a chunked body; return False if more bytes are needed."""
+        """Parse the next part of a chunked body. Return False if it is incomplete; raise ``BadResponse`` if invalid."""
         if self._chunk_state == "bytes":
             size = min(len(self._pending), self._chunk_left)
             self._take(size)
@@ -231,7 +231,7 @@ class Response:
 
 
 def _fields(lines: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Return the header fields by lower-case name. ``lines[0]`` is the status line."""
+    """Return the header fields below the status line, keyed by lower-case name. Raise ``BadResponse`` for a bad one."""
     if _CONTROL.search(b"".join(lines)):
         raise BadResponse("bad_http", "a control character or a bare line end in the head")
     fields: dict[bytes, bytes] = {}

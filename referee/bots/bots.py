@@ -77,12 +77,12 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
 
 
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of these bots by id."""
+    """Return the names of these bots, keyed by bot id."""
     return _load_by_bot_id(session, Bot.name, bot_ids)
 
 
 def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
-    """Return the ids of the accounts that own these bots, by bot id."""
+    """Return the ids of the accounts that own these bots, keyed by bot id."""
     return _load_by_bot_id(session, Bot.owner_id, bot_ids)
 
 

@@ -51,7 +51,7 @@ def is_certified(game: str) -> ColumnElement[bool]:
 
 
 def is_check_outdated(game: str) -> ColumnElement[bool]:
-    """Return the condition for checks that did not cover the bot's current version, the current rules or protocol."""
+    """Return the condition for checks that did not cover the current version of the bot, the rules or the protocol."""
     rules = current_rules_versions([game]).get(game)
     other_rules = Check.rules[game].as_integer().is_distinct_from(rules)
     other_protocol = Check.report["protocol"].as_string() != PROTOCOL
@@ -98,13 +98,13 @@ def certified_games(session: Session, bot: Bot, *, since: datetime) -> set[str]:
 
 
 def checked_protocol(check: Check) -> str:
-    """Return the protocol version that the last check used."""
+    """Return the protocol version that the last check used, or the current one if the check has no report."""
     protocol: str = (check.report or {}).get("protocol", PROTOCOL)
     return protocol
 
 
 def current_rules_versions(games: Iterable[str]) -> dict[str, int]:
-    """Return the current version of the rules for each of ``games`` that is known."""
+    """Return the current version of the rules of each known game among ``games``, keyed by game."""
     known = catalogue()
     return {game: known[game].rules_version for game in games if game in known}
 
@@ -112,7 +112,7 @@ def current_rules_versions(games: Iterable[str]) -> dict[str, int]:
 def list_certificates(
     session: Session, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Certificate]:
-    """Return all certificates of a bot, including ended ones, newest first."""
+    """Return a page of the certificates of a bot, including ended ones, newest first."""
     query = select(Certificate).where(Certificate.bot_id == bot_id)
     return load_newest_first(session, query, Certificate.issued_at, Certificate.id, limit=limit, cursor=cursor)
 

@@ -40,7 +40,7 @@ class ClaimedCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """Describe the outcome of a check. ``asked`` and ``passed`` map games to versions of the rules.
+    """Describe the outcome of a check. ``asked`` and ``passed`` map games to versions of their rules.
 
     ``games`` and ``max_concurrent_requests`` come from the manifest with this ``version``.
     """
@@ -80,7 +80,7 @@ def find_check(session: Session, bot_id: str) -> Check:
 
 
 def want(session: Session, bot_id: str) -> None:
-    """Let the next successful handshake of the bot cause a check, regardless of its certificates."""
+    """Let the next successful handshake of the bot schedule a check, regardless of its certificates."""
     get_or_create_check(session, bot_id).requested_by_owner = True
 
 
@@ -92,7 +92,7 @@ def drop(session: Session, bot_id: str) -> None:
 
 
 def call_off(session: Session, bot_id: str) -> None:
-    """Postpone a pending check until the next handshake that succeeds, after one has failed."""
+    """After a handshake has failed, postpone a pending check until the next handshake that succeeds."""
     if is_pending(session, bot_id):
         drop(session, bot_id)
         want(session, bot_id)
@@ -166,7 +166,7 @@ def finish(session: Session, claimed: ClaimedCheck, outcome: CheckOutcome) -> No
 def _note_replaced(session: Session, claimed: ClaimedCheck, bot: Bot, version: str, outcome: CheckOutcome) -> None:
     """Adopt the version that was checked, if it differs from that of the last handshake.
 
-    If another handshake has taken place meanwhile, its version is newer, and a check of it is scheduled instead. No
+    If another handshake has taken place meanwhile, its version is newer, and that version is checked instead. No
     other check is scheduled, since a bot that announces a new version every time would be checked endlessly.
     """
     if claimed.since is not None and bot.handshake_ended_at is not None and bot.handshake_ended_at > claimed.since:

@@ -58,7 +58,7 @@ def end_handshake(
 ) -> None:
     """End a handshake with its report. With a manifest the bot becomes verified at its URL, otherwise unverified.
 
-    With ``forgiven``, a verified bot stays verified without a manifest.
+    With ``forgiven``, a verified bot stays verified even without a manifest.
     """
     bot.handshake_state, bot.handshake_due_at, bot.handshake_ended_at, bot.handshake_lost_claims = (
         CheckState.IDLE,

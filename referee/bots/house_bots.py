@@ -23,7 +23,7 @@ from referee.house.strategies import players
 SCHEME: Final = "house:"  # scheme of their addresses; the address guard refuses it in registrations
 MAX_CONCURRENT_REQUESTS: Final = 1_000_000  # calls stay within the process, so they need no limit
 
-# No valid name has this key, so that no other account or bot can take it.
+# No valid name has this key, so no other account or bot can take it.
 _OWNER_KEY: Final = SCHEME
 
 

@@ -135,7 +135,7 @@ def _entrant(bot: str) -> LocalEntrant:
 
 
 def _save(report: ConformanceReport, folder: Path) -> None:
-    """Write the request of each finding that has one to a script, numbered in the order of the report."""
+    """Write a script for each finding that has a request. Number the scripts in the order of the report."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, finding in enumerate((finding for finding in report.findings if finding.curl), 1):
         (folder / f"{number:02}-{finding.id}.sh").write_text(f"{finding.curl}\n")

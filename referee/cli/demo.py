@@ -214,7 +214,7 @@ class Demonstration:
         return tables.standings(title, rows, ratings=_ratings(api, tournament_id, rated) if rated else None)
 
     def _check_log(self, url: str, api: Api, tournament_id: str) -> None:
-        """Run the command that verifies a log by its URL, as any user can."""
+        """Run the command that verifies a log by its URL, as any user can. Raise ``DemoFailed`` if it is not valid."""
         match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
         path = f"/api/v1/matches/{match['id']}/log"
         self._poll_until(lambda: _is_log_readable(api, path), LOG_TIMEOUT_S, "The log did not become readable")
@@ -261,7 +261,7 @@ def _folder(data: Path | None) -> Iterator[Path]:
 
 
 def _url(data_dir: DataDir, service: Child) -> str | None:
-    """Return the URL of the service, or None while it is still starting."""
+    """Return the URL of the service, or None while it is still starting. Raise ``DemoFailed`` if it has exited."""
     assert service.process is not None
     if service.process.poll() is not None:
         raise DemoFailed(f"The service exited on its own:\n{service.tail(30)}")
@@ -281,7 +281,7 @@ def _is_log_readable(api: Api, path: str) -> bool:
 
 
 def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
-    """Return the ratings by bot id on the ladder of the tournament, or an empty object if there is none."""
+    """Return the ratings on the ladder of the tournament, keyed by bot id, or {} if there is no such ladder."""
     tournament = api.get(f"/tournaments/{tournament_id}")
     for ladder in api.items(f"/ladders?game={game}"):
         if ladder["seats"] == tournament["seats"] and ladder["options"] == tournament["options"]:

@@ -11,7 +11,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """Load each command from a module of ``package``. ``members`` maps headings to the modules by command name."""
+    """Load each command from a module of ``package``. ``members`` maps each heading to {command: module}."""
 
     def __init__(self, *args: Any, package: str, members: Mapping[str, Mapping[str, str]], **more: Any) -> None:
         super().__init__(*args, **more)

@@ -1,7 +1,7 @@
 """Read and verify files that contain one match log, or all logs of a tournament as exported by a service.
 
-Logs are NDJSON, plain or gzipped, or files in a zip. A log may be followed by a remark, which is a line without a row
-number that says why the match does not count. The index of a zip contains the same remarks.
+Logs are NDJSON, either plain, gzipped or in a zip archive. A log may be followed by a remark: a line that has no row
+number and says why the match does not count. The index of a zip contains the same remarks.
 """
 
 import csv
@@ -128,7 +128,7 @@ def _path(url: str) -> str:
 
 
 def _lines(file: str, stream: Any) -> Iterator[bytes]:
-    """Yield the lines of a stream without line ends, decompressing the stream if necessary."""
+    """Yield the lines of a stream without line ends. Raise ``Unreadable`` if a gzipped stream is damaged."""
     text = gzip.GzipFile(fileobj=stream) if stream.peek(2).startswith(b"\x1f\x8b") else stream
     while True:
         try:
@@ -141,7 +141,10 @@ def _lines(file: str, stream: Any) -> Iterator[bytes]:
 
 
 def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
-    """Split lines into logs. A log begins with its header, or with any line after the end of the previous log."""
+    """Split lines into logs. A log begins with its header, or with any line after the end of the previous log.
+
+    Raise ``Unreadable`` for a log that is too long.
+    """
     log, size, ended = StoredLog("", is_only_log=True), 0, False
     try:
         for line in lines:
@@ -176,7 +179,10 @@ def _row(line: bytes) -> Json:
 
 
 def _read_zip(file: str, stream: io.BufferedReader) -> Iterator[StoredLog]:
-    """Yield the logs of a zip. Yield each file in it that cannot be read as a log with the remark ``damaged``."""
+    """Yield the logs of a zip. A file in it that cannot be read as a log has the remark ``damaged``.
+
+    Raise ``Unreadable`` if the zip itself cannot be read.
+    """
     with tempfile.TemporaryFile() as spool:
         if not stream.seekable():
             shutil.copyfileobj(stream, spool)
@@ -208,7 +214,7 @@ def _member(archive: zipfile.ZipFile, name: str, remark: str) -> Iterator[Stored
 
 
 def _remarks(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """Yield the remarks in the index of a zip as pairs of a file, or a match without a file, and its remark."""
+    """Yield each remark in the index of a zip, with the name of its file or, if it has none, the id of its match."""
     try:
         with archive.open(INDEX) as index:
             text = index.read(LIMIT_BYTES).decode()

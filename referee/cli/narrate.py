@@ -38,7 +38,7 @@ def _narrate_event(event: Json, sentences: Sentences, names: Sequence[str]) -> I
 
 
 def _narrate_decision(row: Json, names: Sequence[str]) -> Iterator[str]:
-    """Yield lines for facts that events do not have: why a default action was played, and the note of the bot."""
+    """Yield lines for facts that events do not contain: why a default action was played, and the note of the bot."""
     if row["type"] != "decision":
         return
     name = names[row["seat"]]

@@ -209,5 +209,5 @@ def test_a_bracket_tells_nothing_of_those_who_still_play() -> None:
         )
     )
 
-    assert drawn.count("shown when it is over") == 2
+    assert drawn.count("not shown yet") == 2
     assert 'class="way"' not in drawn

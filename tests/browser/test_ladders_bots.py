@@ -123,7 +123,7 @@ def test_evidence_is_for_the_owner_alone(page_at: PageAt, filled: Filled) -> Non
     nobody = page_at(path)
     other = page_at(f"/bots/{filled.bots['Ada']}/faults/999999", token=filled.tokens["organiser"])
 
-    expect(nobody.locator("#said")).to_contain_text("Sign in with the owner's token")
+    expect(nobody.locator("#said")).to_contain_text("Sign in with your token")
     expect(other.locator("#said")).to_contain_text("None of your bots has a fault")
     assert not nobody.locator("#evidence").is_visible()
     assert all("404" in trouble for trouble in page_at.troubles)

@@ -244,7 +244,7 @@ def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None
     page.get_by_role("button", name="End the ladder…").click()
     page.get_by_role("button", name="Yes, do it").click()
 
-    expect(page.locator(".how-far")).to_contain_text("it ends when the running matches are over")
+    expect(page.locator(".how-far")).to_contain_text("the tournament ends when the matches in progress are over")
     expect(page.get_by_role("button", name="Pause…")).to_be_visible()
     expect(page.get_by_role("button", name="End the ladder…")).to_have_count(0)
 

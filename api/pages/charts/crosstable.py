@@ -14,7 +14,7 @@ LEVELS: Final = ("l3", "l2", "l1", "even", "w1", "w2", "w3")
 def crosstable_grid(
     entrants: Sequence[tuple[int, str, str]], met: Mapping[Any, Mapping[Any, HeadToHead]]
 ) -> list[Json]:
-    """Return a row for each entrant (rank, id, name), with a cell for each opponent, and None for itself."""
+    """Return a row for each entrant: its rank, id and name, and a cell for each opponent, which is None for itself."""
     return [
         {
             "rank": rank,

@@ -82,7 +82,7 @@ function refuse(error) {
 }
 
 function signIn() {
-  return element("p", {}, "Only the owner of the bot can read this fault report. ", element("a", { href: "/account" }, "Sign in with the owner's token"), " in this tab, then return to this page.");
+  return element("p", {}, "Only the owner of the bot and organisers can read this fault report. ", element("a", { href: "/account" }, "Sign in with your token"), " in this tab, then return to this page.");
 }
 
 if (!token()) byId("said").replaceChildren(signIn());
