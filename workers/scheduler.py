@@ -57,7 +57,7 @@ class Scheduler:
             deliveries_old = deliveries.has_expired(session)
         for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
-        if todo.due or todo.expired or todo.bots_due or messages_due:
+        if todo.matches_due or todo.bots_due or messages_due:
             queues.wake(self._redis)
         self._close(left_open)
         if answers_old:
