@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, case, exists, func, or_, select, update
+from sqlalchemy import bindparam, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots import checks, handshakes
@@ -137,7 +137,7 @@ def _store_addresses(session: Session, match_ids: Sequence[str]) -> None:
 
 _BOOT: Final[Any] = bindparam("boot")
 _SECONDS: Final[Any] = bindparam("seconds")
-_DUE_CONDITIONS: Final[list[ColumnElement[bool]]] = [
+_DUE_CONDITIONS: Final[list[Any]] = [
     or_(exists().where(match_queue.DUE), exists().where(match_queue.has_lost_claim(_BOOT, _SECONDS))),
     or_(*(exists().where(leases.is_claimable(_BOOT, _SECONDS)) for leases in (handshakes.LEASES, checks.LEASES))),
 ]
