@@ -127,7 +127,7 @@ class Runner:
             if todo.bots_due:
                 await self._take_handshakes_and_checks()
             await self._webhook_sender.send_due()
-            while room > 0 and (todo.due or todo.expired) and not todo.isolated and not self._is_resting():
+            while room > 0 and todo.matches_due and not todo.isolated and not self._is_resting():
                 asked_s = self._age_s()
                 self.counters.claims += 1
                 taken = await self._thread.write(claims.claim_matches, room, friendlies=self._friendlies)

@@ -2,21 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import bindparam, case, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.bots import checks, handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now, take_advisory_lock
 from referee.db.leases import Leases, revocation_values
+from referee.db.prepared import Prepared
 from referee.matches import match_queue
 from referee.matches.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
-from referee.matches.states import OPEN, MatchState
+from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 
 CLAIMS_BEFORE_STUCK: Final = 5
+ISOLATED_LISTED: Final = 20
 LEASES: Final = Leases(StoredMatch, lost="lost_claims")
 
 _MATCHES, _SEATS, _BOTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot))
@@ -69,45 +71,26 @@ def release_claims(session: Session, claims: Iterable[Claim]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """Count matches by state, and other work that is due.
+    """Tell what is due. A claimed match whose lease expired is due again.
 
-    ``expired`` counts claimed matches whose lease expired; ``isolated`` lists matches that need their own process.
+    ``isolated`` lists matches that need their own process, the oldest first, at most ``ISOLATED_LISTED`` of them.
     """
 
-    waiting: int
-    due: int
-    running: int
-    expired: int
+    matches_due: bool
+    bots_due: bool  # whether handshakes or checks are due
     isolated: list[str]
-    bots_due: int  # number of handshakes and checks
-    stuck: int
 
 
 def find_due_work(session: Session) -> DueWork:
-    """Count the work that is due: the scheduler wakes runners for it, and runners decide what to claim."""
+    """Return what is due: the scheduler wakes runners for it, and runners decide what to claim.
+
+    The cost does not depend on how much is due, since runners ask several times a second.
+    """
     boot, seconds = lease_now(session)
-    # A separate query, because the index alone can answer it.
-    counted = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(OPEN))
-    by_status: dict[MatchState, int] = dict(session.execute(counted.group_by(StoredMatch.status)).all())
-    lost = select(func.count()).select_from(_MATCHES).where(match_queue.has_lost_claim(boot, seconds))
-    alone = [
-        (row.created_at, row.id)
-        for wanted in match_queue.isolated_match_queries(boot, seconds)
-        for row in session.execute(wanted.order_by(_M.created_at, _M.id).limit(20))
-    ]
-    bots_due = [
-        session.scalars(select(func.count()).where(leases.is_claimable(boot, seconds))).one()
-        for leases in (handshakes.LEASES, checks.LEASES)
-    ]
-    return DueWork(
-        waiting=by_status.get(MatchState.WAITING, 0),
-        due=by_status.get(MatchState.DUE, 0),
-        running=by_status.get(MatchState.RUNNING, 0),
-        expired=session.scalars(lost).one(),
-        isolated=[match_id for _, match_id in sorted(alone)[:20]],
-        bots_due=sum(bots_due),
-        stuck=by_status.get(MatchState.STUCK, 0),
-    )
+    lease = {"boot": boot, "seconds": seconds}
+    ((matches_due, bots_due),) = _ANYTHING_DUE.rows(session, lease)
+    alone = [(created_at, match_id) for wanted in _ISOLATED for match_id, created_at in wanted.rows(session, lease)]
+    return DueWork(matches_due, bots_due, [match_id for _, match_id in sorted(alone)[:ISOLATED_LISTED]])
 
 
 def _mark_stuck(session: Session, boot: str, seconds: float) -> None:
@@ -151,3 +134,16 @@ def _store_addresses(session: Session, match_ids: Sequence[str]) -> None:
         for name, column in bot_columns.items()
     }
     session.connection().execute(update(_SEATS).where(_SEATS.c.match_id.in_(match_ids)).values(values))
+
+
+_BOOT: Final[Any] = bindparam("boot")
+_SECONDS: Final[Any] = bindparam("seconds")
+_DUE_CONDITIONS: Final[list[Any]] = [
+    or_(exists().where(match_queue.DUE), exists().where(match_queue.has_lost_claim(_BOOT, _SECONDS))),
+    or_(*(exists().where(leases.is_claimable(_BOOT, _SECONDS)) for leases in (handshakes.LEASES, checks.LEASES))),
+]
+_ANYTHING_DUE: Final = Prepared(select(*_DUE_CONDITIONS))
+_ISOLATED: Final = [
+    Prepared(wanted.order_by(_M.created_at, _M.id).limit(ISOLATED_LISTED))
+    for wanted in match_queue.isolated_match_queries(_BOOT, _SECONDS)
+]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import and_, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
@@ -17,10 +17,11 @@ from referee.db.leases import NO_LEASE, Leases
 from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
-from referee.matches.states import ENDED, DealGroupState, DealSharing
+from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
 from referee.matches.tables import DealGroup, StoredMatch
 
 SEED_BYTES = 32
+UNCLOSED_LISTED: Final = 100
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
 
 
@@ -124,13 +125,15 @@ def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
-def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
-    """Return ids of groups that are not revealed although all their matches have ended (by cancellation)."""
-    unfinished = (
-        select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id, StoredMatch.status.not_in(ENDED)).exists()
-    )
-    has_match = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id).exists()
-    query = select(DealGroup.id).where(DealGroup.state != DealGroupState.REVEALED, has_match, ~unfinished)
+def list_unclosed_groups(session: Session, *, limit: int = UNCLOSED_LISTED) -> list[str]:
+    """Return ids of groups that are not revealed although all their matches have ended.
+
+    Most groups are closed with their last match. Those remain whose last matches were cancelled unstarted, after others
+    had been played. The search looks at all groups that are not revealed, so it is not made with every sweep.
+    """
+    of_group = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id)
+    has_ended = and_(~of_group.where(StoredMatch.status.in_(OPEN)).exists(), of_group.exists())
+    query = select(DealGroup.id).where(DealGroup.state.in_(UNREVEALED), has_ended)
     return list(session.scalars(query.limit(limit)))
 
 

@@ -6,16 +6,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
-from referee.db.engine import current_time
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import NotFound
+from referee.matches import cancelling
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import create_matches
 from referee.matches.states import MatchState
-from referee.matches.tables import DealGroup, MatchSeat, StoredMatch, is_unstarted
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 
 Json = dict[str, Any]
 
@@ -89,14 +89,6 @@ def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -
     sits = MatchSeat.bot_id == bot_id
     if tournament_id is not None:  # the bot leaves the tournament, and so does its substitute
         sits = or_(sits, MatchSeat.entrant_id == bot_id)
-    seated = select(MatchSeat.match_id).where(sits)
-    query = select(StoredMatch.id).where(StoredMatch.id.in_(seated), is_unstarted())
-    if tournament_id is not None:
-        query = query.where(StoredMatch.tournament_id == tournament_id)
-    ids = list(session.scalars(query.order_by(StoredMatch.id).with_for_update()))
-    session.execute(
-        update(StoredMatch)
-        .where(StoredMatch.id.in_(ids))
-        .values(status=MatchState.CANCELLED, reason="bot_withdrawn", finished_at=current_time(session))
-    )
-    return len(ids)
+    in_scope = true() if tournament_id is None else StoredMatch.tournament_id == tournament_id
+    seated = StoredMatch.id.in_(select(MatchSeat.match_id).where(sits))
+    return cancelling.cancel_unstarted(session, and_(seated, in_scope), "bot_withdrawn")

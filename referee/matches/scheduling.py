@@ -4,9 +4,9 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from referee import __version__
@@ -15,6 +15,7 @@ from referee.bots.states import SEATED, BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.ids import new_id
+from referee.db.prepared import Prepared, insert_columns
 from referee.errors import BadOption, Conflict, NotFound
 from referee.games import game as rules_of
 from referee.match.canonical import dumps
@@ -25,8 +26,10 @@ from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 
 Json = dict[str, Any]
 
-# Without the ORM, since its overhead per row would exceed all other costs.
-_GROUPS, _MATCHES, _SEATS = (model.__table__ for model in (DealGroup, StoredMatch, MatchSeat))
+_INSERTS: Final = [  # in the order of foreign keys; with the columns that have no value in a new row
+    (Prepared(insert_columns(model.__table__)), dict.fromkeys(model.__table__.columns.keys()))
+    for model in (DealGroup, StoredMatch, MatchSeat)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +82,8 @@ def create_matches(
     ]
     seats = [seat for plan, row in zip(plans, rows, strict=True) for seat in draft.seats(plan, row["id"])]
     session.flush()  # ``group`` may not be stored yet
-    for table, batch in zip((_GROUPS, _MATCHES, _SEATS), (list(new_groups.values()), rows, seats), strict=True):
-        if batch:
-            session.connection().execute(insert(table), batch)
+    for (add, blank), batch in zip(_INSERTS, (new_groups.values(), rows, seats), strict=True):
+        add.execute_all(session, [blank | row for row in batch])
     return [row["id"] for row in rows]
 
 

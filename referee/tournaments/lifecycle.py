@@ -7,8 +7,9 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.errors import Conflict
+from referee.matches import cancelling
 from referee.matches.states import MatchState
-from referee.matches.tables import StoredMatch, is_unstarted
+from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
 from referee.tournaments.states import BEFORE_START, IN_PROGRESS, TournamentState
@@ -70,23 +71,13 @@ def finish(session: Session, tournament_id: str) -> Tournament:
     tournament = tournaments.lock_in_state(session, tournament_id, *IN_PROGRESS)
     if tournament.format != TournamentFormat.LADDER:
         raise Conflict(f"A {tournament.format} ends automatically; only a ladder is ended by its organiser.")
-    cancel_unstarted(session, tournament, "ladder_ended")
+    cancelling.cancel_unstarted(session, StoredMatch.tournament_id == tournament_id, "ladder_ended")
     if tournament.status == TournamentState.PAUSED:  # so that matches given back by their runners are played to the end
         _set_match_states(session, tournament, MatchState.WAITING, MatchState.DUE)
     created = session.scalars(select(func.count()).where(StoredMatch.tournament_id == tournament_id)).one()
     tournament.expected_matches, tournament.status = max(created, 1), TournamentState.RUNNING
     tournament.preflight_until = None  # otherwise the end of the preflight would reset ``expected_matches``
     return mark_changed(session, tournament)
-
-
-def cancel_unstarted(session: Session, tournament: Tournament, reason: str) -> None:
-    session.execute(
-        update(StoredMatch)
-        .where(StoredMatch.tournament_id == tournament.id, is_unstarted())
-        .values(
-            status=MatchState.CANCELLED, reason=reason, finished_at=current_time(session), epoch=StoredMatch.epoch + 1
-        )
-    )
 
 
 def _change_state(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import groupby, permutations
 from typing import Any, Final
 
 from sqlalchemy import func, select
@@ -16,12 +16,10 @@ from referee.matches.tables import StoredMatch
 from referee.pairing import Table
 from referee.pairing.kinds import SeatOrders
 from referee.tournaments.entrants import load_entrant_seats
-from referee.tournaments.rounds import MAX_GROUP_SEATS, parse_table
+from referee.tournaments.rounds import parse_table
 from referee.tournaments.tables import Tournament, TournamentRound
 
-SEATS_PER_TRANSACTION: Final = (
-    MAX_GROUP_SEATS  # approximate number of seats per transaction; a deal group is never split
-)
+MATCHES_PER_TRANSACTION: Final = 500  # of which each takes the only writer of SQLite about 0.1 ms
 
 Json = dict[str, Any]
 
@@ -44,13 +42,40 @@ class MatchesToCreate:
 def arrange_portion(session: Session, tournament: Tournament, row: TournamentRound, *, master_key: bytes) -> int:
     """Create the first matches of the round's next tables; return the number of tables.
 
-    A table gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
+    ``row.arranged`` records in the same transaction how far the round is, so a crash loses and doubles nothing. A table
+    gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
     """
-    tables = _next_tables(row, len(seat_orders(tournament)))
+    tables = next_portion(row.tables, row.arranged, len(seat_orders(tournament)))
     arrange_tables(session, tournament, row.number, tables, master_key=master_key)
     row.arranged += len(tables)
     session.flush()
     return len(tables)
+
+
+def next_portion(tables: Sequence[Json], arranged: int, matches_per_set: int) -> list[MatchesToCreate]:
+    """Return the next tables of a round of which ``arranged`` are done, as many sections as fit into a portion."""
+    sections = [table["section"] for table in tables]
+    in_order = sorted(range(len(tables)), key=sections.__getitem__)[arranged:]
+    wanted = (
+        [MatchesToCreate(index + 1, parse_table(tables[index]), section, tables[index]["legs"]) for index in indexes]
+        for section, indexes in groupby(in_order, key=sections.__getitem__)
+    )
+    return take_portion(wanted, matches_per_set)
+
+
+def take_portion(units: Iterable[Sequence[MatchesToCreate]], matches_per_set: int) -> list[MatchesToCreate]:
+    """Return the tables of the first units that together need at most ``MATCHES_PER_TRANSACTION`` matches.
+
+    There is at least one unit; tables that share their cards belong to one unit and are never split.
+    """
+    taken: list[MatchesToCreate] = []
+    matches = 0
+    for unit in units:
+        matches += sum(wanted.sets for wanted in unit) * matches_per_set
+        if taken and matches > MATCHES_PER_TRANSACTION:
+            break
+        taken += unit
+    return taken
 
 
 def arrange_tables(
@@ -122,20 +147,6 @@ def count_sets(
     )
     matches_per_set = len(seat_orders(tournament))
     return {table_no: leg // matches_per_set for table_no, leg in session.execute(query) if table_no and leg}
-
-
-def _next_tables(row: TournamentRound, matches_a_set: int) -> list[MatchesToCreate]:
-    in_order = sorted(range(len(row.tables)), key=lambda index: (row.tables[index]["section"], index))
-    taken: list[MatchesToCreate] = []
-    seats = 0
-    for index in in_order[row.arranged :]:
-        stored = row.tables[index]
-        if seats >= SEATS_PER_TRANSACTION and stored["section"] != taken[-1].section:
-            break
-        table = parse_table(stored)
-        taken.append(MatchesToCreate(index + 1, table, stored["section"], table.legs))
-        seats += table.legs * matches_a_set * len(table.entrants)
-    return taken
 
 
 def _plan_matches(

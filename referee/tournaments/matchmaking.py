@@ -15,10 +15,11 @@ from referee.matches.tables import MatchSeat, StoredMatch
 from referee.pairing import Entrant
 from referee.pairing.ladder import LadderState, next_tables
 from referee.tournaments.entrants import load_entrants
-from referee.tournaments.match_creation import SEATS_PER_TRANSACTION, find_players, plan_match
+from referee.tournaments.match_creation import find_players, plan_match
 from referee.tournaments.rounds import get_draw_key
 from referee.tournaments.tables import Tournament
 
+SEATS_PER_STEP: Final = 160  # seats at the tables chosen in one step
 MAX_RECENT_MATCHES: Final = 1000  # recent matches in which meetings and seats are counted
 
 
@@ -55,7 +56,7 @@ def choose_tables(session: Session, tournament: Tournament) -> NextTables | None
     tables = next_tables(
         [entrant for entrant in with_games if entrant.active],
         LadderState(tournament.seats, tournament.format_options, busy, meetings, seat_counts),
-        want=min(want, SEATS_PER_TRANSACTION // tournament.seats),
+        want=min(want, SEATS_PER_STEP // tournament.seats),
         draw_key=get_draw_key(tournament),
         serial=serial,
     )

@@ -13,7 +13,7 @@ from referee.bots import certificates, checks, house_bots
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
-from referee.matches.states import MatchState
+from referee.matches import cancelling
 from referee.matches.tables import MatchSeat, StoredMatch, is_unstarted
 from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -184,8 +184,7 @@ def _release_seats(session: Session, tournament: Tournament, entry: TournamentEn
     if not ids:
         return
     if entry.substitute_id is None:
-        cancelled = {"status": MatchState.CANCELLED, "reason": "version_changed", "finished_at": current_time(session)}
-        session.execute(update(StoredMatch).where(StoredMatch.id.in_(ids)).values(cancelled))
+        cancelling.cancel_unstarted(session, StoredMatch.id.in_(ids), "version_changed")
         return
     substitute = session.get_one(Bot, entry.substitute_id)
     named = {"bot_name": substitute.name, "version": substitute.version}

@@ -184,7 +184,7 @@ def _choose_extensions(
         more = get_format(tournament).more_legs(state, table, legs[number, table_no])
         if more:
             wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
-    return wanted[: match_creation.SEATS_PER_TRANSACTION // tournament.seats]
+    return match_creation.take_portion(([table] for table in wanted), len(match_creation.seat_orders(tournament)))
 
 
 def _extend_tables(

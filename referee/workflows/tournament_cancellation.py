@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
-from referee.matches import logs
+from referee.matches import cancelling, logs
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.tournaments import lifecycle, tournaments
@@ -19,15 +19,14 @@ def cancel_tournament(
 ) -> Tournament:
     """End a tournament early. Matches that are over keep their results.
 
-    The scheduler closes deal groups in which nothing was played. Raise ``NotFound``, and ``Conflict`` if the tournament
-    has ended.
+    Raise ``NotFound``, and ``Conflict`` if the tournament has ended.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
     moment = current_time(session)
     tournament.status, tournament.status_reason, tournament.finished_at = TournamentState.CANCELLED, reason, moment
     tournament.preflight_until = None
     _cancel_running_groups(session, tournament, master_key)
-    lifecycle.cancel_unstarted(session, tournament, "tournament_cancelled")
+    cancelling.cancel_unstarted(session, StoredMatch.tournament_id == tournament_id, "tournament_cancelled")
     return lifecycle.mark_changed(session, tournament)
 
 

@@ -7,6 +7,8 @@ from referee.matches import claims, matches, recording
 from referee.matches.claims import CLAIMS_BEFORE_STUCK, Claim
 from referee.matches.recording import MatchUpdate
 from referee.workflows import match_cancellation
+from tests.database.checks import on_one_database
+from tests.database.growth import copy_match, steps_of
 from tests.database.world import MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
@@ -137,8 +139,8 @@ def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) ->
     assert world.claim(isolated=True) == []
     assert (status(world, poison), status(world, other)) == ("stuck", "due")
     with world.database.read() as session:
-        swept = claims.find_due_work(session)
-    assert (swept.stuck, swept.isolated, swept.due, swept.expired) == (1, [], 1, 0)
+        todo = claims.find_due_work(session)
+    assert (todo.isolated, todo.matches_due) == ([], True)
 
 
 def test_K8_a_recorded_row_starts_the_count_anew(world: World) -> None:
@@ -206,14 +208,32 @@ def test_many_blocked_matches_do_not_hide_a_free_one(world: World) -> None:
     assert free in claimed
 
 
-def test_a_sweep_counts_what_there_is_to_do(world: World) -> None:
-    for _ in range(3):
-        world.match()
-    world.claim(2)
+def test_matches_are_due_until_all_are_claimed_and_again_when_a_lease_expires(world: World) -> None:
+    seen = [due(world)]
+    world.match()
+    seen.append(due(world))
+    (claim,) = world.claim(1)
+    seen.append(due(world))
     world.pass_seconds(16)
-    world.claim(1)
+    seen.append(due(world))
+    world.claim(1, match_id=claim.match_id)
+    seen.append(due(world))
 
+    assert seen == [False, True, False, True, False]
+
+
+@on_one_database
+def test_what_is_due_is_found_at_the_same_cost_however_much_is_due(world: World) -> None:
+    match_id = world.match()
+    copy_match(world, match_id, 200)
+    few = steps_of(world, claims.find_due_work)
+    copy_match(world, match_id, 20_000)
+
+    assert steps_of(world, claims.find_due_work) == few
+
+
+def due(world: World) -> bool:
     with world.database.read() as session:
-        swept = claims.find_due_work(session)
-
-    assert (swept.due, swept.running, swept.expired, swept.waiting, swept.bots_due) == (1, 2, 1, 0, 0)
+        todo = claims.find_due_work(session)
+    assert (todo.bots_due, todo.isolated) == (False, [])
+    return todo.matches_due

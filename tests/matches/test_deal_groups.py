@@ -13,6 +13,8 @@ from referee.match.verification import verify
 from referee.matches import deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
 from referee.workflows import deal_group_closing, match_cancellation, retirement
+from tests.database.checks import on_one_database
+from tests.database.growth import copy_match, steps_of
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -173,15 +175,65 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
             logs.read_log_file(session, matches.get_match(session, second.match_id), gzipped=False)
 
 
-def test_groups_that_lost_their_matches_to_a_withdrawal_are_found(world: World) -> None:
+def test_a_withdrawal_closes_the_groups_in_which_nothing_was_played(world: World) -> None:
     one, other = world.bots(2)
-    group_id = group_of(world, world.match([one, other]))
+    match_id = world.match([one, other])
     with world.database.write() as session:
         retirement.retire_bot(session, one)
+
+    with world.database.read() as session:
+        assert deal_groups.load_reveal(session, group_of(world, match_id), MASTER_KEY) is not None
+        assert deal_groups.list_unclosed_groups(session) == []
+
+
+def test_a_group_whose_last_match_fell_to_a_withdrawal_is_left_to_be_closed(
+    world: World, common: tuple[str, str]
+) -> None:
+    group_id, _ = leave_unclosed(world, common)
+
+    with world.database.write() as session:
         assert deal_groups.list_unclosed_groups(session) == [group_id]
         assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert not deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert deal_groups.list_unclosed_groups(session) == []
+    with world.database.read() as session:
+        assert verify(logs.log_lines(session, common[0])).revealed
+
+
+def test_a_withdrawal_closes_no_group_that_others_still_play(world: World, common: tuple[str, str]) -> None:
+    world.claim(1)
+    with world.database.write() as session:
+        retirement.retire_bot(session, seated(world, common[1])[0])
+
+    with world.database.read() as session:
+        assert deal_groups.list_unclosed_groups(session) == []
+        assert deal_groups.load_reveal(session, group_of(world, common[0]), MASTER_KEY) is None
+
+
+@on_one_database
+def test_closed_groups_cost_the_search_nothing(world: World) -> None:
+    (match_id, claim) = (world.match(), *world.claim(1))
+    world.finish(claim)
+    copy_match(world, match_id, 200)
+    few = steps_of(world, deal_groups.list_unclosed_groups)
+    copy_match(world, match_id, 20_000)
+
+    assert steps_of(world, deal_groups.list_unclosed_groups) == few
+
+
+def leave_unclosed(world: World, common: tuple[str, str]) -> tuple[str, str]:
+    """Play one of two matches that share cards and retire a bot of the other. Return ids of their group and the bot."""
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    bot_id = seated(world, common[1])[0]
+    with world.database.write() as session:
+        retirement.retire_bot(session, bot_id)
+    return group_of(world, common[0]), bot_id
+
+
+def seated(world: World, match_id: str) -> list[str]:
+    with world.database.read() as session:
+        return [seat.bot_id for seat in matches.seats_of(session, [match_id])[match_id]]
 
 
 def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None:

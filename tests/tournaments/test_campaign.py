@@ -20,6 +20,7 @@ from referee.match.match import Answer, Match, Request
 from referee.matches import claims, deal_groups, logs, matches
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, PendingAnswer, record_batch
+from referee.matches.states import PLAYABLE
 from referee.matches.tables import Result, StoredMatch
 from referee.ratings.elo import START
 from referee.workflows import match_end, match_loading
@@ -146,9 +147,9 @@ class Campaign:
             session.execute(update(StoredMatch).values(lease_until=StoredMatch.lease_until - 60))
 
     def _left(self) -> bool:
+        left = select(StoredMatch.id).where(StoredMatch.status.in_(PLAYABLE)).limit(1)
         with self.database.read() as session:
-            swept = claims.find_due_work(session)
-        return bool(swept.due or swept.running)
+            return session.scalar(left) is not None
 
 
 @dataclass

@@ -1,0 +1,46 @@
+"""Count what statements cost as a database grows: copies of matches in bulk, and the steps of SQLite's machine."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Integer, insert, literal, select
+from sqlalchemy.orm import Session
+
+from referee.matches.tables import DealGroup, StoredMatch
+from tests.database.world import World
+
+
+def copy_match(world: World, match_id: str, count: int) -> None:
+    """Add copies of a match, without its seats, each with a copy of its deal group."""
+    with world.database.write() as session:
+        match = session.get_one(StoredMatch, match_id)
+        for table, key in ((DealGroup, match.group_id), (StoredMatch, match_id)):
+            numbers = select(literal(1, Integer).label("n")).cte("numbers", recursive=True)
+            numbers = numbers.union_all(select(numbers.c.n + 1).where(numbers.c.n < count))
+            source = table.__table__
+            new_id = literal(f"copy_{count}_").op("||")(numbers.c.n)
+            columns: dict[str, Any] = {one.name: one for one in source.c} | {"id": new_id}
+            if table is StoredMatch:
+                columns["group_id"] = new_id
+            copied = select(*columns.values()).select_from(numbers.join(source, source.c.id == key))
+            session.execute(insert(source).from_select(list(columns), copied))
+
+
+def steps_of(world: World, query: Callable[[Session], object]) -> int:
+    """Return the number of instructions that SQLite executes for ``query``."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with world.database.read() as session:
+        driver: Any = session.connection().connection.dbapi_connection
+        query(session)  # what is read once for each connection is not counted
+        driver.set_progress_handler(count, 1)
+        try:
+            query(session)
+        finally:
+            driver.set_progress_handler(None, 0)
+    return steps

@@ -1,0 +1,58 @@
+"""The scheduler closes the deal groups that were left open, and searches for them only now and then."""
+
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.matches import deal_groups, matches
+from referee.workflows import retirement
+from tests.database.world import FakeClock, World
+from tests.surroundings import MASTER_KEY
+from workers.scheduler import SWEEPS_PER_SEARCH, Scheduler
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
+    upgrade(database)
+    return World(database)
+
+
+def test_groups_left_open_are_closed_after_a_start_and_then_every_tenth_sweep(world: World, tmp_path: Path) -> None:
+    nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"), retry=Retry(NoBackoff(), 0))
+    scheduler = Scheduler(world.database, nowhere, MASTER_KEY)
+    sweeps = []
+    for _ in range(2):
+        group_id = leave_unclosed(world)
+        count = 0
+        while not is_closed(world, group_id):
+            scheduler.sweep()
+            count += 1
+        sweeps.append(count)
+
+    assert sweeps == [1, SWEEPS_PER_SEARCH]
+
+
+def leave_unclosed(world: World) -> str:
+    """Play one of two matches that share cards and retire a bot of the other. Return the id of their group."""
+    tables = [world.bots(2), world.bots(2)]
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
+        for table in tables:
+            world.matched(session, table, group=group)
+    (claim,) = world.claim(1)
+    world.finish(claim)
+    with world.database.write() as session:
+        played = {seat.bot_id for seat in matches.seats_of(session, [claim.match_id])[claim.match_id]}
+        retirement.retire_bot(session, next(bot for table in tables for bot in table if bot not in played))
+    return group.id
+
+
+def is_closed(world: World, group_id: str) -> bool:
+    with world.database.read() as session:
+        return deal_groups.load_reveal(session, group_id, MASTER_KEY) is not None
