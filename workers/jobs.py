@@ -4,7 +4,7 @@ import asyncio
 
 from referee.db.engine import Database
 from referee.settings import Settings
-from workers import runner
+from workers import claim_file, runner
 
 
 def run_due() -> None:
@@ -21,6 +21,6 @@ def _run(match_id: str | None) -> None:
     settings = Settings.load()
     database = Database.from_settings(settings)
     try:
-        asyncio.run(runner.run(settings, database, match_id=match_id))
+        asyncio.run(runner.run(settings, database, claim_file.record_claims, match_id=match_id))
     finally:
         database.dispose()
