@@ -7,7 +7,7 @@ from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.matches import claims
 from referee.settings import Settings
-from workers import runner
+from workers import claim_file, runner
 
 _preloaded: list[Database] = []  # filled before work-horses are forked
 
@@ -42,6 +42,6 @@ def _run(match_id: str | None) -> None:
     settings = Settings.load()
     database = _preloaded[-1] if _preloaded else Database.from_settings(settings)
     try:
-        asyncio.run(runner.run(settings, database, match_id=match_id))
+        asyncio.run(runner.run(settings, database, claim_file.record_claims, match_id=match_id))
     finally:
         database.dispose()

@@ -25,6 +25,7 @@ from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from referee.workflows import match_end, match_loading
 from referee.workflows.match_loading import LoadedMatch, RunnerSeat
+from workers.claim_file import RecordClaims
 from workers.connectivity import Connectivity, is_unconnected
 from workers.database_thread import DatabaseThread
 from workers.house_seat import match_random
@@ -54,6 +55,7 @@ class MatchContext:
     connectivity: Connectivity
     keep_claim: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
     notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
+    record_claims: RecordClaims
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 
     def caller(self, player: RunnerSeat) -> BotCaller:
@@ -107,7 +109,9 @@ async def _load_when_dealt(context: MatchContext) -> LoadedMatch:
         opening = await context.database.write(deal_groups.claim_opening, loaded.group_id)
         if opening is None:
             await asyncio.sleep(OPENING_POLL_S)
-        elif gathered := await _gather_nonces(context, opening, await _load_group_players(context, loaded)):
+            continue
+        context.record_claims("deal_group", [(opening.group_id, opening.epoch)])
+        if gathered := await _gather_nonces(context, opening, await _load_group_players(context, loaded)):
             hashes, nonces = gathered
             loaded = replace(loaded, group_state=DealGroupState.PLAYING, nonce_hashes=hashes, nonces=nonces)
             if not context.is_stopping():

@@ -22,6 +22,7 @@ from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
 from workers.bot_checks import CheckParameters, check_bot, perform_handshake
+from workers.claim_file import RecordClaims
 from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
 from workers.lease_renewal import LeaseRenewer
@@ -62,6 +63,7 @@ class Runner:
         database: Database,
         *,
         connectivity: Connectivity | None = None,
+        record_claims: RecordClaims = lambda _kind, _claims: None,
         suite: CheckParameters | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -74,6 +76,7 @@ class Runner:
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
         self._connectivity = connectivity or Connectivity()
+        self._record_claims = record_claims
         self._suite = suite or CheckParameters()
         self._checks_running = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
@@ -176,6 +179,7 @@ class Runner:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _start_matches(self, claims: list[Claim]) -> None:
+        self._record_claims("match", claims)
         for claim in claims:
             self._spawn(self._play_match(claim))
 
@@ -200,6 +204,7 @@ class Runner:
             connectivity=self._connectivity,
             keep_claim=lambda: self._lease_renewer.keep_claim(claim),
             notify_spectators=self._notifier.notify,
+            record_claims=self._record_claims,
         )
         try:
             finished = await play_match(playing)
@@ -251,9 +256,11 @@ class Runner:
         return self._seconds() - self._started_at
 
 
-async def run(settings: Settings, database: Database, *, match_id: str | None = None) -> RunnerCounters:
+async def run(
+    settings: Settings, database: Database, record_claims: RecordClaims, *, match_id: str | None = None
+) -> RunnerCounters:
     """Run a runner in this event loop until nothing is due or its worker requests a stop."""
-    runner = Runner(settings, database)
+    runner = Runner(settings, database, record_claims=record_claims)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
     if shutdown.is_stop_requested():

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+from resource import struct_rusage
 
 from redis.client import Pipeline
 from redis.exceptions import RedisError
@@ -20,7 +21,8 @@ from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
 from referee.settings import Settings
-from workers import jobs, queues, shutdown
+from workers import claim_file, jobs, queues, shutdown
+from workers.claim_file import ClaimFile
 from workers.rq_job import WakeUp
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,9 @@ class RunnerWorker(Worker):
     """Extend RQ's forking worker: detect dead workers fast, and let work-horses stop gracefully with their worker."""
 
     max_connection_wait_time = 2.0  # reconnect soon after Redis is back
+    claim_file: ClaimFile | None = None
+    database: Database
+    _horse_status: int | None = None  # of the last work-horse, as ``os.wait4`` returns it
 
     def get_heartbeat_ttl(self, job: Job) -> int:
         """Return the seconds for which a heartbeat is valid: three intervals, where RQ would add a minute."""
@@ -70,6 +75,23 @@ class RunnerWorker(Worker):
         super().fork_work_horse(job, queue)
         if self._stop_requested:  # the request arrived before the work-horse was forked
             self.handle_warm_shutdown_request()
+
+    def wait_for_horse(self) -> tuple[int | None, int | None, struct_rusage | None]:
+        found = super().wait_for_horse()
+        self._horse_status = found[1]
+        return found
+
+    def monitor_work_horse(self, job: Job, queue: Queue) -> None:
+        """Wait for the end of the work-horse. If it died, let others take over its matches at once."""
+        self._horse_status = None
+        try:
+            super().monitor_work_horse(job, queue)
+        finally:
+            if self.claim_file is not None and self._horse_status is not None:
+                if self._horse_status == os.EX_OK:
+                    self.claim_file.clear()
+                else:
+                    self.claim_file.expire(self.database)
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Make the work-horse die with its worker, since an orphan would play alongside its successor, and run it."""
@@ -115,8 +137,12 @@ def main() -> int:
         maintenance_interval=MAINTENANCE_S,
         job_monitoring_interval=MONITORING_S,
     )
+    worker.database = database
+    worker.claim_file = claim_file.open_for_worker(settings, database)
     gc.freeze()  # work-horses share this memory as long as no garbage collection touches it
     worker.work(logging_level="WARNING")
+    if worker.claim_file is not None:
+        worker.claim_file.delete()
     return 0
 
 

@@ -1,6 +1,7 @@
 """Provide the clocks of the database: wall-clock time for timestamps, and time since boot for leases.
 
-Time since boot never jumps. On PostgreSQL, leases use the server's clock instead; see ``engine.lease_now``.
+Time since boot never jumps. On PostgreSQL, leases and timestamps use the server's clock instead; see
+``engine.lease_now`` and ``engine.current_time``.
 """
 
 import time

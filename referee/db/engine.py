@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql import Executable
 
 from referee.db.clock import Clock, SystemClock
+from referee.db.server_clock import ServerClock
 from referee.errors import Unavailable
 from referee.settings import BadSettings, Settings
 
@@ -45,6 +47,7 @@ class Database:
     ) -> None:
         self.url: URL = parse_database_url(url)
         self.clock: Clock = clock or SystemClock()
+        self.server_clock = ServerClock()
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._write_wait_s = write_wait_s
         self._write_idle_s = write_idle_s
@@ -203,8 +206,11 @@ def parse_database_url(text: str) -> URL:
 
 
 def current_time(session: Session) -> Any:
-    """Return the date and time in UTC, for timestamps of rows."""
-    return get_database(session).clock.utc_now()
+    """Return the date and time in UTC, for timestamps of rows: on PostgreSQL those of the server, for all hosts."""
+    database = get_database(session)
+    if database.is_sqlite or not isinstance(database.clock, SystemClock):  # another clock was set on purpose
+        return database.clock.utc_now()
+    return datetime.fromtimestamp(database.server_clock.seconds(session, database.clock), UTC)
 
 
 def lease_now(session: Session) -> tuple[str, float]:
@@ -216,7 +222,7 @@ def lease_now(session: Session) -> tuple[str, float]:
     database = get_database(session)
     if database.is_sqlite:
         return database.clock.boot()
-    return "", float(session.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0)
+    return "", database.server_clock.seconds(session, database.clock)
 
 
 def get_database(session: Session) -> Database:

@@ -173,6 +173,18 @@ class Leases(Generic[Row]):
         freed = update(self._table).where(self._matches_any(claims))
         return self._count_changed(session, freed.values({self._state: self._due, **NO_LEASE, **values}))
 
+    def expire(self, session: Session, claims: Iterable[Fence], *conditions: ColumnElement[bool]) -> int:
+        """Let the leases of these claims expire now, because their claimer died. Return their number.
+
+        Unlike released claims, they count as lost when the row is claimed again. Claims that are no longer valid, or do
+        not meet the ``conditions``, are ignored.
+        """
+        ours = self.lock_valid_claims(session, claims)
+        if not ours:
+            return 0
+        expired = update(self._table).where(self._key.in_(ours), *conditions).values(lease_until=0.0)
+        return self._count_changed(session, expired)
+
     def update(self, session: Session, key: str, epoch: int, **values: Any) -> None:
         """Change the claimed row and renew its lease. Raise ``StaleEpoch`` when the claim is no longer valid."""
         lease = self.new_lease_values(*lease_now(session))

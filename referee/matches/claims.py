@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from referee.bots import checks, handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now, take_advisory_lock
-from referee.db.leases import Leases, revocation_values
+from referee.db.leases import Fence, Leases, revocation_values
 from referee.db.prepared import Prepared
 from referee.matches import match_queue
 from referee.matches.match_queue import LOST_BEFORE_ISOLATED as LOST_BEFORE_ISOLATED
@@ -67,6 +67,15 @@ def release_claims(session: Session, claims: Iterable[Claim]) -> int:
     """
     idle = _M.claims_without_progress
     return LEASES.release(session, claims, claims_without_progress=case((idle > 0, idle - 1), else_=0))
+
+
+def expire_claims(session: Session, claims: Iterable[Fence]) -> int:
+    """Let the leases of a runner that died expire now, so that others take over its matches. Return their number.
+
+    A match that was lost so often that it is played alone keeps its lease: it may be what kills the runners, and the
+    pause lets a temporary problem of the host, such as a lack of memory, pass before the match becomes stuck.
+    """
+    return LEASES.expire(session, claims, _M.lost_claims < LOST_BEFORE_ISOLATED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from referee.db import sealing
 from referee.db.engine import current_time, lease_now
 from referee.db.ids import new_id
-from referee.db.leases import NO_LEASE, Leases
+from referee.db.leases import NO_LEASE, Fence, Leases
 from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
@@ -118,6 +118,11 @@ def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str
 def release_opening(session: Session, group_id: str, epoch: int) -> None:
     """Release the claim on an opening. A claim that is no longer valid is ignored."""
     LEASES.release(session, [(group_id, epoch)])
+
+
+def expire_openings(session: Session, claims: Iterable[Fence]) -> int:
+    """Let the leases of a runner that died while it opened these groups expire now. Return their number."""
+    return LEASES.expire(session, claims)
 
 
 def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:

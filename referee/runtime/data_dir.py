@@ -17,7 +17,7 @@ from referee.errors import RefereeError
 
 # Files, by the prefixes of their names, and folders of a service in its data directory.
 OUR_FILES = ("referee.db", "master.key", "up.lock", "redis.sock")
-OUR_FOLDERS = ("logs", "redis-server", "valkey-server")
+OUR_FOLDERS = ("claims", "logs", "redis-server", "valkey-server")
 SOCKET_PATH_LIMIT = 100  # bytes; the limit of the kernel is 107
 LOG_LIMIT_BYTES = 8 << 20  # a longer log is rotated at the next start
 

@@ -127,6 +127,39 @@ def test_a_match_not_lost_twice_is_not_given_to_be_played_alone(world: World) ->
     assert world.claim(isolated=True, match_id=match_id) == []
 
 
+def expire(world: World, *lost: Claim) -> int:
+    with world.database.write() as session:
+        return claims.expire_claims(session, lost)
+
+
+def test_K3_a_claim_of_a_dead_runner_is_free_at_once_and_counted_as_lost(world: World) -> None:
+    match_id, other = world.match(), world.match()
+    first, kept = world.claim(2)
+
+    assert expire(world, first) == 1
+    (second,) = world.claim(5)
+
+    assert (second.match_id, second.epoch) == (match_id, first.epoch + 1)
+    assert expire(world, first) == 0  # somebody else's now
+    assert renew(world, second, kept) == {match_id, other}
+    with world.database.read() as session:
+        assert matches.get_match(session, match_id).lost_claims == 1
+
+
+def test_K3_K8_a_match_that_is_played_alone_waits_for_its_lease_even_if_its_runner_is_known_to_be_dead(
+    world: World,
+) -> None:
+    world.match()
+    for _ in range(2):
+        assert expire(world, *world.claim()) == 1
+    (alone,) = world.claim(isolated=True)
+
+    assert expire(world, alone) == 0
+    assert world.claim(isolated=True) == []
+    world.pass_seconds(16)
+    assert len(world.claim(isolated=True)) == 1
+
+
 def test_K8_a_match_that_kills_every_runner_is_stuck_in_the_end(world: World) -> None:
     poison, other = world.match(), world.match()
     for _ in range(2):

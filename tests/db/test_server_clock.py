@@ -1,0 +1,92 @@
+"""Times on PostgreSQL come from the server, however wrong the clock of a host is."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import event
+
+from referee.db.clock import SystemClock
+from referee.db.engine import Database, current_time, lease_now
+from referee.matches import matches
+from tests.database.world import START, FakeClock, World
+
+
+@dataclass(frozen=True, slots=True)
+class WrongClock(SystemClock):
+    """The clock of a host that is ahead by this much."""
+
+    ahead: timedelta = timedelta()
+
+    def utc_now(self) -> datetime:
+        return datetime.now(START.tzinfo) + self.ahead
+
+
+@pytest.fixture
+def host(postgres_url: str) -> Iterator[Callable[..., Database]]:
+    """Return a function that opens the database from a host whose clock is ahead by some minutes."""
+    with ExitStack() as stack:
+
+        def opened(**ahead: float) -> Database:
+            database = Database(postgres_url, clock=WrongClock(timedelta(**ahead)))
+            stack.callback(database.dispose)
+            return database
+
+        yield opened
+
+
+def test_K19_times_of_a_match_are_in_order_whatever_the_clocks_of_its_hosts_say(host: Callable[..., Database]) -> None:
+    api, worker = World(host(minutes=2)), World(host(minutes=-2))
+
+    match_id = api.match()
+    (claim,) = worker.claim()
+    worker.finish(claim)
+
+    with api.database.read() as session:
+        match = matches.get_match(session, match_id)
+        now = current_time(session)
+    assert match.started_at is not None
+    assert match.finished_at is not None
+    assert match.created_at <= match.started_at <= match.finished_at <= now
+    assert match.created_at.utcoffset() == timedelta()
+
+
+def test_a_transaction_asks_the_server_for_the_time_once(host: Callable[..., Database]) -> None:
+    database = host()
+    asked: list[str] = []
+    event.listen(
+        database._engine,
+        "before_cursor_execute",
+        lambda _connection, _cursor, sql, *_: asked.append(sql) if "clock_timestamp" in sql else None,
+    )
+
+    for number in (1, 2):
+        with database.write() as session:
+            moments = [current_time(session).timestamp(), lease_now(session)[1], current_time(session).timestamp()]
+        assert moments == sorted(moments)
+        assert moments[0] < moments[-1]  # the time goes on in a transaction
+        assert len(asked) == number
+
+
+def test_K19_a_host_whose_clock_differs_says_so(
+    host: Callable[..., Database], caplog: pytest.LogCaptureFixture
+) -> None:
+    for wrong in ({"minutes": 2}, {"minutes": -2}, {"seconds": 3}, {"seconds": -3}):
+        database = host(**wrong)
+        for _ in range(3):  # and no more than once a minute
+            with database.read() as session:
+                lease_now(session)
+
+    told = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [record.getMessage() for record in told] == ["host_clock_differs"] * 2
+    assert [round(vars(record)["ahead_s"]) for record in told] == [120, -120]
+
+
+def test_a_clock_that_was_set_on_purpose_counts(postgres_url: str) -> None:
+    database = Database(postgres_url, clock=FakeClock())
+    with database.read() as session:
+        assert current_time(session) - START < timedelta(seconds=1)
+    database.dispose()

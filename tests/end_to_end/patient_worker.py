@@ -1,0 +1,21 @@
+"""A worker like any other, but with leases of an hour: whoever waits for one waits too long for any test.
+
+``python -m tests.end_to_end.patient_worker`` runs it.
+"""
+
+import sys
+
+from referee.matches import claims, deal_groups
+from workers import worker
+
+HOUR_S = 3600.0
+
+
+def main() -> int:
+    for leases in (claims.LEASES, deal_groups.LEASES):
+        leases._lease_s = HOUR_S  # in this process and its work-horses alone
+    return worker.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
