@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 NAMES: Final = (
-    *("engine", "players", "http", "http_strictness", "matches", "ratings"),
+    *("engine", "environments", "players", "http", "http_strictness", "matches", "ratings"),
     *("pairing", "standings", "store", "ladders", "api", "streams", "latency"),
 )
 

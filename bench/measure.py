@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 Json = dict[str, Any]
 Work = Callable[[], object]
+
+BATCH: Final = 16  # calls between two readings of the CPU clock, which are slow
 
 
 class Benchmark:
@@ -53,10 +55,10 @@ def run(name: str, about: str, measure: Callable[[Benchmark], Json], **options: 
 
 
 def describe_machine() -> Json:
-    """Return the time, the machine, its load, and the CPU time of a fixed piece of work."""
+    """Return the time, the interpreter, the machine, its load, and the CPU time of a fixed piece of work."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
+        "python": sys.version,  # with the build and the compiler: two builds of one version differ by a quarter
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "load": [round(load, 2) for load in os.getloadavg()],
@@ -100,6 +102,14 @@ def cpu_ms(work: Work, runs: int = 1) -> float:
 def per_cpu_second(count: int, work: Work, runs: int) -> float:
     """Return the number of operations per CPU second: the median of ``runs`` runs with ``count`` operations each."""
     return count / median_timing(time_of(work) for _ in range(runs)).cpu
+
+
+def repeat_for(seconds: float, work: Callable[[], int]) -> float:
+    """Repeat ``work``, which returns a number of operations, for this CPU time. Return operations per CPU second."""
+    done, start = 0, time.process_time()
+    while (spent := time.process_time() - start) < seconds:
+        done += sum(work() for _ in range(BATCH))
+    return done / spent
 
 
 # -- figures --

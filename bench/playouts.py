@@ -1,4 +1,4 @@
-"""Play at random for benchmarks: positions of the rules alone, and matches with a log."""
+"""Play at random for benchmarks: positions of the rules alone, learning environments, and matches with a log."""
 
 from collections.abc import Callable
 from random import Random
@@ -58,6 +58,39 @@ def shuffle(members: list[Any], rng: Random) -> list[Any]:
     """Return a random permutation. Sorting by random numbers is five times as fast as ``Random.sample``."""
     numbers = [rng.random() for _ in members]
     return [members[index] for index in sorted(range(len(members)), key=numbers.__getitem__)]
+
+
+# -- learning environments, ours and those of other projects --
+
+
+def play_agents(environment: Any, rng: Random) -> int:
+    """Play a random match in a PettingZoo environment of type AEC. Return the number of steps."""
+    random, steps = rng.random, 0
+    environment.reset()
+    while True:
+        observation, _, terminated, truncated, _ = environment.last()
+        if terminated or truncated:
+            return steps
+        (legal,) = observation["action_mask"].nonzero()
+        environment.step(int(legal[int(random() * len(legal))]))
+        steps += 1
+
+
+def play_positions(game: Any, observer: Any, rng: Random) -> int:
+    """Play a random match of a game of OpenSpiel, writing the tensor of each acting player's view. Return the number of
+    decisions, without those of chance, whose outcomes must be equally likely."""
+    random, decisions = rng.random, 0
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        if state.is_chance_node():
+            outcomes = state.chance_outcomes()
+            state.apply_action(outcomes[int(random() * len(outcomes))][0])
+            continue
+        observer.set_from(state, state.current_player())
+        legal = state.legal_actions()
+        state.apply_action(legal[int(random() * len(legal))])
+        decisions += 1
+    return decisions
 
 
 # -- matches with a log --

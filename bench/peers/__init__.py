@@ -1,4 +1,5 @@
-"""Compare our engine and hand ranker with other projects, in a separate environment: ``make bench-peers``.
+"""Compare our engine, learning environments and hand ranker with other projects: ``make bench-peers``.
 
-The rest of the project does not import these modules, and its tests do not need the other projects.
+The other projects are installed into an environment of their own. The rest of the project does not import these
+modules, and its tests do not need the other projects.
 """

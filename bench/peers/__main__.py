@@ -1,45 +1,58 @@
-"""Measure random playouts and poker hands per CPU second of other projects and ours: ``make bench-peers``."""
+"""Measure engines, learning environments and poker hands of other projects and ours: ``make bench-peers``."""
 
 import contextlib
 import os
 import statistics
 import sys
-import time
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from bench.measure import Benchmark, Json, geometric_mean, run, significant
+from bench.measure import Benchmark, Json, geometric_mean, repeat_for, run, significant
+from bench.peers.environments import ENVIRONMENTS, TENSORS
 from bench.peers.hands import RANKERS
 from bench.peers.playouts import ENGINES
 
-BATCH: Final = 16  # calls between two readings of the CPU clock, which are slow
 Prepare = Callable[
     [], dict[str, Callable[[], int]]
 ]  # imports a library; returns its kinds of work, each of which returns the number of operations
 
+PLAY: Final = {
+    "engines, decisions": ENGINES,
+    "environments, steps": ENVIRONMENTS,
+    "OpenSpiel with tensors, decisions": TENSORS,
+}
+
 
 def measure(benchmark: Benchmark) -> Json:
     os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
-    playouts, hands = measure_libraries(benchmark, ENGINES), measure_libraries(benchmark, RANKERS)
-    for reached in playouts.values():
-        if isinstance(reached, dict):
-            reached["geometric mean"] = significant(geometric_mean(reached.values()))
-    figures: Json = {"random playouts, decisions": playouts, "poker hands": hands}
-    figures["ours / theirs, playouts"] = compare_with_ours(playouts, "geometric mean")
+    figures: Json = {}
+    for kind, libraries in PLAY.items():
+        speeds = measure_libraries(benchmark, libraries)
+        for reached in speeds.values():
+            if isinstance(reached, dict):
+                reached["geometric mean"] = significant(geometric_mean(reached.values()))
+        figures[kind] = speeds
+        figures[f"ours / theirs, {kind}"] = compare_with_ours(speeds, "geometric mean")
+    hands = figures["poker hands"] = measure_libraries(benchmark, RANKERS)
     for work in hands["ours"]:
         figures[f"ours / theirs, {work}"] = compare_with_ours(hands, work)
     return figures
 
 
 def measure_libraries(benchmark: Benchmark, libraries: dict[str, Prepare]) -> Json:
-    """Measure all kinds of work of all installed libraries alternately, several times. Return the medians."""
+    """Measure all kinds of work of all installed libraries alternately, several times. Return the medians.
+
+    The name of a library begins with that of its distribution, and the figures name its version.
+    """
     works: dict[tuple[str, str], Callable[[], int]] = {}
     figures: Json = {}
-    for library, prepare in libraries.items():
+    for name, prepare in libraries.items():
+        library = name_with_version(name)
         benchmark.note(f"preparing {library}")
         try:
             with contextlib.redirect_stdout(sys.stderr):  # some print a greeting
-                works |= {(library, name): work for name, work in prepare().items()}
+                works |= {(library, label): work for label, work in prepare().items()}
         except ImportError as error:
             figures[library] = f"not measured: {error}"
     speeds: dict[tuple[str, str], list[float]] = {key: [] for key in works}
@@ -47,17 +60,18 @@ def measure_libraries(benchmark: Benchmark, libraries: dict[str, Prepare]) -> Js
         benchmark.note(f"run {number}")
         for key, work in works.items():
             speeds[key].append(repeat_for(0.01 if benchmark.quick else 0.3, work))
-    for (library, name), values in speeds.items():
-        figures.setdefault(library, {})[name] = significant(statistics.median(values))
+    for (library, label), values in speeds.items():
+        figures.setdefault(library, {})[label] = significant(statistics.median(values))
     return figures
 
 
-def repeat_for(seconds: float, work: Callable[[], int]) -> float:
-    """Repeat ``work`` for this many CPU seconds. Return the number of operations per CPU second."""
-    done, start = 0, time.process_time()
-    while (spent := time.process_time() - start) < seconds:
-        done += sum(work() for _ in range(BATCH))
-    return done / spent
+def name_with_version(library: str) -> str:
+    """Return the name with the installed version after the distribution, if that is installed."""
+    distribution, comma, variant = library.partition(",")
+    try:
+        return f"{distribution} {version(distribution)}{comma}{variant}"
+    except PackageNotFoundError:
+        return library
 
 
 def compare_with_ours(reached: Json, work: str) -> Json:
@@ -68,4 +82,4 @@ def compare_with_ours(reached: Json, work: str) -> Json:
 
 
 if __name__ == "__main__":
-    run("peers", "decisions of random playouts, ranked poker hands, per CPU second", measure)
+    run("peers", "decisions of engines, steps of learning environments, poker hands, per CPU second", measure)

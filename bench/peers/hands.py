@@ -76,7 +76,7 @@ def pokerkit() -> Works:
 RANKERS: Final[dict[str, Callable[[], Works]]] = {
     "ours": ours,
     "phevaluator": phevaluator,
-    "eval7 (C)": eval7,
+    "eval7": eval7,
     "treys": treys,
-    "PokerKit": pokerkit,
+    "pokerkit": pokerkit,
 }

@@ -1,6 +1,6 @@
-"""Play random matches in other engines and in ours. All legal actions are equally likely.
+"""Play random matches in other engines and in ours, without observations. All legal actions are equally likely.
 
-Each library is called at the lowest level that its own environments use, without observations where possible:
+Each library is called at the lowest level that its own environments use, which ``environments`` measures:
 PettingZoo returns legal actions only as a part of the observation. The games differ, and so do their decisions.
 """
 
@@ -108,8 +108,8 @@ def pokerkit() -> Works:
 
 ENGINES: Final[dict[str, Callable[[], Works]]] = {
     "ours": ours,
-    "OpenSpiel (C++ from Python)": open_spiel,
-    "RLCard": rlcard,
-    "PettingZoo classic": pettingzoo,
-    "PokerKit": pokerkit,
+    "open-spiel": open_spiel,
+    "rlcard": rlcard,
+    "pettingzoo": pettingzoo,
+    "pokerkit": pokerkit,
 }

@@ -65,6 +65,7 @@ class RummyRoyal(State):
     passed: list[Seat] = field(default_factory=list)
     holder: dict[str, Seat] = field(default_factory=dict)  # by card: the seat whose hand contains it, during play
     colour: str = "any"  # the colour to lead
+    leads: list[str] = field(default_factory=list)  # the cards that the seat to act may lead
     played: list[Json] = field(default_factory=list)  # {"seat", "card"}
     no_colour: list[Json] = field(default_factory=list)  # {"seat", "colour", "after"}
     final_dealer: Seat | None = None
@@ -119,7 +120,7 @@ class RummyRoyal(State):
         self.hands = [[] for _ in range(self.players)]
         self.dead, self.fate, self.taker = [], "undecided", None
         self.amount, self.bidder, self.passed = 0, None, []
-        self.holder, self.colour = {}, "any"
+        self.holder, self.colour, self.leads = {}, "any", []
         self.played, self.no_colour = [], []
 
     def _deal(self, deck: list[str]) -> None:
@@ -150,19 +151,19 @@ class RummyRoyal(State):
             case "auction":
                 return [PASS, BIDS[self.amount + 1]]  # seats that cannot bid are not asked
             case _:
-                return [LEADS[card] for card in self._leads(seat)]
+                return [LEADS[card] for card in self.leads]
 
     def validate_action(self, seat: Seat, action: Any) -> Json:
-        meant = self._find_legal_action(seat, action) if type(action) is dict else None
+        meant = self._find_legal_action(action) if type(action) is dict else None
         if meant is None or meant != action:
             raise IllegalAction(f"seat {seat} may not play {str(action)[:200]} in {self.phase!r}")
         return meant
 
-    def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
+    def _find_legal_action(self, action: Json) -> Json | None:
         """Return the only legal action that ``action`` can mean, or None. The caller compares all members."""
         if self.phase == "lead":
             card = action.get("card")
-            return LEADS[card] if type(card) is str and self._may_lead(seat, card) else None
+            return LEADS[card] if card in self.leads else None
         if self.phase == "dealer":
             return next((choice for choice in CHOICES if choice == action), None)
         amount = action.get("amount")
@@ -173,14 +174,8 @@ class RummyRoyal(State):
     def _may_bid(self, seat: Seat) -> bool:
         return self.amount < self.options["max_bid"] and self.amount < self.stacks[seat]  # RR-11
 
-    def _may_lead(self, seat: Seat, card: str) -> bool:
-        hand = self.hands[seat]
-        if card not in hand or card[1] not in SUITS_DUE[self.colour]:
-            return False
-        return card == next(own for own in hand if own[1] == card[1])  # only the lowest card of a suit may be led
-
-    def _leads(self, seat: Seat) -> list[str]:
-        """Return the lowest card of each suit that may be led, in the order of the suits."""
+    def _find_leads(self, seat: Seat) -> list[str]:
+        """Return the lowest card of each suit of the colour due, in the order of the suits."""
         lowest = {card[1]: card for card in reversed(self.hands[seat])}
         return [lowest[suit] for suit in SUITS_DUE[self.colour] if suit in lowest]
 
@@ -315,7 +310,7 @@ class RummyRoyal(State):
         The card is None if the seat has a choice and was asked, and if no seat has the colour, which ends the deal.
         """
         for seat in self.seats_from(first):
-            leads = self._leads(seat)
+            leads = self.leads = self._find_leads(seat)
             if len(leads) > 1:
                 self.ask("lead", [seat])
                 return seat, None

@@ -256,7 +256,8 @@ class State:
 
     def seats_from(self, seat: Seat) -> list[Seat]:
         """Return all seats clockwise, beginning with this one."""
-        return [(seat + step) % self.players for step in range(self.players)]
+        first = seat % self.players
+        return [*range(first, self.players), *range(first)]
 
     def _is_pending(self, seat: Seat) -> bool:
         """Return whether this seat is in ``pending()``."""

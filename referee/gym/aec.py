@@ -114,11 +114,12 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             self.render()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        seat = self.possible_agents.index(agent)
-        seen_now = self.table.state.observation(seat)
-        mask = np.zeros(self._most, np.int8)
-        if self.table.to_act == seat:
-            mask[: len(self.infos[agent]["legal_actions"])] = 1
+        seat, mask = self.possible_agents.index(agent), np.zeros(self._most, np.int8)
+        if seat == self.table.to_act:
+            seen_now = self._seen_by_actor
+            mask[: self._legal_count] = 1
+        else:
+            seen_now = self.table.state.observation(seat)
         if self._observe == "dictionary":
             return {**self.encoder.dictionary(seen_now), "action_mask": mask}
         return {"observation": self.encoder.vector(seen_now), "action_mask": mask}
@@ -153,8 +154,10 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             self.agent_selection = self.agents[0]
             return
         agent = self.agent_selection = self.possible_agents[seat]
+        self._seen_by_actor, legal = self.table.state.observation(seat), self.table.legal()
+        self._legal_count = len(legal)
         self.infos = {other: {} for other in self.agents}
-        self.infos[agent] = {"observation": self.table.state.observation(seat), "legal_actions": self.table.legal()}
+        self.infos[agent] = {"observation": self._seen_by_actor, "legal_actions": legal}
 
     def _reward_all(self) -> None:
         state = self.table.state

@@ -1,19 +1,25 @@
 """Encode observations and actions as arrays of fixed shapes. ``layouts`` selects the members to encode."""
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from referee.games.state import Seat
 from referee.gym.layouts import Layout, layout
 from referee.match.canonical import Json
 
 Array = NDArray[np.float32]
+Row = memoryview  # of an array of zeros: numbers are written to it twice as fast as to the array itself
+Read = Callable[[Json], Any]  # returns a member of an observation, or a list of members
+Write = Callable[[Json, Row], None]  # writes a part of an observation to its places in a row
 
 CARDS: Final = (*(rank + suit for rank in "23456789TJQKA" for suit in "cdhs"), "X1", "X2", "X3", "X4")
-PLACES: Final = {card: place for place, card in enumerate(CARDS)}
 
 
 class Encoder:
@@ -43,7 +49,7 @@ class Encoder:
     @cached_property
     def length(self) -> int:
         """Return the length of the result of ``vector``."""
-        return sum(int(np.prod(shape)) for shape in self.parts.values())
+        return sum(map(math.prod, self.parts.values()))
 
     @cached_property
     def action_length(self) -> int:
@@ -52,89 +58,143 @@ class Encoder:
 
     def dictionary(self, observation: Json) -> dict[str, Array]:
         """Return the parts of an observation as arrays, keyed by name, with the shapes in ``parts``."""
-        layout, own = self.layout, observation["seat"]
-        found = {name: _one_of(_get_member(observation, name), words) for name, words in layout.words.items()}
-        found["numbers"] = np.array([_number(_get_member(observation, name)) for name in layout.numbers], np.float32)
-        for name in layout.by_seat:
-            found[name] = self._from_own([_number(value) for value in _all(observation, name)], own)
-        for name in layout.seats:
-            found[name] = self._seat(_get_member(observation, name), own)
-        for name in layout.cards:
-            found[name] = _count_cards(_all(observation, name))
-        for name in layout.cards_by_seat:
-            hands = [_count_cards(cards) for cards in _get_member(observation, name)]
-            found[name] = self._from_own(hands, own)
-        return found
+        vector, starts = self.vector(observation), self._starts
+        return {
+            name: vector[starts[name] : starts[name] + math.prod(shape)].reshape(shape)
+            for name, shape in self.parts.items()
+        }
 
     def vector(self, observation: Json) -> Array:
         """Return all parts of an observation concatenated into an array of shape (``length``,)."""
-        return np.concatenate([part.ravel() for part in self.dictionary(observation).values()])
+        vector = np.zeros(self.length, np.float32)
+        row = vector.data
+        for write in self._writers[observation["seat"]]:
+            write(observation, row)
+        return vector
 
     def actions(self, legal: Sequence[Json]) -> Array:
         """Return an array with a row of ``action_length`` for each legal action."""
         rows = np.zeros((len(legal), self.action_length), np.float32)
         for row, action in zip(rows, legal, strict=True):
-            row[:] = self._action(action)
+            self._write_action(action, row.data)
         return rows
 
-    def _action(self, action: Json) -> Array:
-        layout = self.layout
+    def _write_action(self, action: Json, row: Row) -> None:
+        words, numbers = self.layout.action_words, self.layout.action_numbers
         values = list(action.values())
-        words = np.array([word in values for word in layout.action_words], np.float32)
-        given = (action.get(name) for name in layout.action_numbers)
-        numbers = np.array([_number(value) if isinstance(value, int) else 0 for value in given], np.float32)
-        return np.concatenate([words, numbers, _count_cards(values)])
+        for place, word in enumerate(words):
+            row[place] = word in values
+        for place, name in enumerate(numbers, len(words)):
+            number = action.get(name)
+            row[place] = number if isinstance(number, int) else 0
+        _count_cards(values, self._action_cards, row)
 
-    def _from_own(self, values: Sequence[Any], own: int) -> Array:
-        """Rotate a list with one value per seat so that ``own`` is first, and pad it with zeros to ``most_seats``."""
-        turned = np.roll(np.array(values, np.float32), -own, axis=0)
-        missing = [(0, self.layout.most_seats - len(turned)), *[(0, 0)] * (turned.ndim - 1)]
-        return np.pad(turned, missing)
+    @cached_property
+    def _action_cards(self) -> dict[str, int]:
+        return _places(CARDS, self.action_length - len(CARDS))
 
-    def _seat(self, seat: int | None, own: int) -> Array:
-        places = np.zeros(self.layout.most_seats, np.float32)
-        if seat is not None:
-            places[(seat - own) % self.players] = 1
-        return places
+    @cached_property
+    def _starts(self) -> dict[str, int]:
+        """Return the place in ``vector`` at which each part begins."""
+        sizes = map(math.prod, self.parts.values())
+        return dict(zip(self.parts, accumulate(sizes, initial=0), strict=False))
+
+    @cached_property
+    def _writers(self) -> list[list[Write]]:
+        """Return the functions that write the parts of an observation, by observing seat."""
+        return [self._writers_of(seat) for seat in range(self.players)]
+
+    def _writers_of(self, own: Seat) -> list[Write]:
+        layout, starts = self.layout, self._starts
+        turned = [(seat - own) % self.players for seat in range(self.players)]
+
+        def by_seat(name: str) -> list[int]:
+            return [starts[name] + place for place in turned]
+
+        def cards_by_seat(name: str) -> list[dict[str, int]]:
+            return [_places(CARDS, starts[name] + place * len(CARDS)) for place in turned]
+
+        numbers, first = [*map(_reader, layout.numbers)], starts["numbers"]
+        return [
+            *(partial(_mark, _reader(name), _places(words, starts[name])) for name, words in layout.words.items()),
+            partial(_write_numbers, partial(_read_each, numbers), range(first, first + len(numbers))),
+            *(partial(_write_numbers, _reader(name), by_seat(name)) for name in layout.by_seat),
+            *(partial(_mark, _reader(name), dict(enumerate(by_seat(name)))) for name in layout.seats),
+            *(partial(_write_cards, _reader(name), _places(CARDS, starts[name])) for name in layout.cards),
+            *(partial(_write_hands, _reader(name), cards_by_seat(name)) for name in layout.cards_by_seat),
+        ]
 
 
-def _get_member(observation: Json, name: str) -> Any:
-    """Return the member with this dotted name, or None if an object on its path is None."""
+def _places(values: Iterable[str], start: int) -> dict[str, int]:
+    """Return the place of each value, counted from ``start``."""
+    return {value: place for place, value in enumerate(values, start)}
+
+
+# -- writing a part --
+
+
+def _mark(read: Read, places: Mapping[Any, int], observation: Json, row: Row) -> None:
+    """Write 1 to the place of the member's value, if it has one."""
+    place = places.get(read(observation))
+    if place is not None:
+        row[place] = 1
+
+
+def _write_numbers(read: Read, places: Iterable[int], observation: Json, row: Row) -> None:
+    for place, number in zip(places, read(observation) or (), strict=False):
+        if number:
+            row[place] = number
+
+
+def _write_cards(read: Read, places: Mapping[str, int], observation: Json, row: Row) -> None:
+    _count_cards(read(observation), places, row)
+
+
+def _write_hands(read: Read, places: Sequence[Mapping[str, int]], observation: Json, row: Row) -> None:
+    for places_of_seat, cards in zip(places, read(observation) or (), strict=False):
+        _count_cards(cards, places_of_seat, row)
+
+
+def _count_cards(value: Any, places: Mapping[str, int], row: Row) -> None:
+    """Count the face-up cards in a card or in nested lists of cards, each at its place."""
+    for inner in value if isinstance(value, list) else [value]:
+        if isinstance(inner, str):
+            if inner in places:
+                row[places[inner]] += 1
+        elif isinstance(inner, list):
+            _count_cards(inner, places, row)
+
+
+# -- reading a member --
+
+
+def _reader(name: str) -> Read:
+    """Return a function that returns the member of an observation with this dotted name.
+
+    The function returns None if an object on the path is None. If ``[]`` in the name iterates over the entries of a
+    list, it returns a list with the members of all entries.
+    """
+    steps = name.split(".")
+    if "[]" in name:
+        return partial(_read_all, [(step.removesuffix("[]"), step.endswith("[]")) for step in steps])
+    return itemgetter(name) if len(steps) == 1 else partial(_read_member, steps)
+
+
+def _read_member(steps: Sequence[str], observation: Json) -> Any:
     found: Any = observation
-    for step in name.split("."):
+    for step in steps:
         found = None if found is None else found[step]
     return found
 
 
-def _all(observation: Json, name: str) -> list[Any]:
-    """Return the values selected by a dotted name, where ``[]`` iterates over the entries of a list."""
+def _read_all(steps: Sequence[tuple[str, bool]], observation: Json) -> list[Any]:
     found: list[Any] = [observation]
-    for step in name.split("."):
-        found = [value[step.removesuffix("[]")] for value in found if value is not None]
-        if step.endswith("[]"):
+    for step, is_list in steps:
+        found = [value[step] for value in found if value is not None]
+        if is_list:
             found = [inner for value in found for inner in value]
-    return found[0] if len(found) == 1 and isinstance(found[0], list) else found
+    return found
 
 
-def _number(value: Any) -> float:
-    return 0.0 if value is None else float(value)
-
-
-def _one_of(word: Any, words: Sequence[str]) -> Array:
-    return np.array([word == known for known in words], np.float32)
-
-
-def _count_cards(value: Any) -> Array:
-    counts = np.zeros(len(CARDS), np.float32)
-    for card in _cards(value):
-        counts[PLACES[card]] += 1
-    return counts
-
-
-def _cards(value: Any) -> Iterator[str]:
-    """Yield the face-up cards in a card or in nested lists of cards."""
-    if isinstance(value, str) and value in PLACES:
-        yield value
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _cards(inner)
+def _read_each(readers: Sequence[Read], observation: Json) -> list[Any]:
+    return [read(observation) for read in readers]

@@ -79,7 +79,8 @@ class Position(pyspiel.State):  # type: ignore[misc]  # pyspiel ships no types
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the indices of the possible outcomes with their probabilities, which are equal."""
-        left = [number for number in range(len(_draw_choices(self._current_question()))) if number not in self.drawn]
+        drawn = {*self.drawn}
+        left = [number for number in range(len(_draw_choices(self._current_question()))) if number not in drawn]
         return [(number, 1.0 / len(left)) for number in left]
 
     def is_terminal(self) -> bool:

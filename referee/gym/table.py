@@ -11,7 +11,10 @@ from referee.match.canonical import Json
 
 
 class LearningTable:
-    """Represent a running match. Seats that decide concurrently act in order, without seeing each other's choices."""
+    """Represent a running match. Seats that decide concurrently act in order, without seeing each other's choices.
+
+    ``to_act`` is the seat to act, counted from 0, or None when the match is over. Change ``state`` only with ``act``.
+    """
 
     def __init__(self, game_name: str, players: int, options: Mapping[str, Any] | None, dice: Random) -> None:
         self.game = game_name
@@ -20,23 +23,16 @@ class LearningTable:
         self._dice = dice
         self._deal()
 
-    @property
-    def to_act(self) -> Seat | None:
-        """Return the seat to act, counted from 0, or None when the match is over."""
-        pending = self.state.pending()
-        return min(pending) if pending else None
-
     def legal(self) -> list[Json]:
         """Return the legal actions of the seat to act in the order of the rules page, or [] when the match is over."""
-        seat = self.to_act
-        return [] if seat is None else self.state.legal(seat)
+        return self._legal[:]
 
     def act(self, number: int) -> list[Event]:
         """Play the action with this index in ``legal()``, and return the events, including those of chance.
 
         Raise ``IllegalAction`` and change nothing if the index is out of range.
         """
-        seat, legal = self.to_act, self.legal()
+        seat, legal = self.to_act, self._legal
         if seat is None or not 0 <= number < len(legal):
             raise IllegalAction(f"index {number} is out of range: there are {len(legal)} legal actions")
         happened = self.state.apply(seat, legal[number])
@@ -44,10 +40,13 @@ class LearningTable:
         return happened + self._deal()
 
     def _deal(self) -> list[Event]:
+        """Draw all outcomes that are due, and return their events. Note who acts then, and the legal actions."""
         happened: list[Event] = []
         while (asked := self.state.chance()) is not None:
             happened += self.state.resolve(outcome_of(asked, self._dice))
         self.events += happened
+        self.to_act: Seat | None = min(self.state.pending(), default=None)
+        self._legal = [] if self.to_act is None else self.state.legal(self.to_act)
         return happened
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bench.__main__ import NAMES, flatten
 from bench.measure import describe_machine, significant
 
 LIMIT_S = 240
+PEERS = Path(bench.__file__).parent / "peers" / "requirements.lock"
 
 
 def test_every_module_that_is_a_benchmark_is_listed() -> None:
@@ -45,11 +47,30 @@ def test_peers_that_are_not_installed_are_named_and_ours_are_measured() -> None:
 
     assert ran.returncode == 0, ran.stderr
     figures = json.loads(ran.stdout)["figures"]
-    for kind in ("random playouts, decisions", "poker hands"):
+    for kind in ("engines, decisions", "environments, steps", "poker hands"):
         assert figures[kind].pop("ours")
         absent = {name for name, reached in figures[kind].items() if not isinstance(reached, dict)}
         assert absent, "the tests install OpenSpiel and PettingZoo, but not all the peers"
         assert all(figures[kind][name].startswith("not measured: No module named") for name in absent)
+    tensors = figures["OpenSpiel with tensors, decisions"]
+    assert tensors.keys() == {"ours", f"open-spiel {version('open-spiel')}"}
+    assert all(reached["geometric mean"] > 0 for reached in tensors.values())
+
+
+def test_our_side_of_the_comparison_needs_only_what_its_environment_installs() -> None:
+    command = (
+        "import sys; before = {*sys.modules}; from bench.peers import environments, hands, playouts;"
+        "hands.ours(), playouts.ours(), environments.ours(), environments.ours_in_openspiel();"
+        "print(*{name.partition('.')[0] for name in {*sys.modules} - before})"
+    )
+    lines = PEERS.read_text().splitlines()
+
+    ran = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+
+    installed = {normalized(line.partition("==")[0]) for line in lines if not line.startswith("#")}
+    sources = packages_distributions()
+    needed = {normalized(sources[module][0]) for module in ran.stdout.split() if module in sources}
+    assert needed - {"referee"} <= installed
 
 
 def test_the_table_names_a_figure_with_all_levels_above_it() -> None:
@@ -58,6 +79,10 @@ def test_the_table_names_a_figure_with_all_levels_above_it() -> None:
 
 def test_figures_have_three_significant_digits() -> None:
     assert [significant(value) for value in (0.012345, 12.345, 12345.6)] == [0.0123, 12.3, 12300.0]
+
+
+def normalized(distribution: str) -> str:
+    return distribution.lower().replace("_", "-")
 
 
 def leaves(value: Any) -> Iterator[Any]:
