@@ -99,7 +99,7 @@ def _print_findings(
     if count > MAX_SHOWN:
         click.echo(f"… and {count - MAX_SHOWN} more")
     if frozen and not repaired:
-        click.echo(f"frozen until `referee audit --repair`: {', '.join(frozen)}")
+        click.echo(f"These ladders are frozen until you run `referee audit --repair`: {', '.join(frozen)}")
     click.echo(f"{folder}: " + ("no differences" if not count else f"{count} differences"))
 
 

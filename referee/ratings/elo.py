@@ -23,11 +23,11 @@ def elo_changes(
 ) -> list[int]:
     """Return the change of each seat's rating, in micro-points; the changes add up to zero.
 
-    ``ratings`` and ``games`` (rated matches before this one) are by seat, like ``placements`` (1 is best, equal
-    numbers tie) and ``rated`` (default: all). The stake of a pair is the mean of its two K factors, divided by n − 1,
-    the number of pairs of a seat. Unrated seats are ignored: their change is 0 and n does not count them. With fewer
-    than two rated seats, all changes are 0. Halves of a micro-point are rounded away from zero, so that the order of
-    the seats of a pair does not matter.
+    Every argument has one entry per seat: ``ratings`` in micro-points, ``games`` the number of rated matches before
+    this one, ``placements`` from 1 (best; equal numbers are ties), and ``rated`` whether the seat counts (by default,
+    all do). The stake of a pair is the mean of its two K factors, divided by n − 1, the number of pairs of a seat.
+    Unrated seats are ignored: their change is 0 and n does not count them. With fewer than two rated seats, all changes
+    are 0. Halves of a micro-point are rounded away from zero, so that the order of the seats of a pair does not matter.
     """
     seats = [seat for seat in range(len(ratings)) if rated is None or rated[seat]]
     k_factors = [k_factor(played) for played in games]
