@@ -80,7 +80,7 @@ def pack_partial_log(session: Session, match_id: str) -> None:
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
-    """Return the row number and the bytes of the last row of a compressed log, or None if there is no compressed log."""
+    """Return the number and the bytes of a compressed log's last row, or None if there is no compressed log."""
     log = session.get(MatchLog, match_id)
     return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
 

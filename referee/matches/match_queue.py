@@ -218,7 +218,7 @@ class _Queue:
         return taken
 
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
-        """Return each creator of due matches, the creation time of the oldest, and the number of matches in progress."""
+        """Return creators of due matches, the oldest's creation time, and how many matches they have in progress."""
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OLDEST_WITHOUT_CREATOR)))
         return [
@@ -340,7 +340,7 @@ def _calls_needed(unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> Counter
 
 
 def count_playing_by_account(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
-    """Return, for each account, how many matches that it arranged are in progress, and how many of them are friendlies."""
+    """Return how many matches that each account arranged are in progress, and how many of them are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 

@@ -114,7 +114,7 @@ class _Draft:
 
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:
-        """Return the options, completed by defaults, for each combination of game, number of seats and given options."""
+        """Return the options, completed by defaults, for each combination of game, seats and given options."""
         of_kind = {_options_key(plan): plan for plan in self.plans}
         return {key: rules_of(plan.game).start(len(plan.bots), plan.options).options for key, plan in of_kind.items()}
 

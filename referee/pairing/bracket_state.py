@@ -202,7 +202,7 @@ class BracketState:
         return counts
 
     def _seeding_of_first_round(self) -> tuple[str | None, ...]:
-        """Return the entrants of the first round, strongest first, derived from its byes and its tables' seat orders."""
+        """Return the first round's entrants, strongest first, derived from its byes and its tables' seat orders."""
         pairing_round = self.tournament.played[0].round
         byes, seats = len(pairing_round.byes), self.tournament.seats
         field: list[str | None] = [bye.entrant for bye in pairing_round.byes]
@@ -270,7 +270,7 @@ class BracketState:
         return tuple(rankings)
 
     def _replacements(self, present: Sequence[str]) -> list[str]:
-        """Return the active entrants who were eliminated, those of the latest round first, then by rank at their table."""
+        """Return the active entrants who were eliminated, the latest round first, then by rank at their table."""
         order: dict[str, None] = {}
         for outcome in reversed(self.outcomes):
             ranks = [

@@ -225,7 +225,7 @@ def _completion_check(below: Sequence[int], may_meet: MayMeet, unpaired: int) ->
 
 
 def _lost_pairs_counter(following: Sequence[int], may_meet: MayMeet) -> Callable[[Sequence[int]], int]:
-    """Return a function that counts the pairs that the next bracket loses if these players float down to it (FIDE C.7)."""
+    """Return a function that counts the pairs the next bracket loses if given players float down to it (FIDE C.7)."""
     known: dict[frozenset[int], int] = {}
 
     def count_lost(down: Sequence[int]) -> int:

@@ -136,7 +136,7 @@ def _add_leg(history: PairingHistory, number: dict[str, int], leg: Leg, gains: l
 
 @lru_cache(maxsize=1_000)  # there are few different placements, each very frequent
 def half_points(placements: tuple[int, ...]) -> list[int]:
-    """Return the half points of each seat: 2 for each opponent placed behind it and 1 for each opponent tied with it."""
+    """Return each seat's half points: 2 for every opponent placed behind it and 1 for every opponent tied with it."""
     seats_by_placement = Counter(placements)
     return [
         2 * sum(count for placement, count in seats_by_placement.items() if placement > own)

@@ -55,7 +55,10 @@ class Cost:
 
     @staticmethod
     def moving_again(score_rank: int) -> int:
-        """Return the weight of moving down again for a moved player with the ``score_rank``-th lowest score, from 1."""
+        """Return the weight of moving a moved player down again.
+
+        ``score_rank`` is the rank of the player's score among the moved players, from 1 for the lowest.
+        """
         return Cost.DOWN + (Cost.FLOAT << _DIGIT * min(_MOVED_SCORES, score_rank))
 
 
@@ -89,7 +92,7 @@ class Way(NamedTuple):
 
 @dataclass(slots=True)
 class Rules:
-    """Hold the conditions and costs by which brackets are paired. Costs are sums of weights of ``Cost``."""
+    """Hold the conditions and costs by which brackets are paired. Costs are sums of the weights defined in ``Cost``."""
 
     may_meet: Callable[[int, int], bool]
     pair_cost: Callable[[int, int], int]
@@ -349,9 +352,9 @@ class _SeatDemand:
 
 
 def _halves(people: Sequence[int], pairs: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the upper ``pairs`` people and the rest, then both with one player exchanged, then with two.
+    """Yield the upper ``pairs`` people and the rest, then both halves with one player exchanged, then with two.
 
-    Exchanges of the nearest ranks come first.
+    Exchanges of players with the nearest ranks come first.
     """
     upper, lower = list(people[:pairs]), list(people[pairs:])
     yield upper, lower

@@ -1,7 +1,8 @@
 """Compute Elo ratings for tables of 2 to 10 seats, where every pair of seats counts as a game of two players.
 
 All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
-machine. Source: A. Elo, The Rating of Chessplayers (1978), by pairwise decomposition. ``strengths`` has the batch fit.
+machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats. ``strengths``
+has the batch fit.
 """
 
 from collections.abc import Sequence
@@ -47,7 +48,7 @@ def elo_changes(
 
 
 def k_factor(games: int) -> int:
-    """Return the points at stake after ``games`` rated matches: more while the rating is provisional."""
+    """Return the K factor after ``games`` rated matches, in points. It is larger while the rating is provisional."""
     return K_PROVISIONAL if games < PROVISIONAL_GAMES else K_SETTLED
 
 
@@ -61,10 +62,11 @@ def expectation(difference_micro: int) -> int:
 
 
 def _line_per_point() -> dict[int, tuple[int, int]]:
-    """Return the line (base, slope) of ``expectation`` for each whole point d // MICRO from −_FAR − 1 to _FAR.
+    """Return the line (base, slope) of ``expectation`` for each d
 
-    expectation(d) is (base + slope d) // MICRO. For a negative d the base makes the division round up, so that
-    expectation(d) and expectation(−d) add up to SCALE. The two outermost lines are level.
+    MICRO, in whole points from −_FAR − 1 to _FAR. expectation(d) is (base + slope d) // MICRO. For a negative d the
+    base makes the division round up, so that expectation(d) and expectation(−d) add up to SCALE. The two outermost
+    lines are level.
     """
     table = _expectations()
     lines = {}
@@ -77,7 +79,7 @@ def _line_per_point() -> dict[int, tuple[int, int]]:
 
 
 def _expectations() -> list[int]:
-    """Return expectations for differences of 0 to ``_FAR`` points, computed in integers to be the same everywhere."""
+    """Return the expectations for differences of 0 to ``_FAR`` points. Integers make them the same on every machine."""
     one = 1 << _BITS
     # Find the 400th root of ten by bisection.
     low, high = one, 2 * one

@@ -31,7 +31,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
         raise Conflict("The tournament is open: only starts_at can be changed.")
     if tournament.revision != revision:
-        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was made to {revision}.")
+        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
     columns = Terms.from_tournament(tournament).with_changes(changes).columns()
     if "starts_at" in changes:
         tournaments.check_starts_ahead(columns["starts_at"], current_time(session))

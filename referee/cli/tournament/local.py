@@ -47,7 +47,7 @@ SHARE = 0.05  # maximum share of the time that is spent on updates
 @game_options
 @click.option("--out", type=FOLDER, help="Directory for the logs. [default: named after the game and the seed]")
 @click.option(
-    "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: that of DIR, or a new one]"
+    "--seed", metavar="TEXT", help="Any text; the same seed gives the same cards. [default: that of DIR, or a new one]"
 )
 @click.option(
     "--sprt",
