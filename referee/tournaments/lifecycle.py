@@ -24,8 +24,8 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
     """Change terms of a draft, or ``starts_at`` of an open tournament; ``changes`` are fields of ``Terms``.
 
-    Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
-    longer be changed.
+    Raise ``BadOption`` for terms that are invalid or do not fit together, and ``Conflict`` for an outdated revision or
+    a term that can no longer be changed.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *BEFORE_START)
     if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
@@ -63,7 +63,7 @@ def resume(session: Session, tournament_id: str) -> Tournament:
 
 
 def finish(session: Session, tournament_id: str) -> Tournament:
-    """End a ladder: cancel its unstarted matches, so that it finishes when its running matches have ended.
+    """End a ladder: cancel its unstarted matches. It finishes as soon as its running matches have ended.
 
     Raise ``Conflict`` for other formats, which end automatically.
     """
