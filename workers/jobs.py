@@ -8,7 +8,7 @@ from workers import runner
 
 
 def run_due() -> None:
-    """Run everything that is due: matches, handshakes, checks and deliveries."""
+    """Run all work that is due: matches, handshakes, checks and deliveries."""
     _run(None)
 
 

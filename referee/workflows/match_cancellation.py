@@ -21,11 +21,11 @@ def cancel_match(
     whole_group: bool = False,
     created_by: str | None = None,
 ) -> StoredMatch:
-    """Cancel a match that has not ended; return it. Its runner notices at its next write.
+    """Cancel a match that has not ended, and return it. Its runner notices this at its next write.
 
-    A match that shares its cards with others is cancelled only with ``whole_group``: then all open matches of the deal
-    group are cancelled and its finished ones voided, with the same reason. Raise ``Conflict`` for such a match without
-    ``whole_group`` and for a match that has ended.
+    A match that shares its cards with others is cancelled only with ``whole_group``. In that case, all open matches of
+    the deal group are cancelled and its finished ones are voided, with the same reason. Raise ``Conflict`` for such a
+    match without ``whole_group`` and for a match that has ended.
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(
