@@ -295,7 +295,7 @@ class _MatchSession:
         )
 
     def _fault_reports(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
-        """Return the fault report for the bot's owner in a list, which is empty unless the last call was a fault."""
+        """Return a list with the fault report for the bot's owner, or an empty list if the last call was no fault."""
         fault, call = self.match.last_fault, self.seats[seat].last
         if not fault or call is None:
             return []

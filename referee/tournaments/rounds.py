@@ -27,7 +27,7 @@ MAX_GROUP_SEATS: Final = 160  # seats in a deal group, whose matches are created
 
 @dataclass(frozen=True, slots=True)
 class RoundProgress:
-    """Hold the progress of a round: ``arranged`` of its ``tables`` have matches; ``open`` of these have not ended."""
+    """Hold a round's progress: ``arranged`` of its ``tables`` have matches, and ``open`` matches have not ended."""
 
     number: int
     tables: int

@@ -76,7 +76,7 @@ def load_tournament_results(
     if tournament.format == TournamentFormat.LADDER:
         counting = counting[-MAX_RESULTS:]
     elif len(counting) > MAX_RESULTS:
-        raise Conflict(f"The tournament has more than {MAX_RESULTS} results. Standings cannot be computed.")
+        raise Conflict(f"The tournament has more than {MAX_RESULTS} results, which is too many for standings.")
     return TournamentResults(
         format=tournament.format,
         seats=tournament.seats,

@@ -161,7 +161,7 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
     if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
     if webhook.status != WebhookState.ACTIVE:
-        raise Conflict(f"The webhook is {webhook.status}; messages are only sent to active webhooks.")
+        raise Conflict(f"The webhook is {webhook.status}; messages are sent only to active webhooks.")
     if delivery.status == DeliveryState.DUE:
         raise Conflict("The delivery is already due.")
     delivery.status, delivery.attempts, delivery.due_at = DeliveryState.DUE, 0, current_time(session)

@@ -33,7 +33,7 @@ def cancel_match(
     )
     sharing = session.scalars(others).one()
     if sharing and not whole_group:
-        raise Conflict(f"The match shares its cards with {sharing} more; cancel them all with whole_group.")
+        raise Conflict(f"The match shares its cards with others ({sharing}); cancel them all with whole_group.")
     if sharing and match.status not in ENDED:
         voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match

@@ -34,7 +34,7 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 
 @dataclass(frozen=True, slots=True)
 class MatchVisibility:
-    """Describe the visibility of a match: the ``pace`` of its rows and whether its whole log ``is_public``."""
+    """Describe the visibility of a match: how its rows are published (``pace``), and whether its log ``is_public``."""
 
     status: MatchState
     reason: str | None

@@ -139,7 +139,7 @@ def _play_and_report(
         if tournament.running:
             click.echo(verdict(plan, tournament.running))
         resumes = "; run the same command to resume" if interrupted else ""
-        click.echo(f"{tournament.deals} deals count; logs: {out}{resumes}")
+        click.echo(f"{tournament.deals} deals count; the logs are in {out}{resumes}")
     report.show()
     return INTERRUPTED if interrupted else report.status
 
