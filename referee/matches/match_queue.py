@@ -51,8 +51,8 @@ class ClaimUnit:
 class FreeCalls:
     """Track how many concurrent calls each bot can still accept.
 
-    ``most`` is the limit that a bot declared, by bot id. ``left`` is what remains of it, for bots that have calls
-    reserved.
+    Both mappings are keyed by bot id: ``most`` has the limits that bots declared, and ``left`` has what remains of
+    them, for bots that have calls reserved.
     """
 
     left: dict[str, int]
@@ -218,7 +218,7 @@ class _Queue:
         return taken
 
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
-        """Return creators of due matches, the oldest's creation time, and how many matches they have in progress."""
+        """Return (creator, creation time of the oldest due match, number of matches in progress) for each creator."""
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OLDEST_WITHOUT_CREATOR)))
         return [

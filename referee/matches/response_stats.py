@@ -39,7 +39,10 @@ class ResponsePeriod:
 
 @dataclass(frozen=True, slots=True)
 class TimedMatch:
-    """Hold an ended match of the bot. ``answers`` has, for each, the milliseconds and the fault code ("" for none)."""
+    """Hold an ended match of the bot.
+
+    ``answers`` has the milliseconds and the fault code ("" for none) of each answer.
+    """
 
     match_id: str
     version: str | None

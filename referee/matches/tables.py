@@ -43,7 +43,7 @@ class DealGroup(Leased, Base):
 
     @property
     def revealed_entries(self) -> list[Any] | None:
-        """Return the ids of the bots that were asked for nonces, one per seat, or None before the group is revealed."""
+        """Return the ids of the bots that were asked for nonces, or None before the group is revealed."""
         return self.entries if self.state == DealGroupState.REVEALED else None
 
 

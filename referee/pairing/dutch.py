@@ -239,7 +239,10 @@ def _lost_pairs_counter(following: Sequence[int], may_meet: MayMeet) -> Callable
 
 
 def _repair_pairing(ranked: Sequence[int], may_meet: MayMeet, mate: dict[int, int]) -> dict[int, int]:
-    """Pair the players who were left unpaired, changing other pairs where necessary, the lowest ranks first."""
+    """Pair the players who were left unpaired, beginning with the lowest ranks.
+
+    Change as few other pairs as necessary.
+    """
     if len(ranked) > EXACT:
         left = [index for index, player in enumerate(ranked) if player not in mate]
         near = {

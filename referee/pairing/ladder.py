@@ -84,9 +84,9 @@ def next_tables(
 ) -> list[tuple[str, ...]]:
     """Return at most ``want`` tables, each with its entrant ids in seat order.
 
-    There are fewer if the limit ``at_once`` is reached or too few players are free. The member ``games`` of an entrant
-    counts all its finished matches. ``serial``, for example the number of the next match, makes the random choices of
-    one call differ from those of another; the result depends on the arguments alone.
+    Return fewer if the limit ``at_once`` is reached or too few players are free. The member ``games`` of an entrant is
+    the number of all its matches so far. ``serial``, for example the number of the next match, makes the random choices
+    of one call differ from those of another; the result depends on the arguments alone.
 
     1. No bot plays more than ``per_bot`` matches, and no two bots of one owner share a table.
     2. Owners share the seats in flight as ``max_seats_per_owner`` describes.
@@ -112,9 +112,9 @@ def next_tables(
 def max_seats_per_owner(bots: Sequence[int], at_once: int, per_bot: int, seats: int) -> int:
     """Return how many seats in flight one owner may have.
 
-    ``bots`` has the number of bots of each owner, and ``at_once``, ``per_bot`` and ``seats`` are as in ``Ladder``. This
-    is max-min fairness: all owners may have equally many seats, and seats that owners of few bots cannot use go to the
-    others. The limit is rounded up to whole seats. An owner never has more than one seat at a table.
+    ``bots`` has the number of bots of each owner, and ``at_once``, ``per_bot`` and ``seats`` are those of the ladder.
+    This is max-min fairness: all owners may have equally many seats, and seats that owners of few bots cannot use go to
+    the others. The limit is rounded up to whole seats. An owner never has more than one seat at a table.
     """
     capacity = [min(count * per_bot, at_once) for count in bots]
     low, high = 1, at_once

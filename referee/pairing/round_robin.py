@@ -169,7 +169,7 @@ def _order_pair(pair: tuple[Entrant, ...], position: Mapping[Entrant, int]) -> t
 def _assign_seats(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
     """Return the rotation of the table in which its entrants get the seats they had least often.
 
-    Count it in ``taken``.
+    Count the seats of this rotation in ``taken``.
     """
     rotations = [_rotate(table, by) for by in range(len(table))]
     best = min(rotations, key=lambda seated: sum(taken[entrant, seat] ** 2 for seat, entrant in enumerate(seated)))

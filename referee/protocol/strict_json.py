@@ -135,7 +135,10 @@ def _refuse_texts(value: Any, any_text_in: Collection[str]) -> None:
 
 
 def _find_path(value: Any, wanted: Callable[[Any], bool]) -> str | None:
-    """Return the path of the first wanted leaf, or None if there is none. For a key, return the path of its object."""
+    """Return the path of the first wanted leaf, or None if there is none.
+
+    If a key is wanted, return the path of its object.
+    """
     steps = _find_steps(value, wanted)
     return None if steps is None else _render_path(steps)
 

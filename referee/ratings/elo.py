@@ -62,11 +62,10 @@ def expectation(difference_micro: int) -> int:
 
 
 def _line_per_point() -> dict[int, tuple[int, int]]:
-    """Return the line (base, slope) of ``expectation`` for each d
+    """Return the line (base, slope) of ``expectation`` for each d // MICRO, from −_FAR − 1 to _FAR whole points.
 
-    MICRO, in whole points from −_FAR − 1 to _FAR. expectation(d) is (base + slope d) // MICRO. For a negative d the
-    base makes the division round up, so that expectation(d) and expectation(−d) add up to SCALE. The two outermost
-    lines are level.
+    expectation(d) is (base + slope d) // MICRO. For a negative d the base makes the division round up, so that
+    expectation(d) and expectation(−d) add up to SCALE. The two outermost lines are level.
     """
     table = _expectations()
     lines = {}

@@ -86,7 +86,10 @@ class DataDir:
         return path
 
     def socket(self) -> Path:
-        """Return the path of the embedded Redis's socket, in this directory or, if too long, in a temporary one."""
+        """Return the path of the embedded Redis's socket.
+
+        It is in a temporary directory if the path in this one would be too long.
+        """
         own = self.path / "redis.sock"
         if len(os.fsencode(own)) <= SOCKET_PATH_LIMIT:
             return own

@@ -103,7 +103,7 @@ class Bot:
     def games(self) -> list[str]:
         """Return the games for the manifest: those with functions, or all if none has one.
 
-        If ``decide`` is overridden, these are all games, too.
+        If ``decide`` is overridden, return all games, too.
         """
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())

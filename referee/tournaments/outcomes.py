@@ -16,7 +16,7 @@ def load_outcomes(
 ) -> list[MatchOutcome]:
     """Return the finished matches with ``seq`` above ``after``, in order of ``seq``.
 
-    If ``newest`` is given, return only this many of the last ones. Seats played by substitutes are not scored.
+    If ``newest`` is given, return at most this many of the last ones. Seats played by substitutes are not scored.
     """
     columns = (
         Result.entrants,

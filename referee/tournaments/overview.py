@@ -45,7 +45,7 @@ def load_overview(session: Session) -> Overview:
 def _counts(session: Session) -> dict[str, int]:
     """Return the numbers of matches, results and tournaments that the overview shows.
 
-    The number of results is the sequence number of the last one, because counting them would be slow.
+    The number of results is the sequence number of the last one, because counting all results would be slow.
     """
     match_states = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(PLAYABLE))
     counted = TournamentState.RUNNING, TournamentState.OPEN

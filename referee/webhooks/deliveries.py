@@ -270,7 +270,10 @@ def _record_failure(
 
 
 def _is_overrun(session: Session, webhook: Webhook) -> bool:
-    """Return whether at least ``MAX_QUEUE_LENGTH`` messages wait: the oldest of the newest ones was never attempted."""
+    """Return whether the webhook's queue is too long.
+
+    This is the case if the oldest of its newest ``MAX_QUEUE_LENGTH`` messages was never attempted.
+    """
     messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
     older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(MAX_QUEUE_LENGTH - 1).limit(1)
     waits = select(Delivery.id).where(

@@ -34,7 +34,7 @@ def finish_handshake(
 
 
 def _failed_to_answer(report: dict[str, Any]) -> bool:
-    """Return whether the bot failed to answer, and did not merely answer without knowing its secret."""
+    """Return whether the bot gave no answer, as opposed to an answer that shows that it does not know its secret."""
     challenge = report.get("challenge") or {}
     return challenge.get("code") != "wrong_proof"
 
