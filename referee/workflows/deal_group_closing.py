@@ -46,9 +46,9 @@ def close_if_over(
 ) -> bool:
     """Close the group if all of its matches have ended. Return whether this call closed it.
 
-    1. Append the reveal of the seed to every log. 2. Enter the results into the ledger, in order, which changes the
-       ratings. ``last_lines`` has the number and the bytes of the last row of each log that was compressed just now,
-       keyed by match id. Raise ``NotFound`` if there is no such group.
+    Append the reveal of the seed to every log, then enter the results into the ledger in order, which changes the
+    ratings. ``last_lines`` has the number and the bytes of the last row of each log that was compressed just now, keyed
+    by match id. Raise ``NotFound`` if there is no such group.
     """
     session.flush()
     ledger.lock_ledger(session)
