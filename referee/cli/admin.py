@@ -82,7 +82,7 @@ def upgrade(cancels: bool, data: Path | None) -> None:
     database.dispose()
     if done.cancelled:
         voided = f", {len(done.matches)} with the same cards were voided" if done.matches else ""
-        click.echo(f"{len(done.cancelled)} matches were cancelled{voided}, and {len(done.rematches)} rematches arranged.")
+        click.echo(f"{len(done.cancelled)} matches were cancelled{voided}; {len(done.rematches)} rematches arranged.")
     click.echo(f"The schema is at revision {required_revision()}.")
 
 
