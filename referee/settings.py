@@ -93,7 +93,11 @@ def _is_production(env: Env) -> bool:
 
 
 def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
-    """Return the key in hex ``text``, or else the key in the data directory, created on first use with mode 0600."""
+    """Return the key that ``text`` has in hex, or else the key in the data directory.
+
+    The latter is created on first use, with mode 0600. Raise ``BadSettings`` if the key is malformed, or missing in
+    production.
+    """
     if text:
         key = bytes.fromhex(text)
         if len(key) != 32:
@@ -106,7 +110,7 @@ def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
     path = data_dir / "master.key"
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
-        # Write a temporary file, then link it, so that processes that start at the same time use the same key.
+        # Write a temporary file and then link it, so that processes that start at the same time use the same key.
         draft = data_dir / f"master.key.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_hex(32))

@@ -69,7 +69,7 @@ async def perform_handshake(
 
 @dataclass(frozen=True, slots=True)
 class CheckParameters:
-    """Hold the parameters of a check by the service, which is shorter than a check by command and limited in time."""
+    """Hold the parameters of a check by the service. It is shorter than a check by command and has a time limit."""
 
     questions: int = 60
     told_every_s: float = 0.5  # shortest interval between two writes of the progress
@@ -87,7 +87,7 @@ async def check_bot(
 ) -> None:
     """Run the conformance suite on a bot whose address is verified; record the outcome and issue a certificate.
 
-    Release the claim when cancelled. Raise ``Unavailable`` when our network or the database is down.
+    If cancelled, release the claim. Raise ``Unavailable`` if our network or the database is down.
     """
     bot, secrets = await database.read(_to_be_called, claimed.bot_id, master_key)
     seed = token_hex(8)
@@ -122,7 +122,7 @@ async def check_bot(
 
 @dataclass(slots=True)
 class _Progress:
-    """Track the progress of a check: questions sent, questions in total, current step."""
+    """Track the progress of a check: the questions sent, the total number of questions and the current step."""
 
     at: tuple[int, int, str] = (0, 0, "")
 
@@ -156,7 +156,7 @@ def _to_be_called(session: Session, bot_id: str, master_key: bytes) -> tuple[Bot
 
 
 def _outcome(report: ConformanceReport, seed: str) -> CheckOutcome:
-    """Return the outcome to store. It covers no rules if the bot changed its version during the check."""
+    """Return the outcome to store. It includes no rules if the bot changed its version during the check."""
     bot = report.bot or {}
     replaced = any(finding.id == "same_version" for finding in report.findings_of("fail"))
     return CheckOutcome(
@@ -172,7 +172,7 @@ def _outcome(report: ConformanceReport, seed: str) -> CheckOutcome:
 
 
 def _step(step: HandshakeResult) -> Json:
-    """Return the result of one call of a handshake, for the report to the owner."""
+    """Return the result of one call of a handshake, in the form of the report to the owner."""
     reply = step.reply
     return {
         "ok": reply.ok,

@@ -19,7 +19,7 @@ PROBE_S: Final = 2.0  # pause between two attempts during an outage
 
 
 def is_unconnected(reply: Reply) -> bool:
-    """Return whether the call failed to connect, or lost an old connection and could not open a new one.
+    """Return whether the call failed to connect, even if it lost an old connection before.
 
     A bot that accepts a connection and then closes it was reached.
     """
@@ -30,7 +30,7 @@ def is_unconnected(reply: Reply) -> bool:
 
 
 class Connectivity:
-    """Record the outcomes of calls of one process, and infer outages of its network from them."""
+    """Record the outcomes of the calls of one process, and infer outages of its network from them."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic, *, probe_s: float = PROBE_S) -> None:
         self.probe_s = probe_s
@@ -71,10 +71,10 @@ class Connectivity:
 
         It is the bot's fault
 
-        - if any bot was reached since, unless the failure fell into an outage;
+        - if any bot was reached since then, unless the failure occurred during an outage;
         - if bots of fewer than ``MIN_OWNERS`` owners were called within ``WINDOW_S``, or that time has passed with too
           few failures;
-        - if outages have lasted ``MAX_TOTAL_S`` in all: three bots that refuse calls together must not delay others.
+        - if outages have lasted ``MAX_TOTAL_S`` in total: bots that refuse calls together must not delay others.
         """
         moment = self._seconds()
         if self._answered_at > failed_at:

@@ -1,6 +1,7 @@
-"""Run all transactions of a runner in one thread: one transaction for all that was requested during the last one.
+"""Run all transactions of a runner in one thread.
 
-Matches wait for commits, and a commit waits for the disk. With one transaction for all matches, they wait together.
+Each transaction contains all work requested during the last one. Matches wait for commits, and a commit waits for the
+disk. With one transaction for all matches, they wait together.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ RETRY_S: Final = 0.2  # between two attempts while the database is not available
 
 
 class JobStep(IntEnum):
-    """Order the work inside a transaction. The lock for results comes last, since all runners wait for it."""
+    """Define the order of the work in a transaction. The lock for results comes last, since all runners wait for it."""
 
     RECORD = 1
     CALL = 2
@@ -52,8 +53,8 @@ class _Job:
 class DatabaseThread:
     """Run transactions in a thread on behalf of a runner's event loop, so that they delay no deadline.
 
-    Work that arrives during one transaction forms the next. If anything in a transaction fails, the transaction is
-    rolled back and each request is repeated in its own, so that an error affects nobody else.
+    Work that arrives during one transaction forms the next. If anything in a transaction fails, it is rolled back and
+    each request is repeated in its own transaction, so that an error affects no other request.
     """
 
     def __init__(self, database: Database, *, master_key: bytes) -> None:
@@ -66,15 +67,15 @@ class DatabaseThread:
         self._thread: threading.Thread | None = None
 
     async def record(self, update: MatchUpdate) -> None:
-        """Record an update and return when it is committed. Raise ``StaleEpoch`` when the claim is no longer valid.
+        """Record an update and return when it is committed. Raise ``StaleEpoch`` if the claim is no longer valid.
 
-        A committed update survives the crash of any process, and on PostgreSQL also a power cut. While the database
-        is not available, wait: no bot is asked anything meanwhile.
+        A committed update survives the crash of any process, and on PostgreSQL also a power cut. While the database is
+        not available, wait. No bot is asked anything meanwhile.
         """
         await self._submit(_Job(JobStep.RECORD, update, "write"))
 
     async def finish(self, match: FinishedMatch) -> Result:
-        """End a match durably and return its result. Raise ``StaleEpoch`` when the claim is no longer valid.
+        """End a match durably and return its result. Raise ``StaleEpoch`` if the claim is no longer valid.
 
         While the database is not available, wait: another runner would ask the last question again.
         """
@@ -94,7 +95,7 @@ class DatabaseThread:
         return await self._call("write", operation, *args, **kwargs)
 
     def give_up(self) -> None:
-        """Attempt nothing again from now on: ``record`` and ``finish`` raise ``Unavailable`` too."""
+        """Stop repeating failed attempts. From now on, ``record`` and ``finish`` raise ``Unavailable``, too."""
         self._gave_up.set()
 
     def close(self) -> None:
@@ -113,7 +114,7 @@ class DatabaseThread:
     def _submit(self, job: _Job) -> asyncio.Future[Any]:
         if not self._busy:
             self._busy = True
-            # Not immediately: the other tasks that the loop runs in this turn may submit more.
+            # Do not start immediately: other tasks that the loop runs in this turn may submit more work.
             asyncio.get_running_loop().call_soon(self._start_batch)
         self._waiting.append(job)
         return job.future
@@ -148,7 +149,7 @@ class DatabaseThread:
         self._connection.close()
 
     def _run(self, jobs: Sequence[_Job]) -> None:
-        """Run the jobs in one transaction; if that fails, each in its own."""
+        """Run the jobs in one transaction. If that fails, run each in its own transaction."""
         error = self._attempt(jobs)
         if error is None:
             return
@@ -162,9 +163,10 @@ class DatabaseThread:
                 outage = job.error
 
     def _run_alone(self, job: _Job, error: Exception | None) -> Exception | None:
-        """Run one job and return its error. ``error`` is that of an earlier attempt.
+        """Run one job in its own transaction and return its error, or None.
 
-        Rows and results are attempted again until the database is available or the runner gives up.
+        ``error`` is that of an earlier attempt. Jobs that store rows or results are attempted again until the database
+        is available or the runner gives up.
         """
         while True:
             error = self._attempt([job]) if error is None else error
@@ -176,7 +178,7 @@ class DatabaseThread:
             error = None
 
     def _attempt(self, jobs: Sequence[_Job]) -> Exception | None:
-        """Run the jobs in one transaction and return the error that undid it."""
+        """Run the jobs in one transaction. Return the error that undid it, or None."""
         for job in jobs:
             job.result = job.error = None
         try:

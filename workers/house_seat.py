@@ -8,7 +8,7 @@ from referee.match.match import Request
 
 
 def match_random(match_id: str, master_key: bytes) -> Callable[[Request], Random]:
-    """Return a function that creates the random generator for a question of this match.
+    """Return a function that creates the random generator for a question in this match.
 
     The seed depends on the master key, the match and the position of the question, not on the deal: a question asked
     again after a restart gets the same answer, and answers reveal nothing about the cards.

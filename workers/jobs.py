@@ -29,7 +29,7 @@ def preload(database: Database) -> None:
 
 
 def run_due() -> None:
-    """Run everything that is due: matches, handshakes, checks and deliveries."""
+    """Run all work that is due: matches, handshakes, checks and deliveries."""
     _run(None)
 
 

@@ -17,7 +17,7 @@ RENEW_S = 3.0
 
 
 class LeaseRenewer:
-    """Renew registered claims every ``RENEW_S`` seconds; cancel the task of a match whose claim was lost."""
+    """Renew registered claims every ``RENEW_S`` seconds. Cancel the task of a match whose claim was lost."""
 
     def __init__(self, database: Database, *, renew_s: float = RENEW_S) -> None:
         self._database = database
@@ -66,7 +66,7 @@ class LeaseRenewer:
                     self._loop.call_soon_threadsafe(self._cancel_lost, claim, task)
 
     def _cancel_lost(self, claim: Claim, task: asyncio.Task[None]) -> None:
-        # Check again: the match, and its claim, may have ended since the renewal.
+        # Check again, because the match and its claim may have ended since the renewal.
         with self._lock:
             lost = self._tasks.pop(claim, None) is not None
         if lost:

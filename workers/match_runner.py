@@ -1,4 +1,4 @@
-"""Play one claimed match: open its deal group, ask the bots, record rows and the result, notify the bots."""
+"""Play one claimed match: open its deal group, ask the bots, record rows and the result, and notify the bots."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another run
 
 
 class HandedOver(RefereeError):
-    """Report that the runner stops and another one will continue the match from its recorded rows."""
+    """Signal that the runner stops and another one will continue the match from its recorded rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class MatchContext:
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 
     def caller(self, player: RunnerSeat) -> BotCaller:
-        """Return the caller of a seat. All questions and notices share its connection."""
+        """Return the caller of a seat. All questions and notices to the seat share its connection."""
         key = player.bot_id, player.seat
         if key not in self.callers:
             secrets = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
@@ -73,13 +73,14 @@ class MatchContext:
 
 
 async def play_match(context: MatchContext) -> bool:
-    """Play the match to its end. Return False if it was ended or claimed by others meanwhile.
+    """Play the match to its end.
 
-    Raise ``HandedOver`` when the runner stops, ``Unavailable`` when our network or the database is down.
+    Return False if others ended or claimed it meanwhile. Raise ``HandedOver`` if the runner stops, and ``Unavailable``
+    if our network or the database is down.
     """
     try:
-        # Stop renewing the claim before storing the result, which verifies it once more and ends it: the lease
-        # renewer would take that for a lost claim.
+        # Stop renewing the claim before storing the result. Storing verifies the claim once more and ends it, which the
+        # lease renewer would mistake for a lost claim.
         with context.keep_claim():
             loaded = await _load_when_dealt(context)
             table = _MatchSession(context, loaded)
@@ -121,7 +122,7 @@ async def _load_when_dealt(context: MatchContext) -> LoadedMatch:
 
 
 async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Sequence[RunnerSeat]:
-    """Return the bots of the deal group, in entry order. They are usually the bots of this match."""
+    """Return the bots of the deal group in the order of its entries. They are usually the bots of this match."""
     entries = loaded.header["group"]["entries"]
     if entries == [player.bot_id for player in loaded.players]:
         return loaded.players
@@ -131,7 +132,7 @@ async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Seq
 async def _gather_nonces(
     context: MatchContext, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
 ) -> tuple[list[str], list[str]] | None:
-    """Open the deal group. Return the hashes and nonces, or None if another runner opens it meanwhile.
+    """Open the deal group. Return the hashes and the nonces, or None if another runner is opening it.
 
     1. Ask each bot for the hash of its nonce and record the hashes.
     2. Send all hashes to each bot and ask for its nonce. A nonce that does not match its hash counts as empty.
@@ -156,7 +157,8 @@ async def _gather_nonces(
         log.info("deal_group_claim_lost", extra={"group": group_id})
         return None
     except asyncio.CancelledError:
-        # All matches of the group wait for its opening: release it, so that nobody must wait for the lease to expire.
+        # All matches of the group wait for its opening. Release the claim, so that they need not wait for the lease to
+        # expire.
         with suppress(Unavailable):
             await context.database.write(deal_groups.release_opening, group_id, epoch)
         raise
@@ -204,7 +206,7 @@ class _MatchSession:
         await drive(self.match, self._ask, self._record)
 
     async def finish(self) -> None:
-        """Verify the log by a replay of the recorded rows, then store the result."""
+        """Verify the log by replaying the recorded rows, then store the result."""
         tail = self._last_update or self._next_update(fault_reports=[])
         recorded = await self._context.database.read(logs.recorded_lines, self._loaded.id)
         self._replay([*recorded, *tail.lines])
@@ -218,7 +220,10 @@ class _MatchSession:
         return self.match.retired | refused
 
     def _replay(self, lines: Sequence[bytes]) -> None:
-        """Raise ``BadLog`` unless ``lines`` replay to the log of the match: its result must follow from them alone."""
+        """Raise ``BadLog`` unless replaying ``lines`` gives the log of the match.
+
+        The result must follow from the recorded rows alone.
+        """
         replayed = Match.resume(self._loaded.header, self._chance, lines)
         if not replayed.lines == self.match.lines == lines:
             raise BadLog(len(replayed.lines), f"match {self._loaded.id} does not replay")
@@ -226,8 +231,8 @@ class _MatchSession:
     async def _ask(self, request: Request) -> Answer:
         """Return the seat's answer. During an outage of our network, repeat the question without charging the bot.
 
-        A bot that may have read the question is asked again only once per match: otherwise bots of three owners could
-        gain thinking time by closing and refusing connections together.
+        A bot that may have read the question is asked again only once per match: otherwise, bots of three owners could
+        gain thinking time by closing and refusing connections at the same time.
         """
         seat, uplink = self.seats[request.seat], self._context.connectivity
         owner_id = self._loaded.players[request.seat].owner_id
@@ -279,7 +284,7 @@ class _MatchSession:
             raise HandedOver("stop_requested")
 
     def _next_update(self, fault_reports: Sequence[FaultReport], sealed: Sequence[PendingAnswer] = ()) -> MatchUpdate:
-        """Return an update with the rows that are not recorded yet, and count them as recorded."""
+        """Return an update with the rows that are not recorded yet, and count these rows as recorded."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"]
@@ -294,7 +299,7 @@ class _MatchSession:
         )
 
     def _fault_reports(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
-        """Return the fault report for the bot's owner in a list, which is empty unless the last call was a fault."""
+        """Return a list with the fault report for the bot's owner, or an empty list if the last call was no fault."""
         fault, call = self.match.last_fault, self.seats[seat].last
         if not fault or call is None:
             return []
@@ -336,7 +341,7 @@ def timing_fields(reply: client.Reply) -> Json:
 
 
 async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchSession) -> None:
-    """Send the result to the bots and, if the deal group is closed, its seed. Ignore their answers."""
+    """Send the bots the result and, if the deal group is closed, its seed. Ignore their answers."""
     rows = table.match.log.rows
     notices = []
     for player in _remote_players(loaded.players):

@@ -1,6 +1,6 @@
 """Wake runners through the RQ queue.
 
-The database determines what is due. A wake-up names no work, so it may be lost, duplicated or late without harm.
+The database determines what is due. A wake-up names no work, so no harm is done if it is lost, duplicated or late.
 """
 
 import logging
@@ -31,12 +31,12 @@ def connect(redis_url: str) -> Redis:
 
 
 def queue(connection: Redis) -> Queue:
-    """Return the queue. It uses JSON, not pickle, so that write access to Redis does not mean code execution."""
+    """Return the queue. It uses JSON, not pickle, so that write access to Redis does not allow code execution."""
     return Queue(QUEUE, connection=connection, serializer=JSONSerializer)
 
 
 def wake(connection: Redis) -> bool:
-    """Make runners look for due work soon. Return False when Redis is unreachable.
+    """Make runners look for due work soon. Return False if Redis is unreachable.
 
     1. If enough wake-ups are waiting, add none.
     2. Otherwise put new ones into the first free slots, so that idle workers join those already playing.
@@ -56,7 +56,7 @@ def wake(connection: Redis) -> bool:
 
 
 def wake_alone(connection: Redis, match_id: str) -> bool:
-    """Request that one match be played in its own work-horse. Return False when Redis is unreachable."""
+    """Request that one match be played in its own work-horse. Return False if Redis is unreachable."""
     try:
         _enqueue(queue(connection), f"alone-{match_id}", RUN_ALONE, match_id)
     except RedisError as error:
@@ -66,7 +66,7 @@ def wake_alone(connection: Redis, match_id: str) -> bool:
 
 
 def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> bool:
-    """Enqueue a job unless its id exists. Return whether it is new.
+    """Enqueue a job unless its id exists. Return whether the job is new.
 
     RQ deletes a job when it ends: otherwise its id would be refused as taken.
     """

@@ -7,8 +7,8 @@ from rq.job import Job
 class WakeUp(Job):
     """Represent a job whose deletion does not fail on an execution that has expired in Redis.
 
-    RQ lists executions for a minute longer than it stores them, and reading an expired one raises. When workers clean
-    up the job of a killed worker, they read its executions, and the error would end all of them.
+    RQ lists executions for a minute longer than it stores them, and reading an expired one raises an error. When
+    workers clean up the job of a killed worker, they read its executions, and the error would end all of them.
     """
 
     @property
@@ -18,6 +18,6 @@ class WakeUp(Job):
 
 class _Executions(ExecutionRegistry):
     def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        """Return executions that are built from their ids alone, which is sufficient to delete them."""
+        """Return the job's executions, built from their ids alone. This is sufficient to delete them."""
         ids = self.get_execution_ids(start, end)
         return [Execution(id, self.job_id, connection=self.connection) for id in ids]

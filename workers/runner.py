@@ -1,4 +1,4 @@
-"""Claim and run what is due in one event loop: matches, handshakes, checks and deliveries, until nothing is left.
+"""Claim and run all due work (matches, handshakes, checks and deliveries) in one event loop until nothing is left.
 
 When the runner must stop, it releases its claims, and other runners continue.
 """
@@ -90,7 +90,7 @@ class Runner:
         self._something_ended = False  # whether a task has ended since the last search for more work
 
     def stop(self) -> None:
-        """Request the end of ``run``, which waits briefly for open questions and asks no new ones."""
+        """Request the end of ``run``. It waits briefly for open questions and asks no new ones."""
         log.info("stop_requested")
         self._stopping.set()
 
@@ -123,7 +123,7 @@ class Runner:
             await self._wait_for_room()
 
     async def _claim_due(self) -> None:
-        """Claim what is due, as far as there is room. Claim no matches while one must be played alone."""
+        """Claim due work, as far as there is room. Claim no matches while one waits that must be played alone."""
         try:
             todo = await self._thread.read(claims.find_due_work)
             room = min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE)
@@ -160,7 +160,7 @@ class Runner:
                 self._spawn(self._check(claimed))
 
     async def _wait_for_room(self) -> None:
-        """Wait up to ``POLL_S``, or until half of the slots are free, since each search for work costs a query."""
+        """Wait up to ``POLL_S`` or until half of the slots are free, because each search for work costs a query."""
         stop = asyncio.create_task(self._stopping.wait())
         look_at = asyncio.get_running_loop().time() + POLL_S
         while (left_s := look_at - asyncio.get_running_loop().time()) > 0 and not self._stopping.is_set():
@@ -193,7 +193,7 @@ class Runner:
         self._something_ended = True
 
     async def _play_match(self, claim: Claim) -> None:
-        """Play a match; handle every error here, so that it affects no other match."""
+        """Play a match. Handle every error here, so that it affects no other match."""
         playing = MatchContext(
             claim=claim,
             database=self._thread,
@@ -215,12 +215,12 @@ class Runner:
             await asyncio.sleep(OUTAGE_PAUSE_S)
             await self._hand_over(claim, str(reason))
         except asyncio.CancelledError:
-            # Lost to another runner, or cancelled at the stop of this one. Releasing a lost claim changes nothing.
+            # Another runner claimed the match, or this runner stops. Releasing a lost claim changes nothing.
             await self._hand_over(claim, "cancelled")
             raise
         except Exception:
-            # A bug of ours. The lease expires, so the claim counts as lost: after two lost claims the match is played
-            # alone, and one that makes no progress becomes stuck instead of being claimed forever.
+            # This is a bug of ours. The lease expires, so the claim counts as lost. After two lost claims the match is
+            # played alone, and a match that makes no progress becomes stuck instead of being claimed forever.
             self.counters.failed += 1
             log.exception("match_failed", extra={"match": claim.match_id})
 

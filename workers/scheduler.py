@@ -1,6 +1,6 @@
-"""Poll the database: wake runners for due work, advance tournaments, clean up.
+"""Poll the database: wake runners for due work, advance tournaments, and clean up.
 
-The scheduler keeps no state: several may run, any may be killed, and the next sweep refills an emptied queue. Start it
+The scheduler keeps no state: several may run, any may be killed, and the next sweep refills an empty queue. Start it
 with ``python -m workers.scheduler``.
 """
 
@@ -116,7 +116,10 @@ class Scheduler:
 
 
 def main() -> int:
-    """Run the scheduler until a stop signal. Return the exit status: 0, or 2 if settings or database are unusable."""
+    """Run the scheduler until a stop signal.
+
+    Return the exit status: 0, or 2 if the settings or the database are unusable.
+    """
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:

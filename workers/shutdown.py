@@ -1,4 +1,4 @@
-"""Ask a work-horse to stop at the next decision and release its claims.
+"""Ask a work-horse to stop at the next decision and to release its claims.
 
 A worker sends SIGUSR1, since RQ handles SIGTERM itself. A runner installs its own handler with
 ``loop.add_signal_handler(shutdown.SIGNAL, stop)`` and then, for a signal that came earlier, calls ``stop`` if

@@ -1,6 +1,6 @@
 """Start tournaments that are due and advance running ones, step by step. The scheduler calls this.
 
-The only state is the time of the next look at each tournament; after a restart, all are looked at immediately.
+The only state is when to look at each tournament next; after a restart, all are looked at immediately.
 """
 
 import logging

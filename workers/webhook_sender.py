@@ -26,7 +26,7 @@ SLOW_CLAIM_S = 0.05  # a longer claim has searched many deliveries to addresses 
 REST_FACTOR = 10  # pause after such a claim, in multiples of its duration, since it blocks other writers
 GRACE_S = 2.0  # time for pending responses after a stop request
 
-# A 2xx status means that the message arrived, whatever is wrong with the rest of the response, which is not used.
+# A 2xx status means that the message arrived, even if the rest of the response, which is not used, is malformed.
 _IGNORED_FAULTS = ("", "bad_status", "bad_content_type", "encoding_refused", "response_too_large")
 
 
@@ -58,7 +58,7 @@ class WebhookSender:
         return bool(self._tasks)
 
     async def send_due(self) -> None:
-        """Start sending due deliveries, as far as there is room. Raise ``Unavailable`` when the database is down."""
+        """Start sending due deliveries, as far as there is room. Raise ``Unavailable`` if the database is down."""
         room = MAX_CONCURRENT - len(self._tasks)
         asked_at = self._seconds()
         if room <= 0 or asked_at < self._resting_until or not await self._database.read(deliveries.has_due):
@@ -91,7 +91,7 @@ class WebhookSender:
             log.warning("deliveries_not_released", extra={"reason": str(error)})
 
     async def _send(self, job: DeliveryJob) -> None:
-        """Attempt a delivery; handle every error here, so that it affects no other delivery."""
+        """Attempt a delivery. Handle every error here, so that it affects no other delivery."""
         where = {"webhook": job.webhook_id, "delivery": job.delivery_id}
         try:
             outcome = outcome_of(await self._post(job))
@@ -111,7 +111,7 @@ class WebhookSender:
         )
         caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
         try:
-            # The connection is not reused, since the next message may be a day away.
+            # The connection is not reused, because the next message may be sent as late as a day afterwards.
             path = "" if urlsplit(job.url).path else "/"
             return await caller.post(path, job.body, job.delivery_id, self._deadline_ms)
         finally:

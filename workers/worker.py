@@ -43,18 +43,18 @@ class RunnerWorker(Worker):
     _horse_status: int | None = None  # of the last work-horse, as ``os.wait4`` returns it
 
     def get_heartbeat_ttl(self, job: Job) -> int:
-        """Return the seconds for which a heartbeat is valid: three intervals, where RQ would add a minute."""
+        """Return the seconds for which a heartbeat is valid: three intervals. RQ's default would be a minute longer."""
         return LOST_AFTER * MONITORING_S
 
     def maintain_heartbeats(self, job: Job) -> None:
-        """Send heartbeats. Survive an outage of Redis, which the matches of the work-horse do not need."""
+        """Send heartbeats. Ignore an outage of Redis, which the matches of the work-horse do not need."""
         try:
             super().maintain_heartbeats(job)
         except RedisError as error:
             log.warning("heartbeat_failed", extra={"reason": str(error)})
 
     def set_current_job_working_time(self, current_job_working_time: float, pipeline: Pipeline | None = None) -> None:
-        """Report the working time to Redis. Survive an outage of Redis, since nothing depends on the report."""
+        """Report the working time to Redis. Ignore an outage of Redis, since nothing depends on the report."""
         try:
             super().set_current_job_working_time(current_job_working_time, pipeline)
         except RedisError as error:
@@ -94,13 +94,13 @@ class RunnerWorker(Worker):
                     self.claim_file.expire(self.database)
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        """Make the work-horse die with its worker, since an orphan would play alongside its successor, and run it."""
+        """Run the work-horse. Make it die with its worker, because an orphan would play alongside its successor."""
         parent_death.set_parent_death_signal(self._parent, signal.SIGKILL)
         shutdown.listen()
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:
-        """Pass the request on to the work-horse alone, which may not have its own process group yet."""
+        """Pass the stop request on to the work-horse alone, which may not have its own process group yet."""
         if self.horse_pid:
             try:
                 os.kill(self.horse_pid, shutdown.SIGNAL)
@@ -118,7 +118,10 @@ class RunnerWorker(Worker):
 
 
 def main() -> int:
-    """Run a worker until a stop signal. Return the exit status: 0, or 2 if settings or database are unusable."""
+    """Run a worker until a stop signal.
+
+    Return the exit status: 0, or 2 if the settings or the database are unusable.
+    """
     logging_setup.configure()
     settings = Settings.load()
     if settings.redis_url is None:

@@ -81,9 +81,9 @@ def upgrade(cancels: bool, data: Path | None) -> None:
     _, database = open_or_create_database(data, settle=cancel_in_progress if cancels else None)
     database.dispose()
     if done.cancelled:
-        voided = f", {len(done.matches)} with the same cards voided" if done.matches else ""
-        click.echo(f"{len(done.cancelled)} matches cancelled{voided}; {len(done.rematches)} rematches arranged")
-    click.echo(f"the schema is at revision {required_revision()}")
+        voided = f", {len(done.matches)} with the same cards were voided" if done.matches else ""
+        click.echo(f"{len(done.cancelled)} matches were cancelled{voided}; {len(done.rematches)} rematches arranged.")
+    click.echo(f"The schema is at revision {required_revision()}.")
 
 
 @admin.command()

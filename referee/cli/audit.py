@@ -93,13 +93,13 @@ def _print_findings(
     folder: Path, left: list[Difference], count: int, repaired: list[RepairReport], frozen: list[str]
 ) -> None:
     for repair in repaired:
-        click.echo(f"ladder {repair.ladder_id} repaired by ledger entry {repair.seq}: {repair.reason}")
+        click.echo(f"Ladder {repair.ladder_id} was repaired by ledger entry {repair.seq}: {repair.reason}")
     for difference in left[:MAX_SHOWN]:
         click.echo(str(difference))
     if count > MAX_SHOWN:
-        click.echo(f"… and {count - MAX_SHOWN} more")
+        click.echo(f"… and {count - MAX_SHOWN} more differences")
     if frozen and not repaired:
-        click.echo(f"frozen until `referee audit --repair`: {', '.join(frozen)}")
+        click.echo(f"These ladders are frozen until you run `referee audit --repair`: {', '.join(frozen)}")
     click.echo(f"{folder}: " + ("no differences" if not count else f"{count} differences"))
 
 

@@ -49,7 +49,7 @@ FULL_PAUSE_S = 30.0
     type=click.Choice(sorted(catalogue())),
     help="Ask about this game. Repeatable. [default: all games that the manifest names]",
 )
-@click.option("--seed", metavar="TEXT", help="Any text; the same seed asks the same questions. [default: a new one]")
+@click.option("--seed", metavar="TEXT", help="Any text; the same seed gives the same questions. [default: a new one]")
 @click.option(
     "--questions",
     type=Number(1, 100_000),

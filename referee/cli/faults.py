@@ -15,7 +15,7 @@ MAX_SHOWN = 1_000  # characters of a question or a reply; --json shows all
 
 @service_command()
 @click.argument("whose", metavar="BOT|MATCH|FAULT")
-@click.option("--code", metavar="CODE", help="List only faults with this code, like deadline.")
+@click.option("--code", metavar="CODE", help="List only faults with this code, such as deadline.")
 @click.option("--limit", type=Number(1, 100), default=10, help="Maximum number of faults to list.")
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """List the faults of your bot, or of your bots in a match, newest first.

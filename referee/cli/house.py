@@ -35,7 +35,7 @@ from referee.house.strategies import players
     show_default=False,
     help="Delay of every answer, in milliseconds. [default: none]",
 )
-@click.option("--seed", metavar="TEXT", help="Any text; the same seed makes the same decisions. [default: random]")
+@click.option("--seed", metavar="TEXT", help="Any text; the same seed gives the same decisions. [default: random]")
 def house(
     name: str,
     host: str,

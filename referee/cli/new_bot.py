@@ -50,7 +50,7 @@ def new_bot(folder: Path, language: str) -> None:
         raise click.UsageError(f"{click.format_filename(folder)} {error}. Pass a new or an empty folder.") from error
     except OSError as error:
         raise click.ClickException(f"Cannot write to {click.format_filename(folder)}: {error.strerror}.") from error
-    click.echo(f"{click.format_filename(folder / chosen.file)} is a bot ({chosen.needs} or newer). Next:\n")
+    click.echo(f"{click.format_filename(folder / chosen.file)} is a bot for {chosen.needs} or newer. Next steps:\n")
     here = shlex.quote(str(folder))
     steps = {
         f"referee play saint-poker {here} house:sound": "play a match (starts and stops the bot)",

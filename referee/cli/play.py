@@ -33,7 +33,7 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a sin
 @click.option(
     "--seed",
     metavar="TEXT",
-    help="Any text; the same seed deals the same cards. [default: a random one, which is printed]",
+    help="Any text; the same seed gives the same cards. [default: a random one, which is printed]",
 )
 @click.option("--matches", type=Number(1, 100_000), default=1, help="Number of matches to play.")
 @game_options
@@ -41,8 +41,8 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a sin
     "--log",
     type=PATH,
     metavar="FILE",
-    help="Write the log as NDJSON (.gz compresses). With several matches, FILE becomes FILE-001, FILE-002 …; "
-    "in a directory each log is named after its match.",
+    help="Write the log as NDJSON, compressed if FILE ends in .gz. With several matches, FILE becomes FILE-001, "
+    "FILE-002 …; if FILE is a directory, each log is named after its match.",
 )
 @click.option(
     "--html",
@@ -54,7 +54,7 @@ LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a sin
 @click.option(
     "--no-files",
     is_flag=True,
-    help="Do not write replay.ndjson and replay.html, the default for a single match of a bot given as a FILE.",
+    help="Do not write replay.ndjson and replay.html, as is done by default for one match of a bot given as a FILE.",
 )
 @time_options
 @secret_option("Secret that signs the calls to bots.")

@@ -45,9 +45,10 @@ def list_faults(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[ReportedFault]:
-    """Return a page of the faults that pass these filters, latest first. Raise ``BadOption`` for a bad limit or cursor.
+    """Return a page of the faults that pass these filters, latest first.
 
-    With ``owner_id``, return all faults of this owner's bots; without it, only those of closed deal groups.
+    Raise ``BadOption`` for an invalid limit or cursor. With ``owner_id``, return all faults of this owner's bots;
+    without it, only those of closed deal groups.
     """
     check_limit(limit)
     query = _fault_query().options(defer(Fault.request), defer(Fault.reply))
@@ -71,7 +72,7 @@ def list_faults(
 
 
 def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> ReportedFault:
-    """Return a fault if the viewer owns the bot or, if the viewer ``judges``, once the deal group is closed.
+    """Return a fault if the viewer owns the bot, or if the viewer ``judges`` and the deal group is closed.
 
     Raise ``NotFound`` otherwise.
     """
@@ -82,7 +83,10 @@ def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool =
 
 
 def find_replacement_action(session: Session, fault: Fault) -> Json | None:
-    """Return the action played instead of the faulty answer, or None while answers of other seats are pending."""
+    """Return the action that was played instead of the faulty answer.
+
+    Return None if no decision was recorded, for example while answers of other seats are pending.
+    """
     mark = b'"type":"decision"'
     for line in reversed(logs.log_lines(session, fault.match_id)):
         if mark in line:

@@ -1,4 +1,4 @@
-"""Find the owners of the bots in a friendly, who may cancel it even if they did not arrange it."""
+"""Find the owners of the bots in a friendly. They may cancel it even if they did not arrange it."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session

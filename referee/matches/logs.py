@@ -1,4 +1,4 @@
-"""Store logs: row by row while a match is played, then as one gzip blob. ``match.log`` defines the rows."""
+"""Store the log of a match row by row while it is played, then as one gzip blob. ``match.log`` defines the rows."""
 
 import gzip
 import zlib
@@ -18,9 +18,10 @@ _LEVEL = 6
 
 
 def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | None = None) -> list[bytes]:
-    """Return the rows as stored, without line ends, including the reveal row once the deal group is closed.
+    """Return at most ``limit`` rows from row ``start`` (counted from 0), as stored, without line ends.
 
-    The rows are unmasked: pass them through ``match.log.visible`` before showing them to anyone.
+    They include the reveal row once the deal group is closed. The rows are unmasked: pass them through
+    ``match.log.visible`` before showing them to anyone.
     """
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
@@ -46,15 +47,15 @@ def is_log_public(session: Session, match: StoredMatch) -> bool:
 def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:
     """Return the whole log as JSON lines, compressed or plain.
 
-    Raise ``NotReady`` before its deal group is closed and for a match without rows, ``BadLog`` if the stored log is
-    damaged.
+    Raise ``NotReady`` before the match's deal group is closed or if the match has no rows. Raise ``BadLog`` if the
+    stored log is damaged.
     """
     log = session.get(MatchLog, match.id)
     if not is_log_public(session, match):
         raise NotReady("The log becomes public when the last match of its deal group is over.")
     if log is None:
         raise NotReady("The match ended before its first row, so it has no log.")
-    # Gzip members may be concatenated, so the rest need not be compressed again to add the reveal.
+    # Gzip members may be concatenated, so the reveal row can be appended without compressing the rest again.
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
     plain = _decompress(log)  # also for a gzipped file, to detect damage
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
@@ -79,7 +80,7 @@ def pack_partial_log(session: Session, match_id: str) -> None:
 
 
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
-    """Return the number and bytes of the last row of a compressed log, or None if there is no log."""
+    """Return the number and the bytes of a compressed log's last row, or None if there is no compressed log."""
     log = session.get(MatchLog, match_id)
     return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
 

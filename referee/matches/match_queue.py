@@ -1,4 +1,4 @@
-"""Select the matches to play next: accounts that arranged matches take turns, each with its oldest match.
+"""Select the matches to play next: accounts that arranged matches take turns, and each is served its oldest match.
 
 Nothing is written here; ``claims`` claims the selected matches.
 """
@@ -25,10 +25,10 @@ CALLS_PER_CHECK: Final = 4  # maximum number of concurrent calls of a check to i
 WINDOWS: Final = (100, 2_000, 20_000)  # how many of a creator's oldest matches to search, until some are found
 MAX_MATCHES_SEARCHED: Final = 400  # matches of a creator to search for those whose bots have free calls
 
-# Without the ORM, since runners query several times a second and the ORM would cause most of the cost.
+# These queries do not use the ORM: runners query several times a second, and the ORM would cause most of the cost.
 _MATCHES, _SEATS, _BOTS, _GROUPS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, DealGroup))
 _M = _MATCHES.c
-# Literals, not parameters: otherwise the planner does not see that a partial index covers the query.
+# These are literals, not parameters: otherwise the planner does not see that a partial index covers the query.
 DUE: Final[ColumnElement[bool]] = _M.status == literal_column("'due'")
 LOST_TWICE: Final[ColumnElement[bool]] = _M.lost_claims > literal_column("1")
 _AGE = [_M[name] for name in CLAIM_ORDER]
@@ -49,7 +49,11 @@ class ClaimUnit:
 
 @dataclass(slots=True)
 class FreeCalls:
-    """Track the concurrent calls that bots can still accept: ``left`` for bots in use, ``most`` as declared by bots."""
+    """Track how many concurrent calls each bot can still accept.
+
+    Both mappings are keyed by bot id: ``most`` has the limits that bots declared, and ``left`` has what remains of
+    them, for bots that have calls reserved.
+    """
 
     left: dict[str, int]
     most: dict[str, int] = field(default_factory=dict)
@@ -58,11 +62,11 @@ class FreeCalls:
         return [bot for bot, calls in self.left.items() if calls <= 0]
 
     def reserve(self, seats_by_bot: Mapping[str, int]) -> bool:
-        """Reserve calls for these numbers of seats by bot id, if enough are free. Return whether they are.
+        """Reserve one call per seat, if enough are free; ``seats_by_bot`` is keyed by bot id.
 
-        A bot with more seats in a unit than it accepts calls needs all of its calls free; the runner then asks its
-        seats one after the other. If a bot with several seats has too few free calls, they stay reserved for it, so
-        that matches with single seats cannot keep overtaking it.
+        Return whether they were free. A bot that has more seats in a unit than it accepts calls must have all its calls
+        free; the runner then asks its seats one after the other. If a bot with several seats has too few free calls,
+        they stay reserved for it, so that matches with single seats cannot keep overtaking it.
         """
         fits = all(self._calls_left(bot) >= min(seats, self.most[bot]) for bot, seats in seats_by_bot.items())
         if fits or (max(seats_by_bot.values()) > 1 and all(self._calls_left(bot) > 0 for bot in seats_by_bot)):
@@ -75,7 +79,7 @@ class FreeCalls:
 
 @dataclass(slots=True)
 class ClaimCapacity:
-    """Track what may still be claimed: calls of bots, and friendlies of accounts.
+    """Track the remaining capacity for claims: the free calls of bots, and the friendlies of accounts.
 
     ``playing`` has, for each account, the number of matches in progress that it arranged and the number of friendlies
     among them. ``friendlies`` limits the friendlies in progress per account; None means no limit.
@@ -121,10 +125,11 @@ def select_matches(
     """Return about ``limit`` matches to claim, in order. The matches of an inner list must be claimed together.
 
     1. Matches that lost their runner come first, the oldest first, each in its own list.
-    2. Due matches follow: the account with the fewest matches in progress comes next, with its oldest match.
+    2. Due matches follow: each time, the oldest match of the account with the fewest matches in progress.
 
     A duplicate group with more than ``limit`` matches is returned alone. No bot gets more matches than the calls it
-    accepts, and no account has more than ``friendlies`` friendlies in progress.
+    accepts, and no account has more than ``friendlies`` friendlies in progress (None means no limit). If ``match_id``
+    is given, no other match is considered.
     """
     room = ClaimCapacity(
         FreeCalls(calls_left(session, boot, seconds)), count_playing_by_account(session, boot, seconds), friendlies
@@ -146,7 +151,7 @@ def select_matches(
 def select_isolated_matches(
     session: Session, boot: str, seconds: float, limit: int, *, match_id: str | None = None
 ) -> list[list[str]]:
-    """Return matches to claim that have lost too many claims and must each be played in a separate process."""
+    """Return matches to claim that must each be played in a separate process, because too many claims were lost."""
     room = ClaimCapacity(FreeCalls(calls_left(session, boot, seconds)), {}, None)
     rows = [row for wanted in isolated_match_queries(boot, seconds) for row in _rows(session, wanted, limit, match_id)]
     units = [ClaimUnit((row.id,), row.created_at) for row in sorted(rows, key=lambda row: (row.created_at, row.id))]
@@ -173,7 +178,10 @@ def _has_lost_one_claim(boot: str, seconds: float) -> ColumnElement[bool]:
 
 
 def _count_lost_claims(boot: str, seconds: float) -> ColumnElement[int]:
-    """Return the number of lost claims. The current claim counts unless a restart of the machine ended it."""
+    """Return the number of lost claims.
+
+    The expired current claim counts, too, unless the machine was restarted since.
+    """
     return _M.lost_claims + case((and_(_M.lease_until <= seconds, _M.lease_boot == boot), 1), else_=0)
 
 
@@ -210,7 +218,7 @@ class _Queue:
         return taken
 
     def _creators(self) -> list[tuple[str | None, datetime, int]]:
-        """Return the creators of due matches, the creation time of their oldest, and their matches in progress."""
+        """Return (creator, creation time of the oldest due match, number of matches in progress) for each creator."""
         waiting = [(row[0], row[1]) for row in self._session.execute(_CREATORS)]
         waiting.append((None, self._session.scalar(_OLDEST_WITHOUT_CREATOR)))
         return [
@@ -218,7 +226,7 @@ class _Queue:
         ]
 
     def _claimable_units(self, creator: str | None) -> Iterator[ClaimUnit]:
-        """Yield the creator's units in order, but none whose bots have too few free calls at that moment."""
+        """Yield the creator's units in order, without those whose bots have too few free calls at that moment."""
         looked_at = 0
         while looked_at < MAX_MATCHES_SEARCHED:
             units = self._units(creator)
@@ -235,7 +243,10 @@ class _Queue:
                     yield unit
 
     def _units(self, creator: str | None) -> list[ClaimUnit]:
-        """Return the creator's next units, without full bots and, at the limit of friendlies, without friendlies."""
+        """Return the creator's next units, without units of full bots.
+
+        At the limit of friendlies, omit friendlies, too.
+        """
         looked = (self._oldest(creator, window) for window in self._windows(creator))
         rows: Sequence[Any] = next((found for found in looked if found), [])
         due_by_group = self._due_by_group([row.group_id for row in rows if row.kind == DealSharing.DUPLICATE])
@@ -249,7 +260,7 @@ class _Queue:
         return units
 
     def _windows(self, creator: str | None) -> Iterator[int]:
-        """Yield each of ``WINDOWS`` that contains more of the creator's matches than the one before."""
+        """Yield the first of ``WINDOWS``, then each that contains more of the creator's matches than the one before."""
         yield WINDOWS[0]
         if self._due is None:
             self._due = {row[0]: row[1] for row in self._session.execute(_DUE_OF_CREATORS)}
@@ -275,7 +286,7 @@ class _Queue:
         ).all()
 
     def _due_by_group(self, group_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the due matches of each duplicate group, or none if another runner plays a match of it."""
+        """Return the ids of each duplicate group's due matches, or none if another runner plays one of its matches."""
         found: dict[str, tuple[str, ...]] = dict.fromkeys(group_ids, ())
         if not found:
             return found
@@ -298,7 +309,7 @@ def _single_match_unit(row: Any) -> ClaimUnit:
 
 
 def _reserve_units(session: Session, room: ClaimCapacity, units: Sequence[ClaimUnit], limit: int) -> list[ClaimUnit]:
-    """Return the units for which there is room, in order."""
+    """Reserve room for the units in order. Return at most ``limit`` units, without those for which there is no room."""
     if not units:
         return []
     seats = _seats(session, room.calls, [match_id for unit in units for match_id in unit.match_ids])
@@ -316,7 +327,7 @@ def _rows(session: Session, query: Select[Any], limit: int, match_id: str | None
 
 
 def _seats(session: Session, calls: FreeCalls, match_ids: Sequence[str]) -> dict[str, Counter[str]]:
-    """Return the number of seats by match and bot. Add the calls that these bots declared to ``calls.most``."""
+    """Return how many seats each bot has in each match. Store the limits that these bots declared in ``calls.most``."""
     seats: dict[str, Counter[str]] = {match_id: Counter() for match_id in match_ids}
     for match_id, bot_id, max_concurrent_requests in session.execute(_SEATED, {"matches": match_ids}):
         seats[match_id][bot_id] += 1
@@ -329,7 +340,7 @@ def _calls_needed(unit: ClaimUnit, seats: Mapping[str, Counter[str]]) -> Counter
 
 
 def count_playing_by_account(session: Session, boot: str, seconds: float) -> dict[str | None, tuple[int, int]]:
-    """Return, for each account, how many matches that it arranged are in progress, and how many are friendlies."""
+    """Return how many matches that each account arranged are in progress, and how many of them are friendlies."""
     rows = session.execute(_PLAYING_OF_CREATORS, {"boot": boot, "seconds": seconds})
     return {creator: (count, friendlies) for creator, count, friendlies in rows}
 
@@ -340,7 +351,10 @@ def bots_being_checked(session: Session, boot: str, seconds: float) -> set[str]:
 
 
 def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
-    """Return the number of free concurrent calls of each bot that plays or is being checked. A seat needs one call."""
+    """Return the number of free concurrent calls of each bot that plays or is being checked.
+
+    Each seat uses one call.
+    """
     left = {row[0]: row[1] for row in session.execute(_CALLS_LEFT, {"boot": boot, "seconds": seconds})}
     for bot_id, declared in session.execute(_CHECKED, {"boot": boot, "seconds": seconds}):
         left[bot_id] = left.get(bot_id, declared) - CALLS_PER_CHECK
@@ -348,7 +362,10 @@ def calls_left(session: Session, boot: str, seconds: float) -> dict[str, int]:
 
 
 def _creators_query() -> Select[Any]:
-    """Return a query for creators with due matches and the time of their oldest, with one index lookup per creator."""
+    """Return a query for the creators of due matches and the creation time of their oldest one.
+
+    It needs only a few index lookups per creator.
+    """
     first = _first_due_query(func.min(_M.created_by).label("creator"))
     creators = first.cte("creators", recursive=True)
     after = _first_due_query(func.min(_M.created_by)).where(_M.created_by > creators.c.creator)
@@ -361,7 +378,7 @@ def _first_due_query(first: ColumnElement[Any]) -> Select[Any]:
     return select(first).where(DUE)
 
 
-# Built once: building these queries takes longer than running them.
+# These queries are built only once, because building them takes longer than running them.
 _IS_PLAYED: Final = and_(
     _M.status == literal_column("'running'"), ~is_lease_expired(_M, bindparam("boot"), bindparam("seconds"))
 )

@@ -36,7 +36,7 @@ def get_match(session: Session, match_id: str) -> StoredMatch:
 
 
 def seats_of(session: Session, match_ids: Sequence[str]) -> dict[str, list[MatchSeat]]:
-    """Return the seats of these matches by match id, in order of seats."""
+    """Return the seats of each match in seat order, keyed by match id."""
     seats: dict[str, list[MatchSeat]] = {match_id: [] for match_id in match_ids}
     query = select(MatchSeat).where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     for seat in session.scalars(query):
@@ -75,7 +75,7 @@ def list_matches(
 
 
 def count_running_by_game(session: Session) -> dict[str, int]:
-    """Return the number of running matches by game, without games that have none."""
+    """Return the number of running matches of each game, without games that have none."""
     running = (
         select(StoredMatch.game, func.count())
         .where(StoredMatch.status == MatchState.RUNNING)
@@ -85,7 +85,11 @@ def count_running_by_game(session: Session) -> dict[str, int]:
 
 
 def cancel_unstarted(session: Session, bot_id: str, tournament_id: str | None) -> int:
-    """Cancel the unstarted matches of a bot in a tournament, or everywhere if it is None. Return their number."""
+    """Cancel the unstarted matches of a bot and return their number.
+
+    Cancel only those of the tournament ``tournament_id`` (also those in which a substitute plays for the bot), or, if
+    it is None, all of them.
+    """
     sits = MatchSeat.bot_id == bot_id
     if tournament_id is not None:  # the bot leaves the tournament, and so does its substitute
         sits = or_(sits, MatchSeat.entrant_id == bot_id)

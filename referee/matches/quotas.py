@@ -1,4 +1,4 @@
-"""Limit the friendlies of one account: how many are open, how much time they grant, how many are in progress."""
+"""Limit how many open friendlies one account has, how much time they grant, and how many are in progress."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ SLOTS_SHARE: Final = 4  # friendlies of one account use at most one in this many
 
 
 def check_friendlies(session: Session, account_id: str) -> None:
-    """Raise ``QuotaExceeded`` when the account has reached its limit of open friendlies.
+    """Raise ``QuotaExceeded`` if the account has reached its limit of open friendlies.
 
     Lock the account until the transaction ends, so that concurrent requests are counted one by one.
     """
@@ -34,5 +34,5 @@ def check_friendlies(session: Session, account_id: str) -> None:
 
 
 def max_concurrent_friendlies(runner_slots: int) -> int:
-    """Return how many friendlies of one account may be in progress at the same time."""
+    """Return how many friendlies of one account may be in progress at the same time, given the slots of one runner."""
     return max(1, runner_slots // SLOTS_SHARE)

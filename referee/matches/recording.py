@@ -18,7 +18,7 @@ MAX_REPORT_BYTES: Final = 64 * 1024  # stored of each request and each reply in 
 
 @dataclass(frozen=True, slots=True)
 class PendingAnswer:
-    """Hold an answer at a decision point at which answers of other seats are pending."""
+    """Hold an answer that was given at decision point ``n`` while answers of other seats are pending."""
 
     n: int
     seat: int
@@ -27,7 +27,7 @@ class PendingAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """Describe for the owner of a bot what it did wrong at decision point ``n``."""
+    """Describe what a bot did wrong at decision point ``n``, for its owner."""
 
     n: int
     seat: int
@@ -43,8 +43,8 @@ class FaultReport:
 class MatchUpdate:
     """Describe what happened in a match since its last update.
 
-    ``start`` is the number of rows recorded before, even if there are no new ``lines``. ``unsealed`` lists the decision
-    points (``n``) whose sealed answers became rows.
+    ``start`` is the number of rows that were recorded before, even if there are no new ``lines``. ``unsealed`` lists
+    the decision points (``n``) whose sealed answers became rows.
     """
 
     match_id: str
@@ -57,11 +57,12 @@ class MatchUpdate:
 
 
 def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
-    """Write the updates whose claims are valid and renew their leases. Return the ids of the other matches.
+    """Write the updates whose claims are valid and renew the leases.
 
-    A claim also counts as lost when the rows of an update do not continue the recorded ones.
+    Return the ids of the matches whose claims were lost. A claim also counts as lost if the rows of an update do not
+    continue the recorded ones.
     """
-    # Sort by ids, to prevent deadlocks between batches.
+    # Sort by match id to prevent deadlocks between batches.
     ordered = sorted(records, key=lambda record: (record.match_id, record.start))
     lease = claims.LEASES.new_lease_values(*lease_now(session))
     moves = [

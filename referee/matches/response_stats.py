@@ -1,4 +1,4 @@
-"""Compute response times and faults of a bot by version and day, from the logs of its last matches."""
+"""Compute a bot's response times and faults per version and day from the logs of its last matches."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,11 @@ Key = tuple[str | None, date | None]
 
 @dataclass
 class ResponsePeriod:
-    """Sum up the matches of a bot that ended between two times. ``ms`` has the response time of each question."""
+    """Sum up the matches of one version of a bot, on one day or on all days.
+
+    ``first_at`` and ``last_at`` are the times at which the first and the last of them ended. ``ms`` has the response
+    time to each question.
+    """
 
     version: str | None
     day: date | None
@@ -35,7 +39,10 @@ class ResponsePeriod:
 
 @dataclass(frozen=True, slots=True)
 class TimedMatch:
-    """Hold an ended match of the bot. ``answers`` are pairs of milliseconds and a fault code ("" for none)."""
+    """Hold an ended match of the bot.
+
+    ``answers`` has the milliseconds and the fault code ("" for none) of each answer.
+    """
 
     match_id: str
     version: str | None
@@ -44,9 +51,10 @@ class TimedMatch:
 
 
 def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
-    """Return the last ``MAX_MATCHES`` matches of a bot in closed deal groups, newest first.
+    """Return the last ``MAX_MATCHES`` ended matches of a bot in closed deal groups, newest first.
 
-    ``before`` is an earlier result: its matches are not read again. A match with a damaged log has no answers.
+    ``before`` is an earlier return value; the logs of its matches are not read again. A match with a damaged log has no
+    answers.
     """
     query = (
         select(StoredMatch.id, MatchSeat.seat, MatchSeat.version, StoredMatch.finished_at)
@@ -70,7 +78,7 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
 
 
 def group_by_period(played: Sequence[TimedMatch], *, by_day: bool = False) -> list[ResponsePeriod]:
-    """Group matches by version, or by version and day (UTC). Return the groups with the latest first."""
+    """Group matches by version, or by version and day (UTC). Return the groups, the latest first."""
     found: dict[Key, ResponsePeriod] = {}
     for match in played:
         day = match.finished_at.date() if by_day else None
@@ -92,7 +100,10 @@ def _log_lines(session: Session, match_id: str) -> list[bytes]:
 
 
 def _answers(lines: Sequence[bytes], seat: int) -> Iterator[tuple[int, str]]:
-    """Yield the milliseconds and the fault, or "", of each question sent. Forced moves and retired seats have none."""
+    """Yield the milliseconds and the fault code ("" for none) of each question that was sent to the seat.
+
+    No questions are sent for forced moves or to retired seats.
+    """
     for line in lines:
         if b'"type":"decision"' in line:
             row = parse_row(line)

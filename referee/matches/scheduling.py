@@ -1,4 +1,4 @@
-"""Create matches from plans: validate them together, then insert them in bulk with their deal groups."""
+"""Create matches from plans: validate all plans together, then insert the matches in bulk with their deal groups."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,10 +42,10 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """Describe a match to create: its game, terms, bots by seat, and table in a tournament.
+    """Describe a match to create: its game, its terms, its bots in seat order, and its table in a tournament.
 
-    ``entrants``, if given, are the bots to which the seats belong. A bot in the seat of another is its substitute and
-    is not rated. Without a ``deal`` the match gets its own deal group.
+    ``entrants``, if given, are the bots to which the seats belong. A bot that plays in another's seat is a substitute
+    and is not rated. Without a ``deal`` the match gets its own deal group.
     """
 
     game: str
@@ -66,11 +66,12 @@ class MatchPlan:
 def create_matches(
     session: Session, plans: Sequence[MatchPlan], *, master_key: bytes, group: DealGroup | None = None
 ) -> list[str]:
-    """Create matches that are due immediately, in ``group`` or the groups of their deals. Return their ids in order.
+    """Create matches that are due immediately, in ``group`` or in new groups for their deals.
 
-    A match is rated only if its plan is and all bots have different owners. Raise ``NoSuchGame``, ``NotFound`` for an
-    unknown bot, ``BadOption`` for bad options or a bot that does not play the game, ``Conflict`` for a bot that is not
-    verified, and ``NoCertificate`` for a rated match outside tournaments; tournaments check certificates themselves.
+    Return their ids in the order of ``plans``. A match is rated only if its plan is, at least two seats are, and all
+    rated seats have different owners. Raise ``NoSuchGame``, ``NotFound`` for an unknown bot, ``BadOption`` for invalid
+    options or a bot that does not play the game, ``Conflict`` for a bot that is not verified, and ``NoCertificate`` for
+    a rated match outside tournaments; tournaments check certificates themselves.
     """
     draft = _Draft(session, plans)
     draft.check()
@@ -88,13 +89,16 @@ def create_matches(
 
 
 def has_owner_twice(owners: Collection[str]) -> bool:
-    """Return whether two bots at a table have the same owner, which makes it unrated even in a rated tournament."""
+    """Return whether two bots at a table have the same owner.
+
+    Such a table is unrated even in a rated tournament.
+    """
     return len(set(owners)) < len(owners)
 
 
 @dataclass(frozen=True)
 class _Draft:
-    """Hold plans with the bots and options they need, which are loaded once for all plans."""
+    """Hold plans together with the bots and options they need, which are loaded once for all plans."""
 
     session: Session
     plans: Sequence[MatchPlan]
@@ -105,23 +109,24 @@ class _Draft:
         columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
         query = select(*columns).where(Bot.id.in_(wanted))
         if any(not plan.rated and plan.tournament_id is None for plan in self.plans):
-            # Take shared locks in id order: a concurrent pause of a bot either comes first, or cancels the friendly.
+            # Take shared locks in id order, so that a concurrent pause of a bot either comes first or cancels the
+            # friendly.
             query = query.order_by(Bot.id).with_for_update(read=True)
         return {bot.id: bot for bot in self.session.execute(query)}
 
     @cached_property
     def options(self) -> dict[tuple[str, int, bytes], Json]:
-        """Return the complete options of each combination of game, seats and options."""
+        """Return the options, completed by defaults, for each combination of game, seats and given options."""
         of_kind = {_options_key(plan): plan for plan in self.plans}
         return {key: rules_of(plan.game).start(len(plan.bots), plan.options).options for key, plan in of_kind.items()}
 
     @cached_property
     def deals(self) -> list[Hashable]:
-        """Return the key of the deal group of each plan: its deal, or its index if it has none."""
+        """Return the key of each plan's deal group: the plan's deal, or the plan's index if it has no deal."""
         return [plan.deal or index for index, plan in enumerate(self.plans)]
 
     def groups(self, moment: datetime, master_key: bytes) -> dict[Hashable, Json]:
-        """Return the row of a new group for each deal. House bots contribute no nonces."""
+        """Return the row of a new deal group for each key in ``deals``. House bots contribute no nonces."""
         plans_by_deal: dict[Hashable, list[MatchPlan]] = {}
         for key, plan in zip(self.deals, self.plans, strict=True):
             plans_by_deal.setdefault(key, []).append(plan)
@@ -181,7 +186,7 @@ class _Draft:
         return len(owners) >= 2 and not has_owner_twice(owners)
 
     def _rated_seats(self, plan: MatchPlan) -> list[bool]:
-        """Return for each seat whether it is rated. Seats of house bots and substitutes are not."""
+        """Return for each seat whether it is rated. Seats in which house bots or substitutes play are not."""
         return [
             self.bots[bot].status != BotState.HOUSE and entrant == bot
             for bot, entrant in zip(plan.bots, plan.entrants or plan.bots, strict=True)

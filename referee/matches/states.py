@@ -1,4 +1,4 @@
-"""Define the states of matches and deal groups, the ways to share cards, and the sets of states that queries need.
+"""Define the states of matches and deal groups, the ways to share cards, and the sets of states that queries use.
 
 The values are stored in the database and shown by the API.
 """

@@ -14,12 +14,18 @@ CLAIM_ORDER = ("created_at", "tournament_round", "table_no", "leg", "id")  # the
 
 
 def _partial_index(name: str, rows: str, *columns: str) -> Index:
-    """Return a partial index. A query uses it only if it contains the condition ``rows`` literally."""
+    """Return a partial index on the rows that meet the SQL condition ``rows``.
+
+    A query can use the index only if it contains this condition literally.
+    """
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
 class DealGroup(Leased, Base):
-    """Store what matches that share cards have in common: one match, tables of a round, or bots in changed seats."""
+    """Store what matches with the same cards have in common.
+
+    The matches are a single match, tables of a round, or matches of the same bots in different seats.
+    """
 
     __tablename__ = "deal_groups"
     __table_args__ = (one_of("state", DealGroupState), one_of("kind", DealSharing))
@@ -37,7 +43,7 @@ class DealGroup(Leased, Base):
 
     @property
     def revealed_entries(self) -> list[Any] | None:
-        """Return the bots whose nonces entered the deal, or None before the group is revealed."""
+        """Return the ids of the bots that were asked for nonces, or None before the group is revealed."""
         return self.entries if self.state == DealGroupState.REVEALED else None
 
 
@@ -50,8 +56,8 @@ class StoredMatch(Leased, Base):
         Index(None, "status", "created_at", "id"),
         Index(None, "created_at", "id"),
         Index(None, "tournament_id", "tournament_round", "table_no"),
-        # Indexes for runners, which stay small however many matches have ended. The status comes first although it is
-        # constant: otherwise SQLite prefers the index above.
+        # These indexes for runners stay small however many matches have ended. The status comes first although it is
+        # constant, because otherwise SQLite would prefer the index above.
         _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *CLAIM_ORDER),
         _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )
@@ -88,7 +94,7 @@ class StoredMatch(Leased, Base):
 
 
 class MatchSeat(Base):
-    """Store a seat of a match. Name, version and address are those at the start of the match."""
+    """Store a seat of a match. The name, version and address of the bot are those at the start of the match."""
 
     __tablename__ = "match_seats"
 
@@ -106,7 +112,7 @@ class MatchSeat(Base):
 
     @property
     def entrant(self) -> str:
-        """Return the id of the bot to which the seat belongs, even if a substitute plays in it."""
+        """Return the id of the bot to which the seat belongs, even if a substitute plays in the seat."""
         return self.entrant_id or self.bot_id
 
 
@@ -122,7 +128,7 @@ class LogRow(Base):
 
 
 class SealedAnswer(Base):
-    """Store an answer until all others at its decision point have arrived. Only runners read it."""
+    """Store an answer until all other answers at its decision point have arrived. Only runners read it."""
 
     __tablename__ = "sealed_answers"
 
@@ -145,7 +151,10 @@ class MatchLog(Base):
 
 
 class Result(Base):
-    """Store the result of a match. ``seq`` numbers results in the order in which matches ended, not by clocks."""
+    """Store the result of a match.
+
+    ``seq`` numbers results in the order in which they were stored, which does not depend on clocks.
+    """
 
     __tablename__ = "results"
     __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})

@@ -1,4 +1,4 @@
-"""Derive the ranks of the entrants of a knockout, and render its bracket as plain JSON."""
+"""Derive the ranks of a knockout's entrants, and render its bracket as plain JSON."""
 
 from referee.pairing.bracket_state import (
     FINAL,
@@ -14,7 +14,7 @@ from referee.pairing.model import Json, PairingInput, PairingRound
 
 
 def rank_entrants(tournament: PairingInput) -> list[tuple[int, str]]:
-    """Return (rank, entrant) for all who took part, best first; equal ranks are in order of seeds.
+    """Return (rank, entrant) for all entrants who took part, best first and, at equal ranks, in order of seeds.
 
     Entrants eliminated in the same round share a rank (1 + the number of entrants who got further), unless the match
     for third place or the points of a final of more than two separate them. Entrants not yet eliminated share rank 1.
@@ -49,7 +49,7 @@ def _merit(state: BracketState) -> dict[str, Merit]:
 
 
 def _merit_in_final(state: BracketState, final: BracketOutcome) -> dict[str, tuple[int, int, int]]:
-    """Return sort keys, higher is better, for entrants who reached the same round.
+    """Return sort keys for entrants who reached the same round, with higher keys for better entrants.
 
     In a final of more than two, participants rank first, by points. At tables of two, the winner of the match for third
     place, or the only entrant present for it, ranks first.
@@ -74,12 +74,13 @@ def _scores(state: BracketState, outcome: BracketOutcome) -> dict[str, tuple[int
 
 
 def render_bracket(tournament: PairingInput, running: PairingRound | None = None) -> Json:
-    """Return the bracket: the played ``rounds`` with ``running``, if given, and the rounds ``to_come`` (label, tables).
+    """Return the bracket: the played ``rounds``, the ``running`` round if there is one, and the rounds ``to_come``.
 
-    A round has ``number``, ``label``, ``tables`` and ``byes``. A table has ``table`` (its number, from 1), ``label``,
-    ``legs`` and ``entrants``, best first. An entrant has ``entrant``, ``seed``, ``points`` (opponents placed behind in
-    all legs, a tie counting a half), ``advanced`` (null while the table is played; in the final, true for the winner)
-    and ``from``, its previous round and table (null for a bye), or null in the first round.
+    ``to_come`` has the label and the number of tables of each. A round has ``number``, ``label``, ``tables`` and
+    ``byes``. A table has ``table`` (its number, from 1), ``label``, ``legs`` and ``entrants``, best first. An entrant
+    has ``entrant``, ``seed``, ``points`` (opponents placed behind in all legs, a tie counting a half), ``advanced``
+    (null while the table is played; in the final, true for the winner) and ``from``, its previous round and table (null
+    for a bye), or null in the first round.
     """
     state = BracketState(tournament)
     rounds = [_render_round(state, number, outcome) for number, outcome in enumerate(state.outcomes, 1)]
@@ -135,7 +136,7 @@ def _render_entrant(state: BracketState, number: int, entrant: str) -> Json:
 
 
 def _origin(state: BracketState, number: int, entrant: str) -> Json | None:
-    """Return the latest of the first ``number`` rounds in which the entrant played, with its table, or None."""
+    """Return the last of the first ``number`` rounds in which the entrant played, and its table there, or None."""
     for earlier in range(number, 0, -1):
         tables = state.outcomes[earlier - 1].tables
         if entrant in tables:

@@ -18,7 +18,10 @@ FINAL, THIRD_PLACE = "final", "third_place"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Describe the size of a round: ``byes`` for the strongest, and ``advancing[i]`` entrants advance from table i."""
+    """Describe the shape of a round.
+
+    The ``byes`` strongest entrants have a bye, and ``advancing[i]`` entrants advance from table i, counted from 0.
+    """
 
     byes: int
     advancing: tuple[int, ...]
@@ -30,7 +33,7 @@ class Shape:
 
 
 def shape(field: int, seats: int, advance: int) -> Shape:
-    """Return the shape of a round of ``field`` entrants, at least ``seats``.
+    """Return the shape of a round of ``field`` entrants, who must be at least ``seats``.
 
     The round has as many tables as needed to reduce the field to a number that fills the following rounds; the other
     entrants have byes. If there is no such number, more than ``advance`` entrants advance from the first tables, so
@@ -48,7 +51,7 @@ def shape(field: int, seats: int, advance: int) -> Shape:
 
 
 def rounds_to_come(field: int, seats: int, advance: int) -> list[tuple[int, Shape]]:
-    """Return (entrants, shape) of every round from one with ``field`` entrants to the final."""
+    """Return the number of entrants and the shape of each round, from one with ``field`` entrants to the final."""
     rounds = [(field, shape(field, seats, advance))]
     while rounds[-1][0] > seats:
         left = rounds[-1][1].left
@@ -59,17 +62,18 @@ def rounds_to_come(field: int, seats: int, advance: int) -> list[tuple[int, Shap
 def serpentine(byes: int, tables: int, seats: int) -> list[list[int]]:
     """Return the bracket positions (from 0, strongest first) that meet at each table.
 
-    Rows of positions are assigned to the tables in alternating directions. At tables of two, the strongest meets the
-    weakest, so that the two strongest can only meet in the final.
+    Rows of positions are assigned to the tables in alternating directions. At tables of two, the strongest entrant
+    meets the weakest, so that the two strongest can meet only in the final.
     """
     rows = [range(byes + row * tables, byes + (row + 1) * tables) for row in range(seats)]
     return [[row[table] if n % 2 == 0 else row[-1 - table] for n, row in enumerate(rows)] for table in range(tables)]
 
 
 def label(field: int, seats: int, advance: int) -> str:
-    """Return the name of a round: final, semi_final, quarter_final (pairs only), last_16 …
+    """Return the name of a round: final, semi_final, quarter_final (at tables of two only), last_16 …
 
-    The number is the size of the full bracket at tables of two, and the number of entrants left at larger tables.
+    The number in the name is the size of the full bracket at tables of two, and the number of entrants left at larger
+    tables.
     """
     after = len(rounds_to_come(field, seats, advance)) - 1
     if after < 2:
@@ -80,7 +84,10 @@ def label(field: int, seats: int, advance: int) -> str:
 
 
 def seat_order(tournament: PairingInput, number: int, table: int) -> list[int]:
-    """Return a random order of a table's entrants, as indexes by strength. Round and table numbers begin at 1."""
+    """Return a random seat order of a table, as indexes into its entrants by strength.
+
+    Round and table numbers begin at 1.
+    """
     return shuffle(range(tournament.seats), tournament.draw_key, f"knockout|seats|{number}|{table}")
 
 
@@ -89,14 +96,14 @@ def seat_order(tournament: PairingInput, number: int, table: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Score:
-    """Compute the score of a table in half points: two for each opponent placed behind, one for each tie."""
+    """Compute the scores at a table in half points: two for each opponent placed behind, one for each tie."""
 
     legs: tuple[Leg, ...]
     entrants: tuple[str, ...]
     options: Mapping[str, Any]
 
     def points_of(self, entrant: str) -> tuple[int, int]:
-        """Return the entrant's half points in the first ``best_of`` legs and in the tie-break legs."""
+        """Return the entrant's half points in the first ``best_of`` legs, and those in the tie-break legs."""
         return self._points[entrant]
 
     @cached_property
@@ -115,7 +122,7 @@ class Score:
         return len({self.points_of(entrant) for entrant in self.entrants}) < len(self.entrants)
 
     def legs_needed(self, advancing: int) -> int:
-        """Return the fewest further legs that can decide which ``advancing`` entrants advance.
+        """Return the smallest number of further legs that can decide which ``advancing`` entrants advance.
 
         Return 0 if this is decided or if all legs were played.
         """
@@ -137,8 +144,9 @@ class Score:
 class BracketOutcome:
     """Hold the outcome of a played round.
 
-    ``field`` has its entrants; at tables of two by bracket position, with None for empty positions. ``ranked`` has the
-    entrants of each table, best first. ``advanced`` has the entrants who advanced, in the form of the next ``field``.
+    ``field`` has the entrants of the round, at tables of two by bracket position and with None for empty positions.
+    ``ranked`` has the entrants of each table, best first. ``advanced`` has the entrants who advanced, in the form of
+    the next ``field``.
     """
 
     played: PlayedRound
@@ -149,7 +157,7 @@ class BracketOutcome:
 
     @cached_property
     def tables(self) -> Mapping[str, int | None]:
-        """Return the table number (from 1) of every entrant, or None for a bye."""
+        """Return the table number (from 1) of every entrant of the round, with None for entrants who have a bye."""
         byes: dict[str, int | None] = {bye.entrant: None for bye in self.played.round.byes}
         tables = enumerate(self.played.round.tables, 1)
         return byes | {entrant: number for number, table in tables for entrant in table.entrants}
@@ -174,7 +182,7 @@ class BracketState:
 
     @cached_property
     def field(self) -> tuple[str | None, ...]:
-        """Return the entrants of the next round by bracket position, at tables of two with None for gaps."""
+        """Return the entrants of the next round: at tables of two by bracket position, with None for empty ones."""
         if not self.outcomes:
             return tuple(entrant.id for entrant in by_strength(self.tournament))
         left = tuple(entrant if entrant in self.active else None for entrant in self.outcomes[-1].advanced)
@@ -186,7 +194,7 @@ class BracketState:
 
     @cached_property
     def seat_counts(self) -> Mapping[str, Sequence[int]]:
-        """Count, for every entrant, the legs that it played in each seat."""
+        """Count the legs that each entrant played in each seat."""
         counts: dict[str, list[int]] = {}
         for leg in (leg for played in self.tournament.played for legs in played.legs for leg in legs):
             for seat, entrant in enumerate(leg.entrants):
@@ -194,7 +202,7 @@ class BracketState:
         return counts
 
     def _seeding_of_first_round(self) -> tuple[str | None, ...]:
-        """Return the entrants of the first round by strength, derived from byes and the seat orders of tables."""
+        """Return the first round's entrants, strongest first, derived from its byes and its tables' seat orders."""
         pairing_round = self.tournament.played[0].round
         byes, seats = len(pairing_round.byes), self.tournament.seats
         field: list[str | None] = [bye.entrant for bye in pairing_round.byes]
@@ -244,7 +252,8 @@ class BracketState:
         """Return each table's entrants, best first.
 
         Entrants who play in the next paired round rank first. In the newest round, entrants rank by points if these
-        decide the table; otherwise active entrants rank first, then by points. Ties go to the better seed.
+        decide the table; otherwise active entrants rank before the others, each group by points. Ties go to the better
+        seed.
         """
         newest = number + 1 == len(self.tournament.played)
         following = None if newest else self.tournament.played[number + 1].round
@@ -261,7 +270,7 @@ class BracketState:
         return tuple(rankings)
 
     def _replacements(self, present: Sequence[str]) -> list[str]:
-        """Return active entrants who were eliminated, sorted by latest round, then by better rank at their table."""
+        """Return the active entrants who were eliminated, the latest round first, then by rank at their table."""
         order: dict[str, None] = {}
         for outcome in reversed(self.outcomes):
             ranks = [
@@ -275,7 +284,7 @@ class BracketState:
 
 
 def by_strength(tournament: PairingInput) -> list[Entrant]:
-    """Return the starters of a knockout, strongest first by the option ``seeding``; ties are in random order."""
+    """Return the starters of a knockout, strongest first by the option ``seeding``, with ties in random order."""
     starters = [entrant for entrant in tournament.entrants if entrant.active and entrant.first_round <= 1]
     drawn = shuffle(starters, tournament.draw_key, "knockout|seeding")
     match tournament.options["seeding"]:

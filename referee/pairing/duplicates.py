@@ -1,4 +1,4 @@
-"""Merge matches of one deal with rotated seats into one leg, for formats that count legs."""
+"""Merge the matches that play one deal with rotated seats into one leg, for formats that count legs."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from referee.pairing.model import Leg
 
 
 def merge_duplicates(matches: Sequence[Leg]) -> Leg:
-    """Return a duplicate set of matches as one leg, with the seats of its first match.
+    """Return a duplicate set of matches as one leg, in the seat order of its first match.
 
     Placements follow from the sums of standings points (equal sums are ties); returns are summed.
     """

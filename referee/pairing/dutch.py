@@ -1,4 +1,7 @@
-"""Pair Dutch Swiss rounds at tables of two, in brackets from the highest score. ``scoregroup`` pairs one bracket."""
+"""Pair Dutch Swiss rounds at tables of two, bracket by bracket from the highest score.
+
+``scoregroup`` pairs one bracket.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
@@ -18,7 +21,7 @@ _DOWN, _UP = -1, 1  # values of floats in the history
 def pair_round(
     history: PairingHistory, bye_candidates: Collection[int], first: int, topscore: int | None
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return pairs by seat, best first, and a list of the one of ``bye_candidates`` who gets the bye, or [].
+    """Return pairs in seat order, the best pair first, and a list with the candidate who gets the bye, or [].
 
     ``bye_candidates`` must be empty for an even number of players. ``first`` is the seat drawn for the first pairing
     number. In the last round, players with a score above ``topscore`` may have clashing absolute seat preferences.
@@ -47,17 +50,20 @@ def pair_round(
 
 
 def required_concessions(history: PairingHistory, bye_candidates: Collection[int]) -> tuple[int, int]:
-    """Return which constraints must be dropped if one of ``bye_candidates`` gets the bye, and how many stay unpaired.
+    """Return which constraints must be dropped if one of ``bye_candidates`` gets the bye, and how many need rematches.
 
-    The first number is 0 for none, 1 for absolute seat preferences, 2 for these and the separation of siblings. The
-    second counts the players who can still be paired only by a rematch.
+    The first number is 0 if none must be dropped, 1 for absolute seat preferences, 2 for these and the separation of
+    siblings. The second counts the players who can then be paired only in a rematch.
     """
     levels = _levels(history, preferences(history).clash, None, bye_candidates)
     return _feasible_level(_rank_with_bye(history, bye_candidates), levels)
 
 
 def _rank_with_bye(history: PairingHistory, bye_candidates: Collection[int]) -> list[int]:
-    """Return the players by rank. If there is a bye, it comes last, as a player whose number is the player count."""
+    """Return the players by rank.
+
+    If there is a bye, it comes last, as a player whose number is the number of players.
+    """
     ranked = sorted(range(len(history.ids)), key=lambda player: (-history.score[player], player))
     return [*ranked, len(history.ids)] if bye_candidates else ranked
 
@@ -68,7 +74,7 @@ def _rank_with_bye(history: PairingHistory, bye_candidates: Collection[int]) -> 
 def _levels(
     history: PairingHistory, clash: MayMeet, topscore: int | None, bye_candidates: Collection[int]
 ) -> list[MayMeet]:
-    """Return the conditions for a pair by level, from all constraints to "no rematch" alone."""
+    """Return the condition that a pair must meet at each level, from all constraints to "no rematch" alone."""
     met, siblings = history.met, [history.siblings_of(player) for player in range(len(history.ids))]
 
     def are_strangers(player: int, other: int) -> bool:
@@ -88,7 +94,7 @@ def _levels(
 
 
 def _allow_byes(may_meet: MayMeet, bye: int, bye_candidates: Collection[int]) -> MayMeet:
-    """Extend ``may_meet`` to the bye, which only the candidates may meet."""
+    """Extend ``may_meet`` to the player who stands for the bye, and whom only the candidates may meet."""
     if not bye_candidates:
         return may_meet
 
@@ -101,9 +107,10 @@ def _allow_byes(may_meet: MayMeet, bye: int, bye_candidates: Collection[int]) ->
 
 
 def _feasible_level(ranked: Sequence[int], levels: Sequence[MayMeet]) -> tuple[int, int]:
-    """Return the first level at which everyone can be paired, or the last level, and how many stay unpaired.
+    """Return the first level at which everyone can be paired, and 0.
 
-    Above ``EXACT`` players, assume that the first level is feasible.
+    If there is none, return the last level and how many players stay unpaired at it. Above ``EXACT`` players, assume
+    that the first level is feasible.
     """
     if len(ranked) > EXACT:
         return 0, 0
@@ -129,7 +136,7 @@ def _float_cost(history: PairingHistory) -> Callable[[int], int]:
 def _pair_cost(
     history: PairingHistory, seat: Sequence[int | None], strength: Sequence[int]
 ) -> Callable[[int, int], int]:
-    """Return a function for the cost of a pair: seat preferences, repeated floats, siblings and rematches."""
+    """Return a function for the cost of a pair: of seat preferences, repeated floats, siblings and rematches."""
     score, met, (last, before) = history.score, history.met, history.floats
     siblings = [history.siblings_of(player) for player in range(len(history.ids))]
 
@@ -201,7 +208,10 @@ def _no_lost_pairs(down: Sequence[int]) -> int:
 
 
 def _completion_check(below: Sequence[int], may_meet: MayMeet, unpaired: int) -> Callable[[Sequence[int]], bool]:
-    """Return a check that the downfloaters and all players below can be paired, except at most ``unpaired`` of them."""
+    """Return a function that checks whether the downfloaters and all players below can be paired.
+
+    At most ``unpaired`` of them may stay unpaired.
+    """
     known: dict[frozenset[int], bool] = {}
 
     def accepts(down: Sequence[int]) -> bool:
@@ -215,7 +225,7 @@ def _completion_check(below: Sequence[int], may_meet: MayMeet, unpaired: int) ->
 
 
 def _lost_pairs_counter(following: Sequence[int], may_meet: MayMeet) -> Callable[[Sequence[int]], int]:
-    """Return a function that counts the pairs the next bracket loses because of its downfloaters (FIDE C.7)."""
+    """Return a function that counts the pairs the next bracket loses if given players float down to it (FIDE C.7)."""
     known: dict[frozenset[int], int] = {}
 
     def count_lost(down: Sequence[int]) -> int:
@@ -229,7 +239,10 @@ def _lost_pairs_counter(following: Sequence[int], may_meet: MayMeet) -> Callable
 
 
 def _repair_pairing(ranked: Sequence[int], may_meet: MayMeet, mate: dict[int, int]) -> dict[int, int]:
-    """Pair the players left over by breaking as few other pairs as necessary, starting from the lowest ranks."""
+    """Pair the players who were left unpaired, beginning with the lowest ranks.
+
+    Change as few other pairs as necessary.
+    """
     if len(ranked) > EXACT:
         left = [index for index, player in enumerate(ranked) if player not in mate]
         near = {

@@ -16,5 +16,5 @@ _BY_NAME: Final[Mapping[str, Format]] = MappingProxyType({known.name: known for 
 
 
 def formats() -> Mapping[str, Format]:
-    """Return all formats by the name that tournaments store."""
+    """Return all formats, keyed by the name that tournaments store."""
     return _BY_NAME

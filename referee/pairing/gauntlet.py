@@ -17,10 +17,11 @@ MAX_TABLES: Final = 20_000
 class Gauntlet:
     """Pair the champion with every other entrant ``cycles`` times, at tables filled up with challengers.
 
-    A round is one table, since the champion sits at every table. Challengers are chosen by fewest meetings with the
-    champion, then fewest meetings with each other, then fewest siblings at the table, then at random. The same rule
-    fills the last table if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1 times. Late
-    entrants play all their tables, inactive entrants none. The gauntlet ends when the champion becomes inactive.
+    A round is one table, since the champion sits at every table. Challengers are chosen by the fewest meetings with the
+    champion, then the fewest meetings with each other, then the fewest siblings at the table, then at random. The same
+    rule fills the last table if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1 times.
+    Late entrants play as many tables as the others; inactive entrants play none. The gauntlet ends when the champion
+    becomes inactive.
     """
 
     name = TournamentFormat.GAUNTLET
@@ -49,11 +50,11 @@ class Gauntlet:
             return decided
         met = _count_meetings_with(tournament, champion.id)
         due = [max(0, tournament.cycles - met[challenger.id]) for challenger in challengers]
-        # Nobody sits twice at a table, so there are at least as many tables as one challenger still needs.
+        # Nobody sits twice at the same table, so at least as many tables are played as any one challenger still needs.
         return decided + max(-(-sum(due) // (tournament.seats - 1)), *due)
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the champion's next table, or None if all challengers were met or too few are left."""
+        """Return the champion's next table, or None if the champion met all challengers or too few of them are left."""
         champion = champion_of(tournament)
         challengers = _challengers(tournament, champion)
         if champion is None or len(challengers) < tournament.seats - 1:
@@ -68,7 +69,7 @@ class Gauntlet:
 
 
 def champion_of(tournament: PairingInput) -> Entrant | None:
-    """Return the entrant named in the options, else the best seeded starter, else the first starter.
+    """Return the entrant named in the options, or else the best-seeded starter, or else the first starter.
 
     Return None if this entrant is inactive. Raise ``BadOption`` if the named entrant is not entered.
     """
@@ -91,7 +92,7 @@ def _challengers(tournament: PairingInput, champion: Entrant | None) -> list[Ent
 
 
 def _count_meetings_with(tournament: PairingInput, champion: str) -> Counter[str]:
-    """Count each entrant's tables with the champion, including cancelled ones, which are not repeated."""
+    """Count each entrant's tables with the champion, including cancelled tables, which are not repeated."""
     return Counter(
         entrant
         for played in tournament.played

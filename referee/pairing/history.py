@@ -23,9 +23,10 @@ def bye_points(seats: int) -> Fraction:
 class PairingHistory:
     """Hold the history of the entrants who can play the next round, numbered from 0 by pairing number.
 
-    ``score`` is in units of 1 / (2 × (seats − 1)) points. ``met`` counts shared tables by opponent, ``seat_counts``
-    matches by seat; ``recent_seats`` has the seats in order of play. ``floats`` covers the last two rounds, latest
-    first: +1 for an upfloat, −1 for a downfloat or a bye, 0 otherwise.
+    ``score`` is in units of 1 / (2 × (seats − 1)) points. For each entrant, ``met`` has the number of tables shared
+    with each opponent, ``seat_counts`` the number of matches in each seat, and ``recent_seats`` the seats in order of
+    play. ``floats`` covers the last two rounds, latest first: +1 for an upfloat, −1 for a downfloat or a bye, 0
+    otherwise.
     """
 
     ids: list[str]
@@ -41,7 +42,7 @@ class PairingHistory:
     def siblings_of(self, player: int) -> set[int] | None:
         """Return the entrants of the player's owner, including the player.
 
-        Return None if the player has no siblings, or if all entrants are siblings.
+        Return None if the player has no siblings or if all entrants have the same owner.
         """
         return self.siblings.get(self.owners[player])
 
@@ -135,7 +136,7 @@ def _add_leg(history: PairingHistory, number: dict[str, int], leg: Leg, gains: l
 
 @lru_cache(maxsize=1_000)  # there are few different placements, each very frequent
 def half_points(placements: tuple[int, ...]) -> list[int]:
-    """Return for each seat 2 for every opponent placed behind it and 1 for every opponent tied with it."""
+    """Return each seat's half points: 2 for every opponent placed behind it and 1 for every opponent tied with it."""
     seats_by_placement = Counter(placements)
     return [
         2 * sum(count for placement, count in seats_by_placement.items() if placement > own)

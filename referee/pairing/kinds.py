@@ -1,4 +1,4 @@
-"""Define the names of tournament formats, of orders of seats in duplicate deals, and of seedings."""
+"""Define the names of tournament formats, of seat orders in duplicate deals, and of seedings."""
 
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ class TournamentFormat(StrEnum):
 
 
 class SeatOrders(StrEnum):
-    """Name the orders of seats in which the entrants of a table play the same cards."""
+    """Name the sets of seat orders in which the entrants of a table play the same cards."""
 
     CYCLIC = "cyclic"  # each entrant once in every seat
     ALL = "all"

@@ -33,11 +33,12 @@ class Knockout:
     Options (``format_options``), all with defaults:
     - ``seeding``: "rating" (the default), "hand" (by the entries' seeds, then by rating) or "draw" (random). Ties are
       broken at random. Serpentine seeding keeps the strongest apart as long as possible.
-    - ``advance`` (1): the number of entrants who advance from a table, fewer than it has seats.
-    - ``best_of`` (1): the number of legs of a table. A table of two stops as soon as the lead is decisive; larger
+    - ``advance`` (1): the number of entrants who advance from a table, which is less than its number of seats.
+    - ``best_of`` (1): the number of legs at a table. A table of two stops as soon as the lead is decisive; larger
       tables play all legs and add the points. Leg n rotates the table's seats by n − 1.
     - ``tie_breaks`` (0): the maximum number of further legs, played one at a time while entrants who would advance are
-      tied with others. Then only the points of these legs count; if they do not decide, the better seed advances.
+      tied with others. Then only the points of these legs count; if the entrants are still tied, the better seed
+      advances.
     - ``third_place`` (false): whether the losers of the semi-finals meet while the final is played. This is possible
       only at tables of two, because a larger final ranks all its seats.
 
@@ -75,13 +76,13 @@ class Knockout:
         return complete
 
     def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        """Accept any number of entrants that fills a table. ``shape`` determines tables and byes."""
+        """Accept any number of entrants that fills at least one table. ``shape`` determines the tables and byes."""
         check_fills_a_table(entrants, seats)
         if cycles != 1:
             raise BadOption("cycles", "must be 1: in a knockout, best_of sets the number of legs of a table")
 
     def expected_matches(self, tournament: PairingInput) -> int:
-        """Return the matches played plus the fewest that the remaining rounds can take."""
+        """Return the number of matches played plus the smallest number that the remaining rounds can take."""
         state = BracketState(tournament)
         played = sum(len(legs) for outcome in tournament.played for legs in outcome.legs)
         pairing_round = self.next_round(tournament)
@@ -115,7 +116,10 @@ class Knockout:
         return PairingRound(tuple(tables), tuple(Bye(entrant, reason) for entrant in present[: cut.byes]), name)
 
     def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:
-        """Return the fewest legs that can still decide the table, or 0 if no leg counts or an entrant withdrew."""
+        """Return the smallest number of further legs that can decide the table.
+
+        Return 0 if no leg counts or an entrant withdrew.
+        """
         active = {entrant.id for entrant in tournament.entrants if entrant.active}
         if not legs or not active.issuperset(table.entrants):
             return 0
@@ -144,13 +148,13 @@ def _pair_round(state: BracketState, name: str) -> PairingRound:
 
 
 def _min_legs(tournament: PairingInput) -> int:
-    """Return the fewest matches that can decide a table."""
+    """Return the smallest number of matches that can decide a table."""
     best_of: int = tournament.options["best_of"]
     return best_of // 2 + 1 if tournament.seats == 2 else best_of
 
 
 def _seat_table(state: BracketState, members: Sequence[str], number: int, name: str) -> Table:
-    """Return the table of ``members`` (by strength), seated where they sat least often; ties are broken at random."""
+    """Return a table of ``members`` (strongest first), seated where they sat least often. Ties are broken at random."""
     tournament = state.tournament
     drawn = [members[rank] for rank in seat_order(tournament, len(tournament.played) + 1, number)]
     never = [0] * tournament.seats
@@ -159,9 +163,9 @@ def _seat_table(state: BracketState, members: Sequence[str], number: int, name: 
 
 
 def _spread(present: Sequence[str], byes: int, tables: int, state: BracketState) -> list[list[str]]:
-    """Return the members of each table, dealt row by row in serpentine order.
+    """Return the members of each table, assigned row by row in serpentine order.
 
-    After the first round, keep apart entrants who come from the same table if another table of the row is free.
+    After the first round, entrants from the same table are kept apart if another table is free in the row.
     """
     seats = state.tournament.seats
     if not state.outcomes:

@@ -1,4 +1,4 @@
-"""Choose the tables of a continuous ladder as long as it runs.
+"""Choose the tables of a continuous ladder while it runs.
 
 The scheduler keeps matches in flight, and ``ladders`` changes the ratings.
 """
@@ -22,7 +22,7 @@ MAX_CANDIDATES: Final = 24  # per seat, nearest in rating
 MAX_CANDIDATES_OF_OWNER: Final = 3
 MAX_SCANNED: Final = 400  # players scanned for these candidates; after that, only until one is found
 
-# Costs of seating a player. UNIT is the cost of a rating distance equal to the option ``spread``.
+# These are the costs of seating a player. UNIT is the cost of a rating distance equal to the option ``spread``.
 UNIT: Final = 1_000_000
 MEETING_COST: Final = UNIT  # of each recent meeting with a player at the table, divided by the player's mean
 SETTLED_COST: Final = UNIT // 2  # of a player who has played all provisional games; proportionally less before
@@ -70,7 +70,7 @@ class LadderFormat:
 
 @dataclass(frozen=True, slots=True)
 class LadderState:
-    """Hold the data that the next tables depend on in addition to the entrants. All mappings are by entrant id."""
+    """Hold the data, other than the entrants, on which the next tables depend. Mappings are keyed by entrant id."""
 
     seats: int
     options: Mapping[str, Any]
@@ -82,18 +82,19 @@ class LadderState:
 def next_tables(
     entrants: Sequence[Entrant], ladder: LadderState, *, want: int, draw_key: bytes, serial: int
 ) -> list[tuple[str, ...]]:
-    """Return at most ``want`` tables (entrants by seat), fewer at the limit ``at_once`` or without free players.
+    """Return at most ``want`` tables, each with its entrant ids in seat order.
 
-    ``games`` of an entrant counts all its matches so far. ``serial``, for example the number of the next match, makes
-    the random choices of one call differ from those of another; the result depends on the arguments alone.
+    Return fewer if the limit ``at_once`` is reached or too few players are free. The member ``games`` of an entrant is
+    the number of all its matches so far. ``serial``, for example the number of the next match, makes the random choices
+    of one call differ from those of another; the result depends on the arguments alone.
 
     1. No bot plays more than ``per_bot`` matches, and no two bots of one owner share a table.
     2. Owners share the seats in flight as ``max_seats_per_owner`` describes.
     3. The first seat of a table goes to the owner with the fewest seats in flight, then with the fewest matches (at
        random within ``EVEN_MATCHES`` of the mean), and to this owner's bot with the fewest games. So a new bot plays
        as soon as its owner's turn comes.
-    4. Each other seat goes to the cheapest of the nearest players in rating, by distance, recent meetings, games, and
-       the surplus of matches of the bot and of its owner. Ties are broken at random.
+    4. Each other seat goes to the cheapest of the nearest players in rating, where the cost depends on the distance,
+       recent meetings, games, and the surplus of matches of the bot and of its owner. Ties are broken at random.
     5. Each player gets the seat that it has had least often, as far as possible.
     """
     drawn = shuffle(range(len(entrants)), draw_key, f"ladder|{serial}")
@@ -109,8 +110,9 @@ def next_tables(
 
 
 def max_seats_per_owner(bots: Sequence[int], at_once: int, per_bot: int, seats: int) -> int:
-    """Return how many seats in flight one owner may have; ``bots`` has the number of bots of each owner.
+    """Return how many seats in flight one owner may have.
 
+    ``bots`` has the number of bots of each owner, and ``at_once``, ``per_bot`` and ``seats`` are those of the ladder.
     This is max-min fairness: all owners may have equally many seats, and seats that owners of few bots cannot use go to
     the others. The limit is rounded up to whole seats. An owner never has more than one seat at a table.
     """
@@ -146,7 +148,7 @@ class _Player:
 
 
 class _FreePlayers:
-    """Hold the players who may join a table, as a doubly linked list of numbers in order of rating."""
+    """Hold the players who may join a table, as a doubly linked list of player numbers in order of rating."""
 
     def __init__(self, is_free: list[bool]) -> None:
         self.is_free = is_free
@@ -171,7 +173,10 @@ class _FreePlayers:
                 up = self._after[up]
 
     def _unlink(self, number: int) -> None:
-        """Remove a player from the list. Its own links remain, so that ``iterate_nearest`` can still start from it."""
+        """Remove a player from the list.
+
+        Keep the player's own links, so that ``iterate_nearest`` can still start there.
+        """
         before, after = self._before[number], self._after[number]
         if before >= 0:
             self._after[before] = after
@@ -180,7 +185,7 @@ class _FreePlayers:
 
 
 class _Matchmaker:
-    """Choose the members of one table after another."""
+    """Choose the members of tables, one table after the other."""
 
     def __init__(self, entrants: Sequence[Entrant], ladder: LadderState, drawn: Sequence[int]) -> None:
         self.seats, self.met = ladder.seats, ladder.met
@@ -210,7 +215,7 @@ class _Matchmaker:
                 heappush(self.turns, (*self._turn(owner), tie_break, owner))
                 continue
             first = self._next_bot(owner)
-            # An owner who finds no table now finds none later, because free players only become fewer.
+            # An owner for whom no table is found now gets none later, because free players only become fewer.
             if first is not None and (members := self._fill_table(first)):
                 for member in members:
                     self._mark_busy(member)
@@ -219,7 +224,7 @@ class _Matchmaker:
         return []
 
     def _turn(self, owner: _Owner) -> tuple[int, int]:
-        """Return the owner's priority for the first seat of a table, the lowest first."""
+        """Return the owner's priority for the first seat of a table. The owner with the lowest value comes first."""
         return owner.in_flight, (owner.matches - self.mean_matches + EVEN_MATCHES) // (2 * EVEN_MATCHES + 1)
 
     def _may_play(self, player: _Player) -> bool:
@@ -247,7 +252,7 @@ class _Matchmaker:
         return members
 
     def _candidates(self, first: _Player, seated_owners: set[_Owner]) -> list[_Player]:
-        """Return the free players nearest in rating to ``first`` whose owner is not seated.
+        """Return the free players nearest in rating to ``first`` whose owners are not seated at the table.
 
         For each owner, include at most ``MAX_CANDIDATES_OF_OWNER`` and, in addition, the bot with the fewest games.
         """
@@ -266,7 +271,10 @@ class _Matchmaker:
         return candidates
 
     def _cost(self, player: _Player, members: Sequence[_Player]) -> int:
-        """Return the cost of seating ``player`` with ``members``, where one ``spread`` of rating costs ``UNIT``."""
+        """Return the cost of seating ``player`` with ``members``.
+
+        A rating distance of one ``spread`` costs ``UNIT``.
+        """
         distance = abs(player.entrant.rating - members[0].entrant.rating) * UNIT // self.spread_micro
         meetings = sum(
             self.met.get(frozenset((player.entrant.id, member.entrant.id)), 0)
@@ -289,7 +297,7 @@ class _Matchmaker:
     def _usual_meetings(self, player: _Player) -> int:
         """Return the player's mean number of recent meetings with another player, at least 1.
 
-        Dividing by it keeps rating decisive in small ladders, where everyone has met often.
+        Dividing by this number keeps ratings decisive in small ladders, where everyone has met often.
         """
         return max(1, self.meetings[player.entrant.id] // max(1, len(self.players) - 1))
 
@@ -306,7 +314,10 @@ class _Matchmaker:
 
 
 def _rank_players(entrants: Sequence[Entrant], busy: Mapping[str, int], drawn: Sequence[int]) -> list[_Player]:
-    """Return the players by rating, equal ratings in the order of ``drawn``, and register them with their owners."""
+    """Return the players in ascending order of rating, and register the active ones with their owners.
+
+    Equal ratings are in the order of ``drawn``.
+    """
     tie_break = {index: position for position, index in enumerate(drawn)}
     owners: dict[tuple[str, str], _Owner] = {}
     players: list[_Player] = []

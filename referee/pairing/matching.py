@@ -1,4 +1,4 @@
-"""Find maximum matchings: as many pairs as possible of players who may meet, regardless of which pairs are best."""
+"""Find maximum matchings: as many pairs as possible of players who may meet, all pairs being equally good."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -9,12 +9,12 @@ MayMeet = Callable[[int, int], bool]
 def augment_matching(
     people: Sequence[int], may_meet: MayMeet, mate: dict[int, int], *, most: int | None = None
 ) -> dict[int, int]:
-    """Return a maximum matching of ``people``, grown from ``mate``; both store each pair in both directions.
+    """Return a maximum matching of ``people``, grown from the matching ``mate``.
 
-    Everyone paired in ``mate`` stays paired, perhaps with another partner. The algorithm flips augmenting paths over
-    contracted odd cycles (J. Edmonds, Paths, trees, and flowers, 1965) until none is left; the matching is then
-    maximum. People are tried in order, so neighbours in that order tend to be paired. With ``most``, stop as soon as
-    more than this number must stay unpaired; the result is then not maximum.
+    Both store each pair in both directions. Everyone paired in ``mate`` stays paired, perhaps with another partner. The
+    algorithm flips augmenting paths over contracted odd cycles (J. Edmonds, Paths, trees, and flowers, 1965) until none
+    is left; the matching is then maximum. People are tried in order, so neighbours in that order tend to be paired.
+    With ``most``, stop as soon as more than this number must stay unpaired; the result is then not maximum.
     """
     matched = dict(mate)
     free = [player for player in people if player not in matched]
@@ -33,7 +33,8 @@ def augment_matching(
             failed += 1
             if most is not None and failed > most:
                 break
-            # No augmenting path can pass through a tree in which none was found, so its players can be skipped.
+            # No augmenting path can pass through a tree in which none was found, so the players of such a tree are
+            # skipped.
             searched = [player for player in searched if player not in search.outer and player not in search.parent]
     return matched
 

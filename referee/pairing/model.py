@@ -30,7 +30,10 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Represent a table: its entrants by seat. ``legs`` matches are scheduled first, more if the format needs them."""
+    """Represent a table with its entrants in seat order.
+
+    ``legs`` matches are scheduled first, then more if the format needs them.
+    """
 
     entrants: tuple[str, ...]
     label: str = ""
@@ -39,7 +42,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bye:
-    """Represent an entrant without a table in a round. Reasons: "odd" (tables were full), "walkover" (no opponent)."""
+    """Represent an entrant without a table in a round.
+
+    The reason is "odd" (all tables were full) or "walkover" (no opponent).
+    """
 
     entrant: str
     reason: str
@@ -56,10 +62,10 @@ class PairingRound:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """Represent a finished match that counts. Every field is by seat.
+    """Represent a finished match that counts. Every field has one entry per seat.
 
-    ``scored`` is false for seats that a substitute played; () means that no substitute played. A substitute's result
-    decides a knockout table, but brings no points in formats that count points.
+    ``scored`` is false for seats in which a substitute played; () means that no substitute played. A substitute's
+    result decides a knockout table, but brings no points in formats that count points.
     """
 
     entrants: tuple[str, ...]
@@ -70,7 +76,10 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRound:
-    """Represent a finished round. ``legs`` has, by table, the legs that count, without cancelled and voided ones."""
+    """Represent a finished round.
+
+    ``legs`` has, for each table, the legs that count, without cancelled and voided ones.
+    """
 
     round: PairingRound
     legs: tuple[tuple[Leg, ...], ...]
@@ -93,7 +102,7 @@ class PairingInput:
 
 
 class Format(Protocol):
-    """Define the interface of tournament formats. All results depend only on the arguments."""
+    """Define the interface of tournament formats. All return values depend only on the arguments."""
 
     name: TournamentFormat
     takes_late_entries: bool
@@ -108,11 +117,11 @@ class Format(Protocol):
         ...
 
     def expected_matches(self, tournament: PairingInput) -> int:
-        """Return the number of matches of the whole tournament, as far as it can be predicted."""
+        """Return the number of matches of the whole tournament, as far as it can be predicted; 0 if it cannot."""
         ...
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the round after the played ones, or None if the tournament is over."""
+        """Return the round that follows the played rounds, or None if the tournament is over."""
         ...
 
     def more_legs(self, tournament: PairingInput, table: Table, legs: Sequence[Leg]) -> int:

@@ -1,4 +1,4 @@
-"""Compute seat preferences at tables of two, and seat pairs according to them (FIDE C.04.3, A.6 and E)."""
+"""Compute seat preferences at tables of two, and assign seats to pairs accordingly (FIDE C.04.3, A.6 and E)."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,11 @@ MILD, STRONG, ABSOLUTE = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Hold, by entrant, the seat it is due (None before its first match), the strength of the preference (0: none), and
-    the surplus of first seats over second seats."""
+    """Hold the seat preference of each entrant.
+
+    The lists have, for each entrant, the seat it is due (None before its first match), the strength of this preference
+    (0 means none), and the surplus of first seats over second seats.
+    """
 
     seat: list[int | None]
     strength: list[int]
@@ -50,7 +53,7 @@ def preferences(history: PairingHistory) -> Preferences:
 
 
 def seat_pair(history: PairingHistory, due: Preferences, higher: int, lower: int, first: int) -> tuple[int, int]:
-    """Return the two players by seat. ``higher`` is the player with the better rank.
+    """Return the two players in seat order. ``higher`` is the player with the better rank.
 
     ``first`` is the seat drawn for the first pairing number. It decides if neither player has a preference.
     """
@@ -65,7 +68,7 @@ def seat_pair(history: PairingHistory, due: Preferences, higher: int, lower: int
 
 
 def _resolve_seat_conflict(history: PairingHistory, due: Preferences, higher: int, lower: int, seat: int) -> int:
-    """Return the seat of ``higher`` if both players are due ``seat``.
+    """Return the seat that ``higher`` gets when both players are due ``seat``.
 
     The criteria are, in this order, the stronger preference, the wider surplus, the reverse of the last round in which
     they had different seats, and the better rank.

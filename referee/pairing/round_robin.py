@@ -1,4 +1,4 @@
-"""Schedule round robins, in which everyone meets everyone, from the entries alone."""
+"""Schedule round robins, in which everyone meets everyone. The schedule depends on the entries alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -37,7 +37,7 @@ class RoundRobin:
         _check_size(entrants, seats, cycles * self.turns)
 
     def expected_matches(self, tournament: PairingInput) -> int:
-        """Count the tables decided so far and the scheduled ones whose entrants are all active."""
+        """Count the matches at tables played so far and at scheduled tables whose entrants are all active."""
         decided = sum(len(played.round.tables) for played in tournament.played)
         return decided + sum(len(tables) for tables in self._remaining_rounds(tournament))
 
@@ -124,7 +124,7 @@ def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament:
 
 
 def _circle(entrants: Sequence[Entrant]) -> list[list[tuple[Entrant, ...]]]:
-    """Return rounds of pairs by the circle method; with an odd number, one entrant has a bye in each round."""
+    """Return rounds of pairs by the circle method. If the number of entrants is odd, one has a bye in each round."""
     ring: list[Entrant | None] = [*entrants] if len(entrants) % 2 == 0 else [*entrants, None]
     rounds: list[list[tuple[Entrant, ...]]] = []
     for _ in range(len(ring) - 1):
@@ -157,16 +157,20 @@ def _pack_rounds(tables: Sequence[tuple[Entrant, ...]]) -> list[list[tuple[Entra
 
 
 def _order_pair(pair: tuple[Entrant, ...], position: Mapping[Entrant, int]) -> tuple[Entrant, ...]:
-    """Return the pair by seat: the earlier entrant first if the positions differ by an odd number, else the later.
+    """Return the pair in seat order.
 
-    Over all pairs every entrant has each seat equally often, or once more if its number of pairs is odd.
+    The earlier entrant is first if the positions differ by an odd number, else the later one. Over all pairs every
+    entrant has each seat equally often, or once more if its number of pairs is odd.
     """
     early, late = sorted(pair, key=position.__getitem__)
     return (early, late) if (position[late] - position[early]) % 2 else (late, early)
 
 
 def _assign_seats(table: tuple[Entrant, ...], taken: Counter[tuple[Entrant, int]]) -> tuple[Entrant, ...]:
-    """Return the rotation of the table in which its entrants sit where they sat least often; update ``taken``."""
+    """Return the rotation of the table in which its entrants get the seats they had least often.
+
+    Count the seats of this rotation in ``taken``.
+    """
     rotations = [_rotate(table, by) for by in range(len(table))]
     best = min(rotations, key=lambda seated: sum(taken[entrant, seat] ** 2 for seat, entrant in enumerate(seated)))
     taken.update((entrant, seat) for seat, entrant in enumerate(best))

@@ -1,4 +1,4 @@
-"""Pair one bracket of a Dutch Swiss round: the players of one score and those moved down to them.
+"""Pair one bracket of a Dutch Swiss round: the players with the same score and those who moved down to them.
 
 ``dutch`` forms the brackets and pairs the players who stay unpaired.
 """
@@ -14,11 +14,12 @@ _MOVED_SCORES: Final = 20  # different scores of moved players that costs distin
 
 
 class Cost:
-    """Define the weights of the pairing criteria. A way to pair a bracket costs the sum of the weights of its faults.
+    """Define the weights of the pairing criteria.
 
-    Each criterion occupies 20 separate bits of one large integer. No count overflows its bits, so comparing two costs
-    compares the criteria one by one, the most important first, and one addition adds all criteria. The table lists them
-    from the most to the least important, with their position in units of 20 bits (criteria of FIDE C.04.3):
+    The cost of a way to pair a bracket is the sum of the weights of its faults. Each criterion occupies 20 separate
+    bits of one large integer. No count overflows its bits, so comparing two costs compares the criteria one by one, the
+    most important first, and one addition adds all criteria. The table lists them from the most to the least important,
+    with their position in units of 20 bits (criteria of FIDE C.04.3):
 
     ===== ==================== ==========================================================================
     33    ``SIBLINGS``         pairs of one owner; ``REMATCH`` counts as 64 of these for each meeting
@@ -54,7 +55,10 @@ class Cost:
 
     @staticmethod
     def moving_again(score_rank: int) -> int:
-        """Return the weight of moving down again for a moved player with the ``score_rank``-th lowest score, from 1."""
+        """Return the weight of moving a moved player down again.
+
+        ``score_rank`` is the rank of the player's score among the moved players, from 1 for the lowest.
+        """
         return Cost.DOWN + (Cost.FLOAT << _DIGIT * min(_MOVED_SCORES, score_rank))
 
 
@@ -88,7 +92,7 @@ class Way(NamedTuple):
 
 @dataclass(slots=True)
 class Rules:
-    """Hold the conditions and costs by which brackets are paired. Costs are sums of weights of ``Cost``."""
+    """Hold the conditions and costs by which brackets are paired. Costs are sums of the weights defined in ``Cost``."""
 
     may_meet: Callable[[int, int], bool]
     pair_cost: Callable[[int, int], int]
@@ -100,7 +104,7 @@ class Rules:
 
 @dataclass(slots=True)
 class _StepBudget:
-    """Limit the candidates that a search tries: for the current attempt, and for all attempts together."""
+    """Limit the number of candidates that a search tries, for the current attempt and for all attempts together."""
 
     attempt: int = 0
     total: int = 0
@@ -120,7 +124,8 @@ class Bracket:
 
     ``moved`` players come from higher brackets, ``residents`` have the score of this one; both are ordered by rank.
     ``accepts`` returns whether everyone below can still be paired if the given players move down or, in the last
-    bracket, whether they may get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose to them.
+    bracket, whether the given player may get the bye. ``lost_pairs`` counts the pairs that the next bracket would lose
+    if the given players moved down.
     """
 
     rules: Rules
@@ -134,8 +139,9 @@ class Bracket:
     def pairs(self) -> tuple[list[tuple[int, int]], list[int]] | None:
         """Return pairs and the players who move down, or None if no way was found within the allowed steps.
 
-        Search for the cheapest way, the first among equals in the order of transpositions and exchanges. Raise a bound
-        on the cost, so that an ideal pairing is found immediately and large brackets are paired without backtracking.
+        Search for the cheapest way; of equally cheap ones, take the first in the order of transpositions and exchanges.
+        Begin with a low bound on the cost and raise it step by step, so that an ideal pairing is found immediately and
+        large brackets are paired without backtracking.
         """
         ideal = self._ideal_cost()
         self._budget.total = _TOTAL_STEPS * self.rules.steps
@@ -147,9 +153,10 @@ class Bracket:
         return None
 
     def _search_cheaper(self, found: Way, ideal: int) -> Way:
-        """Return the cheapest way found when starting from ``found``.
+        """Return the cheapest way found, or ``found`` if none is cheaper.
 
-        First try to keep the players who move down while all other criteria are nearly ideal; then lower the bound.
+        First try for the same cost of moving down with all other criteria nearly ideal; then lower the bound step by
+        step.
         """
         moving_down = found.cost // Cost.LOST_PAIR * Cost.LOST_PAIR
         for slack in _SLACKS[:4]:
@@ -172,12 +179,12 @@ class Bracket:
         return odd * (Cost.DOWN + Cost.FLOAT) + same_seat * Cost.SEAT
 
     def _cost_of_moving_again(self, player: int) -> int:
-        """Return the cost of moving a moved player down again, which is higher for higher scores."""
+        """Return the cost of moving down again a player who was already moved down; it is higher for higher scores."""
         scores = sorted({self.rules.score(other) for other in self.moved})
         return Cost.moving_again(1 + scores.index(self.rules.score(player))) + self.rules.float_cost(player)
 
     def _attempt(self, bound: int) -> Way | None:
-        """Return the first way found that costs at most ``bound``, or None. Pair the moved players, then the rest."""
+        """Pair the moved players, then the rest. Return the first way found that costs at most ``bound``, or None."""
         size = len(self.moved) + len(self.residents)
         self._budget.attempt = self.rules.steps + size
         if not self.moved:
@@ -194,9 +201,11 @@ class Bracket:
         return None
 
     def _pair_homogeneous(self, people: list[int], spent: int, bound: int, down: Sequence[int] = ()) -> Way | None:
-        """Pair the upper half of ``people`` with the lower, moving down as few as possible in addition to ``down``.
+        """Pair the upper half of ``people`` with the lower half.
 
-        ``spent`` is the cost so far. Try transpositions of the lower half, then exchanges between both halves.
+        Move down as few players as possible in addition to ``down``. Return None if no pairing was found with a total
+        cost of at most ``bound``; ``spent`` is the cost so far. Try transpositions of the lower half, then exchanges
+        between the halves.
         """
         for floats in range(len(people) % 2, 2 if self.last else len(people) + 1, 2):
             cost = spent + floats * (Cost.DOWN + Cost.FLOAT)
@@ -212,7 +221,10 @@ class Bracket:
     def _pair_then_float(
         self, people: list[int], floats: int, spent: int, bound: int, down: Sequence[int]
     ) -> Way | None:
-        """Pair all but ``floats`` of ``people``; the players whom a transposition leaves unpaired move down."""
+        """Pair all but ``floats`` of ``people``; the players whom a transposition leaves unpaired move down.
+
+        Return None if no way was found with a total cost of at most ``bound``.
+        """
         for upper, lower in _halves(people, (len(people) - floats) // 2):
             for way in self._transpositions(upper, lower, spent, bound, may_float=False):
                 all_down = [*down, *way.left]
@@ -229,7 +241,8 @@ class Bracket:
     ) -> Way | None:
         """Choose the players who move down, starting with the lowest ranks, then pair the others.
 
-        This finds a way if many players must move down and ``accepts`` allows only few choices.
+        This finds a way even if many players must move down and ``accepts`` allows only a few choices. Return None if
+        no way was found with a total cost of at most ``bound``.
         """
         for chosen in islice(combinations(reversed(people), floats), _MAX_DOWN_CHOICES):
             all_down = [*down, *reversed(chosen)]
@@ -249,7 +262,7 @@ class Bracket:
         return None
 
     def _add_float_cost(self, cost: int, floating: Sequence[int], all_down: Sequence[int], bound: int) -> int:
-        """Return ``cost`` plus the cost of moving ``floating`` down, where ``all_down`` are all who move down."""
+        """Return ``cost`` plus the cost of moving ``floating`` down. ``all_down`` are all players who move down."""
         total = cost + sum(map(self.rules.float_cost, floating))
         return total if self.last or total > bound else total + Cost.LOST_PAIR * self.lost_pairs(all_down)
 
@@ -290,7 +303,7 @@ class Bracket:
     def _next_partner(
         self, player: int, free: Sequence[int], start: int, room: int, *, may_float: bool
     ) -> tuple[int, int] | None:
-        """Return index and cost of the first partner among ``free[start:]`` that costs at most ``room``.
+        """Return the index and the cost of the first partner in ``free[start:]`` who costs at most ``room``, or None.
 
         The index ``len(free)``, tried last, means that the player moves down.
         """
@@ -307,7 +320,7 @@ class Bracket:
 
 
 class _SeatDemand:
-    """Count the unpaired players of both halves by the seat they are due (2: either)."""
+    """Count the unpaired players of each half by the seat they are due (2 means either seat)."""
 
     __slots__ = ("lower", "seat", "upper")
 
@@ -339,9 +352,9 @@ class _SeatDemand:
 
 
 def _halves(people: Sequence[int], pairs: int) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the upper ``pairs`` people and the rest, then both with one player exchanged, then with two.
+    """Yield the upper ``pairs`` people and the rest, then both halves with one player exchanged, then with two.
 
-    Exchanges of the nearest ranks come first.
+    Exchanges of players with the nearest ranks come first.
     """
     upper, lower = list(people[:pairs]), list(people[pairs:])
     yield upper, lower

@@ -9,9 +9,10 @@ _ORDERS: Final = {seats: tuple(permutations(range(seats))) for seats in range(2,
 
 
 def assign_seats(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return, for each seat, the index of its entrant. ``costs[index][seat]`` is the cost of seating an entrant there.
+    """Return, for each seat, the index of its entrant.
 
-    For up to four seats, return the cheapest order, the first among equals. For more, return an order that no swap of
+    ``costs[index][seat]`` is the cost of seating the entrant with this index in this seat. For up to four seats, return
+    the cheapest order or, if several are equally cheap, the first of them. For more, return an order that no swap of
     two improves.
     """
     if len(costs) > EXACT_SEATS:
@@ -42,5 +43,5 @@ def _improve_by_swaps(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def seat_cost(taken: int) -> int:
-    """Return the cost of a seat that an entrant has had ``taken`` times. It is multiplied by four for each time."""
+    """Return the cost of a seat that an entrant has had ``taken`` times. Each time multiplies the cost by four."""
     return 1 << 2 * min(taken, 1_000)

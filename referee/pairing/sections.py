@@ -1,10 +1,13 @@
-"""Form the deal groups of a round: tables that may share their deals without any owner seeing a deal twice."""
+"""Form the deal groups of a round.
+
+The tables of a group can share their deals without any owner seeing a deal twice.
+"""
 
 from collections.abc import Mapping, Sequence
 
 
 def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit: int = 100) -> list[list[int]]:
-    """Split tables (entrants by seat) into groups of at most ``limit`` in which no owner sits at two tables.
+    """Split tables (entrants in seat order) into groups of at most ``limit`` in which no owner sits at two tables.
 
     An owner who knows a deal from one table of a group must not play it at another, not even with a sibling. Siblings
     at the same table do not matter. An entrant without an owner, or with the owner "", counts as its own owner.
@@ -16,7 +19,7 @@ def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit
     seated_owners: list[set[str]] = []  # by group
     open_groups: list[int] = []
     for index, table in enumerate(tables):
-        # The prefix distinguishes an owner's name from an equal entrant id.
+        # The prefix distinguishes an owner's id from an identical entrant id.
         owners = {
             f"owner {owner}" if (owner := owner_of.get(entrant, "")) else f"entrant {entrant}" for entrant in table
         }

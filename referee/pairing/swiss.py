@@ -1,10 +1,10 @@
 """Pair rounds of the Swiss system: a fixed number of rounds, each between entrants with equal or similar scores.
 
-Constraints, from the most to the least important:
+The constraints are, from the most to the least important:
 
 1. Nobody gets a second bye while an active entrant has had none. Among those eligible, the bye goes to the lowest score
-   at which constraints 2 and 3 can be met, and there to those who missed the fewest rounds; among equals the pairing
-   decides.
+   at which constraints 2 and 3 can be met, and, among players with that score, to those who missed the fewest rounds;
+   among equals, the pairing decides.
 2. Rematches are avoided if possible. At tables of three or more, there are as few as swaps can achieve.
 3. Siblings (entrants of one owner) are not paired if everyone can be paired otherwise without breaking 2. If not, few
    of them are paired, though perhaps not the fewest possible.
@@ -16,7 +16,8 @@ At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White
 
 - Siblings (3) and late entries, who start without points, have no counterpart there.
 - The search of a bracket has a bounded number of steps, and exchanges reach over eight ranks. The effect on the next
-  bracket is measured by the number of its pairs (C.7) as if it were the last bracket, not by their scores.
+  bracket is measured by the number of its pairs (C.7), as if it were the last bracket, and not by the scores of these
+  pairs.
 - Score differences of repeated floats are summed (C.16 to C.19), not compared one by one. Floats against an entrant
   who has left are ignored.
 - With up to 400 entrants, maximum matchings decide constraints 2 and 3 and completion exactly. With more, pairings are
@@ -44,7 +45,7 @@ MAX_ROUNDS: Final = 100
 
 
 class Swiss:
-    """Define the Swiss system. If the option ``rounds`` is null, ``default_rounds`` of the starters are played."""
+    """Define the Swiss system. If the option ``rounds`` is null, ``default_rounds`` determines the number of rounds."""
 
     name = TournamentFormat.SWISS
     takes_late_entries = True
@@ -73,7 +74,7 @@ class Swiss:
         return decided + max(0, _total_rounds(tournament) - len(tournament.played)) * (active // tournament.seats)
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
-        """Return the next round, or None after the last or if the remaining entrants do not fill a table."""
+        """Return the next round, or None after the last round or if the remaining entrants do not fill a table."""
         if len(tournament.played) >= _total_rounds(tournament):
             return None
         history = read_history(tournament)
@@ -97,10 +98,10 @@ class Swiss:
 
 
 def default_rounds(entrants: int, seats: int) -> int:
-    """Return the number of rounds that determines a winner, within ``max_rounds``.
+    """Return the number of rounds that determines a winner, but at most ``max_rounds``.
 
-    At tables of two this is log2 of the entrants, rounded up, so that at most one stays undefeated. At larger tables a
-    round reduces the candidates to one in ``seats``; two more rounds separate those behind the winner.
+    At tables of two this is log2 of the number of entrants, rounded up, so that at most one stays undefeated. At larger
+    tables each round leaves one in ``seats`` of the candidates; two more rounds separate those behind the winner.
     """
     if seats == 2:
         return max(1, min(ceil(log2(entrants)), max_rounds(entrants, 2)))
@@ -132,7 +133,7 @@ def _first_seat(tournament: PairingInput) -> int:
 
 
 def _topscore(tournament: PairingInput) -> int | None:
-    """Return half of the possible score before the last round, in half points, or None in earlier rounds."""
+    """Return half of the score that is possible before the last round, in half points, or None in earlier rounds."""
     rounds = len(tournament.played)
     return rounds if rounds == _total_rounds(tournament) - 1 else None  # a win gives 2 half points
 
@@ -141,17 +142,20 @@ def _topscore(tournament: PairingInput) -> int | None:
 
 
 def _choose_byes(history: PairingHistory, tournament: PairingInput) -> list[int]:
-    """Return the players who get a bye at tables of three or more; among equals, those with the highest numbers."""
+    """Return the players who get a bye at tables of three or more.
+
+    Among equals, choose those with the highest numbers.
+    """
     players = range(len(history.ids))
     by_priority = sorted(players, key=lambda player: (_bye_priority(history, tournament, player), -player))
     return by_priority[: len(history.ids) % tournament.seats]
 
 
 def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[int]:
-    """Return equally eligible players of whom one gets the bye at tables of two, or [] for an even number of players.
+    """Return equally eligible players, of whom one gets the bye at tables of two, or [] if nobody needs a bye.
 
-    Choose the first such group that leaves a pairing without rematches and siblings; if there is none, the one that
-    needs the smallest concessions.
+    Choose the first such group that allows a pairing without rematches and pairs of siblings. If there is none, choose
+    the group that needs the smallest concessions.
     """
     if len(history.ids) % 2 == 0:
         return []
@@ -171,6 +175,6 @@ def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[i
 
 
 def _bye_priority(history: PairingHistory, tournament: PairingInput, player: int) -> tuple[int, int, int]:
-    """Return a sort key for byes: fewer byes first, then the lower score, then fewer missed rounds."""
+    """Return a sort key for byes: players with fewer byes come first, then lower scores, then fewer missed rounds."""
     missed = len(tournament.played) - len(history.recent_seats[player]) - history.byes[player]
     return history.byes[player], history.score[player], missed

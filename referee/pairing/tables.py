@@ -14,10 +14,10 @@ _SIBLINGS_COST: Final = 600  # of each pair of siblings at a table, less than a 
 
 
 def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> list[tuple[int, ...]]:
-    """Return tables by seat, best scores first. ``len(people)`` must be a multiple of ``seats``.
+    """Return tables (players in seat order), best scores first. ``len(people)`` must be a multiple of ``seats``.
 
-    1. Cut each score group into as many equal parts as a table has seats; each table gets one entrant of each part.
-       Entrants left over join the next group as its best.
+    1. Cut each score group into as many equal parts as a table has seats; each table gets one entrant from each part.
+       Entrants who are left over join the next group as its best.
     2. Swap entrants between neighbouring tables as long as this reduces repeat meetings and meetings of siblings;
        among equally good swaps choose the one with the smallest difference in score.
     3. Seat each table.
@@ -40,7 +40,7 @@ def _split_by_score(history: PairingHistory, ranked: Sequence[int], seats: int) 
 
 
 def _seat_table(history: PairingHistory, table: Sequence[int]) -> tuple[int, ...]:
-    """Seat the players where they sat least often, and preferably not where they sat last."""
+    """Return the players in seat order, each where they sat least often and preferably not where they sat last."""
     costs = []
     for player in table:
         row = [4 * seat_cost(taken) for taken in history.seat_counts[player]]
@@ -51,7 +51,7 @@ def _seat_table(history: PairingHistory, table: Sequence[int]) -> tuple[int, ...
 
 
 class _TableSwaps:
-    """Swap players with repeat meetings into tables where they have fewer."""
+    """Swap players with repeat meetings to tables where they have fewer of them."""
 
     def __init__(self, history: PairingHistory, tables: list[list[int]]) -> None:
         self.score, self.met, self.tables = history.score, history.met, tables
@@ -80,7 +80,7 @@ class _TableSwaps:
         return cost
 
     def _seat_cost(self, player: int, table: Sequence[int], replaced: int) -> int:
-        """Return the cost of seating ``player`` at a table in place of ``replaced``."""
+        """Return the cost of seating ``player`` at ``table`` in place of its member ``replaced``."""
         met = self.met[player]
         cost = 0
         for other in table:
@@ -93,7 +93,10 @@ class _TableSwaps:
         return cost
 
     def _swap_members(self, table_index: int) -> bool:
-        """Swap members of a table with other tables where this reduces costs. Return whether any was swapped."""
+        """Swap members of a table with members of other tables where this reduces costs.
+
+        Return whether any was swapped.
+        """
         table, swapped = self.tables[table_index], False
         for index in range(len(table) - 1, -1, -1):
             player = table[index]
@@ -106,7 +109,7 @@ class _TableSwaps:
         return swapped
 
     def _best_swap(self, table_index: int, index: int, current: int) -> tuple[int, int] | None:
-        """Return the table and position whose entrant is the best swap for a member, or None if no swap helps.
+        """Return the table and the position of the entrant for whom a member is best swapped, or None if no swap helps.
 
         ``current`` is the member's cost at its own table.
         """

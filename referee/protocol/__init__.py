@@ -1,1 +1,1 @@
-"""Implement the bot protocol: messages, strict JSON, signatures and advice about faults."""
+"""Implement the bot protocol: messages, strict JSON, signatures, aliases and advice about faults."""

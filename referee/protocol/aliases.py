@@ -9,7 +9,7 @@ DIGITS = 16  # of base32: 80 bits
 
 
 def aliases(master_key: bytes, match_id: str, bot_ids: Sequence[str]) -> list[str]:
-    """Return the substitute ids of these bots in this match, the same at each call.
+    """Return the ids that replace those of these bots in this match, in the same order. Each call returns the same ids.
 
     Without the master key, nobody can find out which bot an id belongs to.
     """

@@ -1,6 +1,6 @@
 """Build the bodies of bot protocol 2 and read replies strictly. ``botclient`` sends and receives them.
 
-A mistake of a bot is data: readers report it as a fault code of a match and raise no exception except ``BadBody``.
+A mistake of a bot is data: readers report it as a fault code and raise no exception except ``BadBody``.
 """
 
 import re
@@ -32,9 +32,10 @@ _UNPRINTABLE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u20
 
 
 def match_facts(header: Json, seat: int, aliases: Sequence[str] = ()) -> Json:
-    """Return the ``match`` member of a question, from row 0 of the log.
+    """Return the ``match`` member of a question, built from row 0 of the log.
 
-    Each player has the id, name and version of the bot. With ``aliases``, by seat, each player has only that id.
+    Each player has the id, name and version of the bot. With ``aliases``, one per seat, each player has only its alias
+    as the id.
     """
     facts = {key: header[key] for key in ("game", "rules_version", "options", "rated")}
     return {"id": header["match"], **facts, "seat": seat, "players": _players(header, aliases)}
@@ -55,7 +56,7 @@ def decision_id(match_id: str, seat: int, question: int) -> str:
 
 
 class Questions:
-    """Build the bodies of ``/decide`` for one seat of one match. Equal requests result in equal bytes."""
+    """Build the bodies of requests to ``/decide`` for one seat of one match. A repeated request has the same bytes."""
 
     def __init__(self, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.match_id: str = header["match"]
@@ -63,7 +64,7 @@ class Questions:
         self._match = orjson.Fragment(encode_json(match_facts(header, seat, aliases)))
 
     def encode(self, request: Request) -> tuple[str, bytes]:
-        """Return the id of the decision and the body that asks for it."""
+        """Return the id of the decision and the body of the request for it."""
         id = decision_id(self.match_id, self.seat, request.question)
         body = encode_json(
             {
@@ -81,15 +82,19 @@ class Questions:
 
 
 def challenge_body(bot_id: str, nonce: str) -> bytes:
-    """Return the body that asks for a proof that the bot's owner controls this address."""
+    """Return the body of the request for a proof that the bot's owner controls this address."""
     return _notice("challenge", bot=bot_id, nonce=nonce)
 
 
 def group_start_body(
     group_id: str, commitment: str, nonce_hashes: Sequence[str] | None = None, nonces: Sequence[str] | None = None
 ) -> bytes:
-    """Return the body of a step of the opening. Step 1 asks for the hash of a nonce. With ``nonce_hashes``, return step
-    2, which asks for the nonce; with ``nonces`` too, step 3, which asks if the bot accepts them."""
+    """Return the body of a step of the opening.
+
+    Without ``nonce_hashes``, it is that of step 1, which asks for the hash of a nonce. With ``nonce_hashes``, it is
+    that of step 2, which asks for the nonce; with ``nonces``, too, that of step 3, which asks whether the bot accepts
+    them.
+    """
     group: Json = {"id": group_id}
     if nonce_hashes is None:
         return _notice("group_start", step=1, group=group)
@@ -100,10 +105,10 @@ def group_start_body(
 
 
 def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
-    """Return the notice that a match is over.
+    """Return the body of the notice that a match is over.
 
-    ``match`` is the member of that name in questions and ``result`` the result row. ``faults`` are those of the seat,
-    each with ``question`` and ``fault``.
+    ``match`` is the member of that name in questions, and ``result`` is the result row of the log. ``faults`` are the
+    faults of the seat, each with its ``question`` number and its ``fault`` code.
     """
     facts = {key: match[key] for key in ("id", "game", "seat")}
     outcome = {key: result[key] for key in ("scores", "returns", "placements")}
@@ -111,20 +116,22 @@ def match_end_body(match: Json, result: Json, faults: Sequence[Json]) -> bytes:
 
 
 def faults_of(rows: Iterable[Json], seat: int) -> list[Json]:
-    """Return the faults of a seat, as ``match_end_body`` takes them, from the rows of a log."""
+    """Return the faults of a seat, taken from the rows of a log, as an argument for ``match_end_body``."""
     answers = enumerate(answers_of(rows, seat))
     return [{"question": question, "fault": row["fault"]} for question, row in answers if "fault" in row]
 
 
 def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[str], head: str | None = None) -> bytes:
-    """Return the notice that reveals the seed and the nonces of a deal group. ``head`` is the head of the chain of
-    signed log digests, or None if logs are not signed."""
+    """Return the body of the notice that reveals the seed and the nonces of a deal group.
+
+    ``head`` is the head of the chain of signed log digests, or None if logs are not signed.
+    """
     group = {"id": group_id, "commitment": commitment, "seed": seed, "nonces": list(nonces)}
     return _notice("group_end", group=group, **({} if head is None else {"head": head}))
 
 
 def encode_json(value: Any) -> bytes:
-    """Return ``value`` as UTF-8 JSON with sorted keys and no blanks."""
+    """Return ``value`` as UTF-8 JSON with sorted keys and no whitespace."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
@@ -257,8 +264,10 @@ def _note(note: Any) -> str:
 
 
 def _error(error: Any) -> str:
-    """Return the displayable part of the bot's ``error``. A malformed ``error`` does not make the answer a fault,
-    so bots can report errors without risk."""
+    """Return the displayable part of the bot's ``error``, or an empty string if there is none.
+
+    A malformed ``error`` does not make the answer a fault, so bots can report errors without risk.
+    """
     if not isinstance(error, str):
         return ""
     shown = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", error)

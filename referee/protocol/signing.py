@@ -1,4 +1,4 @@
-"""Derive the secrets of bots and webhooks, sign as in Standard Webhooks, and prove challenges. Store no secret."""
+"""Derive the secrets of bots and webhooks, sign as in Standard Webhooks, and answer challenges. No secret is stored."""
 
 import base64
 import binascii
@@ -20,7 +20,7 @@ def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
 
 
 def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> tuple[str, ...]:
-    """Return the secrets of these generations, in this order."""
+    """Return the bot's secrets of these generations, in the given order."""
     return tuple(bot_secret(master_key, bot_id, generation) for generation in generations)
 
 
@@ -41,7 +41,7 @@ def secret_bytes(secret: str) -> bytes:
 
 
 def current_secret(given: str | None, file: Path | None) -> str:
-    """Return the given secret, otherwise the current content of ``file``, otherwise an empty string.
+    """Return the given secret, or else the current content of ``file``, or else an empty string.
 
     Raise ``ValueError`` if the content of the file is not a secret.
     """
@@ -65,7 +65,7 @@ class Signer:
         self._keys = [_KeyedHash(secret_bytes(secret)) for secret in secrets]
 
     def signature(self, id: str, timestamp: int, body: bytes) -> str:
-        """Return the value of the ``webhook-signature`` header, or an empty string without a secret."""
+        """Return the value of the ``webhook-signature`` header, or an empty string if there is no secret."""
         signed = f"{id}.{timestamp}.".encode() + body
         return " ".join("v1," + base64.b64encode(key.digest(signed)).decode() for key in self._keys)
 
@@ -78,10 +78,10 @@ class Signer:
 
 
 class _KeyedHash:
-    """HMAC-SHA256 (RFC 2104) with one key, computed without releasing the interpreter lock.
+    """Compute HMAC-SHA256 (RFC 2104) with one key without releasing the interpreter lock.
 
-    ``hmac.digest`` releases it for each signature. In a runner, whose database thread takes it at that moment, getting
-    it back costs ten times the hash.
+    ``hmac.digest`` releases the lock for each signature. In a runner, the database thread takes it at that moment, and
+    getting it back takes ten times as long as computing the hash.
     """
 
     def __init__(self, key: bytes) -> None:

@@ -15,8 +15,8 @@ MAX_KEY_LENGTH = 80  # characters of a key that an error shows
 MAX_PATH_LENGTH = 120
 MAX_NUMERAL_LENGTH = 40  # digits of an integer: to convert a very long numeral is expensive
 
-# A string or a bracket. The alternative for strings also matches an unclosed string, up to the end of the document, so
-# that the scan takes linear time for any input.
+# This matches a string or a bracket. The alternative for strings also matches an unclosed string, up to the end of the
+# document, so that the scan takes linear time for any input.
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")  # paired surrogates were joined by decoding
 
@@ -33,7 +33,7 @@ class InvalidJson(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JsonLimits:
-    """Limit a document. In addition, floats must be finite and the keys of an object unique."""
+    """Define the limits of a document. In addition, floats must be finite and the keys of an object must be unique."""
 
     max_depth: int
     min_integer: int
@@ -42,10 +42,10 @@ class JsonLimits:
 
 
 def read(body: bytes, limits: JsonLimits, *, any_text_in: Collection[str] = ()) -> Any:
-    """Return the value of the JSON document ``body``. Raise ``InvalidJson`` if it is refused.
+    """Return the value of the JSON document ``body``.
 
-    Strings may contain neither NUL nor lone surrogates, except within the members ``any_text_in`` of the outermost
-    object.
+    Raise ``InvalidJson`` if it is refused. Strings may contain neither NUL nor lone surrogates, except within those
+    members of the outermost object that ``any_text_in`` names.
     """
     _refuse_depth(body, limits.max_depth)
     reading = _Reading(limits)
@@ -59,7 +59,7 @@ def read(body: bytes, limits: JsonLimits, *, any_text_in: Collection[str] = ()) 
 
 
 def _refuse_depth(body: bytes, max_depth: int) -> None:
-    """Raise ``InvalidJson`` for deep nesting, before the recursive parser reads it."""
+    """Raise ``InvalidJson`` if the document is nested too deeply, before the recursive parser reads it."""
     if body.count(b"[") + body.count(b"{") <= max_depth:
         return
     depth = 0
@@ -75,14 +75,14 @@ def _refuse_depth(body: bytes, max_depth: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RefusedNumber:
-    """Replace a refused number until its path is known."""
+    """Stand for a refused number until its path is known."""
 
     reason: str
 
 
 @dataclass(slots=True)
 class _Reading:
-    """Parse one document and collect the refused numbers in order."""
+    """Parse one document and collect its refused numbers in their order of occurrence."""
 
     limits: JsonLimits
     refused: list[_RefusedNumber] = field(default_factory=list)
@@ -135,7 +135,10 @@ def _refuse_texts(value: Any, any_text_in: Collection[str]) -> None:
 
 
 def _find_path(value: Any, wanted: Callable[[Any], bool]) -> str | None:
-    """Return the path of the first wanted leaf, or None if there is none. For a key, return the path of its object."""
+    """Return the path of the first wanted leaf, or None if there is none.
+
+    If a key is wanted, return the path of its object.
+    """
     steps = _find_steps(value, wanted)
     return None if steps is None else _render_path(steps)
 

@@ -1,7 +1,8 @@
 """Compute Elo ratings for tables of 2 to 10 seats, where every pair of seats counts as a game of two players.
 
 All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
-machine. Source: A. Elo, The Rating of Chessplayers (1978), by pairwise decomposition. ``strengths`` has the batch fit.
+machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats. ``strengths``
+has the batch fit.
 """
 
 from collections.abc import Sequence
@@ -23,11 +24,11 @@ def elo_changes(
 ) -> list[int]:
     """Return the change of each seat's rating, in micro-points; the changes add up to zero.
 
-    ``ratings`` and ``games`` (rated matches before this one) are by seat, like ``placements`` (1 is best, equal
-    numbers tie) and ``rated`` (default: all). The stake of a pair is the mean of its two K factors, divided by n − 1,
-    the number of pairs of a seat. Unrated seats are ignored: their change is 0 and n does not count them. With fewer
-    than two rated seats, all changes are 0. Halves of a micro-point are rounded away from zero, so that the order of
-    the seats of a pair does not matter.
+    Every argument has one entry per seat: ``ratings`` in micro-points, ``games`` the number of rated matches before
+    this one, ``placements`` from 1 (best; equal numbers are ties), and ``rated`` whether the seat counts (by default,
+    all do). The stake of a pair is the mean of its two K factors, divided by n − 1, the number of pairs of a seat.
+    Unrated seats are ignored: their change is 0 and n does not count them. With fewer than two rated seats, all changes
+    are 0. Halves of a micro-point are rounded away from zero, so that the order of the seats of a pair does not matter.
     """
     seats = [seat for seat in range(len(ratings)) if rated is None or rated[seat]]
     k_factors = [k_factor(played) for played in games]
@@ -47,7 +48,7 @@ def elo_changes(
 
 
 def k_factor(games: int) -> int:
-    """Return the points at stake after ``games`` rated matches: more while the rating is provisional."""
+    """Return the K factor after ``games`` rated matches, in points. It is larger while the rating is provisional."""
     return K_PROVISIONAL if games < PROVISIONAL_GAMES else K_SETTLED
 
 
@@ -61,7 +62,7 @@ def expectation(difference_micro: int) -> int:
 
 
 def _line_per_point() -> dict[int, tuple[int, int]]:
-    """Return the line (base, slope) of ``expectation`` for each whole point d // MICRO from −_FAR − 1 to _FAR.
+    """Return the line (base, slope) of ``expectation`` for each d // MICRO, from −_FAR − 1 to _FAR whole points.
 
     expectation(d) is (base + slope d) // MICRO. For a negative d the base makes the division round up, so that
     expectation(d) and expectation(−d) add up to SCALE. The two outermost lines are level.
@@ -77,7 +78,7 @@ def _line_per_point() -> dict[int, tuple[int, int]]:
 
 
 def _expectations() -> list[int]:
-    """Return expectations for differences of 0 to ``_FAR`` points, computed in integers to be the same everywhere."""
+    """Return the expectations for differences of 0 to ``_FAR`` points. Integers make them the same on every machine."""
     one = 1 << _BITS
     # Find the 400th root of ten by bisection.
     low, high = one, 2 * one

@@ -1,11 +1,12 @@
 """Test the Elo difference of two players sequentially, and stop as soon as the results are conclusive.
 
-This is the generalised sequential probability ratio test (GSPRT) used in engine testing, over deal groups: matches of
-one group share their cards, so the mean score of each group counts, like game pairs in pentanomial testing. The bounds
-follow A. Wald, "Sequential Tests of Statistical Hypotheses", Ann. Math. Stat. 16 (1945). The likelihood ratio, with the
-variance estimated from the same scores, follows M. Van den Bergh, "A Practical Introduction to the GSPRT" and "The
-Generalized Sequential Probability Ratio Test for Expected Value" (as used by Fishtest), after X. Li, J. Liu and
-Z. Ying, "Generalized Sequential Probability Ratio Test for Separate Families of Hypotheses", Seq. Anal. 33 (2014).
+This is the generalised sequential probability ratio test (GSPRT) used in engine testing. It is applied to deal groups:
+matches of one group share their cards, so the mean score of each group counts as one observation, like a game pair in
+pentanomial testing. The bounds follow A. Wald, "Sequential Tests of Statistical Hypotheses", Ann. Math. Stat. 16
+(1945). The likelihood ratio, with the variance estimated from the same scores, follows M. Van den Bergh, "A Practical
+Introduction to the GSPRT" and "The Generalized Sequential Probability Ratio Test for Expected Value" (as used by
+Fishtest), after X. Li, J. Liu and Z. Ying, "Generalized Sequential Probability Ratio Test for Separate Families of
+Hypotheses", Seq. Anal. 33 (2014).
 """
 
 from collections.abc import Iterable
@@ -53,9 +54,10 @@ class Hypotheses:
 
 
 class RunningTest:
-    """Represent a running test. Add the scores of deal groups in the order of the deals, not of arrival.
+    """Represent a running test.
 
-    Scores added after the verdict are ignored.
+    Add the scores of deal groups in the order of the deals, not in the order of their arrival. Scores added after the
+    verdict are ignored.
     """
 
     def __init__(self, test: Hypotheses) -> None:
@@ -97,7 +99,7 @@ class RunningTest:
 
 
 def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
-    """Return the test after adding scores until there is a verdict or no score is left."""
+    """Add scores until there is a verdict or no score is left, and return the test."""
     running = RunningTest(test)
     for score in scores:
         if running.add(score):
@@ -106,5 +108,5 @@ def run_test(test: Hypotheses, scores: Iterable[float]) -> RunningTest:
 
 
 def expected_score(elo: float) -> float:
-    """Return the expected points per match of a player ``elo`` points above the other."""
+    """Return the expected points per match of a player who is rated ``elo`` points above the other."""
     return float(1 / (1 + 10 ** (-elo / 400)))

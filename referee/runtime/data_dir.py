@@ -15,7 +15,7 @@ from pathlib import Path
 
 from referee.errors import RefereeError
 
-# Files, by the prefixes of their names, and folders of a service in its data directory.
+# These are the names of a service's files (prefixes of names) and folders in its data directory.
 OUR_FILES = ("referee.db", "master.key", "up.lock", "redis.sock")
 OUR_FOLDERS = ("claims", "logs", "redis-server", "valkey-server")
 SOCKET_PATH_LIMIT = 100  # bytes; the limit of the kernel is 107
@@ -28,7 +28,7 @@ class InUse(RefereeError):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Describe the process that owns a directory, and its URL, which is empty until the service is ready."""
+    """Describe the process that owns a directory, and the service's URL, which is empty until the service is ready."""
 
     pid: int
     url: str
@@ -45,7 +45,10 @@ class DataDir:
     _lock: TextIOWrapper | None = field(default=None, init=False)
 
     def acquire(self) -> None:
-        """Lock the directory until ``release`` or until this process exits. Raise ``InUse`` if another one owns it."""
+        """Lock the directory until ``release`` or until this process exits.
+
+        Raise ``InUse`` if another process owns it.
+        """
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (self.path / "up.lock").open("a+")
         try:
@@ -75,7 +78,7 @@ class DataDir:
             self._lock = None
 
     def log(self, name: str) -> Path:
-        """Return the log file of a child process. Rotate a long log, keeping one earlier file."""
+        """Return the path of a child process's log file. Rotate a long log, keeping one earlier file."""
         path = self.path / "logs" / f"{name}.log"
         path.parent.mkdir(exist_ok=True)
         if path.exists() and path.stat().st_size > LOG_LIMIT_BYTES:
@@ -83,7 +86,10 @@ class DataDir:
         return path
 
     def socket(self) -> Path:
-        """Return the socket path of the embedded Redis, in this directory, or in a temporary one if it is too long."""
+        """Return the path of the embedded Redis's socket.
+
+        It is in a temporary directory if the path in this one would be too long.
+        """
         own = self.path / "redis.sock"
         if len(os.fsencode(own)) <= SOCKET_PATH_LIMIT:
             return own

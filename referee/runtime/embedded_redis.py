@@ -20,7 +20,7 @@ from referee.runtime.data_dir import DataDir
 from referee.runtime.processes import Child
 
 SHUTDOWN_S = 10.0
-# Our callers repeat their requests, and retries by the client would delay them for seconds.
+# Our callers repeat their requests themselves; retries by the client would delay them for seconds.
 _NO_RETRY: dict[str, Any] = {"socket_timeout": 2.0, "socket_connect_timeout": 2.0, "retry": Retry(NoBackoff(), 0)}
 
 
@@ -37,7 +37,7 @@ def create_child(data_dir: DataDir, environment: dict[str, str]) -> Child:
     """Return a child process that runs an installed ``redis-server``, or else the server among our dependencies."""
     installed = shutil.which("redis-server")
     executable = Path(installed) if installed else get_binary_path()
-    # One folder per kind of server, since one kind cannot always read the files of the other.
+    # Each kind of server has its own folder, because one kind cannot always read the files of the other.
     folder = data_dir.path / executable.name
     folder.mkdir(exist_ok=True)
     command = [
@@ -65,7 +65,10 @@ def check(redis_url: str) -> None:
 
 
 def set_data_aside(server: Child) -> Path | None:
-    """Rename the data folder, so that the server starts empty. Return the new path, or None if there is no data."""
+    """Rename the data folder, so that the server starts without data.
+
+    Return the new path, or None if there was no data.
+    """
     data = server.folder / "appendonlydir"
     if not data.exists():
         return None
@@ -84,9 +87,10 @@ def is_answering(path: Path) -> bool:
 
 
 def shut_down_orphan(path: Path, wait: Callable[[float], None]) -> bool:
-    """Shut down a server that a killed supervisor left running, and return whether there was one. Its data is kept.
+    """Shut down a server that a killed supervisor left running, and return whether there was one. Keep its data.
 
-    The server is not reused, because it would not end with this process and could be left running again.
+    Raise ``RedisServerError`` if the server refuses or takes too long. The server is not reused, because it would not
+    end with this process and could be left running again.
     """
     if not _is_socket_in_use(path):
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Serve several house players over HTTP from one process, for as long as its parent runs.
+"""Serve several house players over HTTP from one process, as long as its parent process runs.
 
 ``python -m referee.runtime.house_servers LATENCY_MS NAME…`` prints one URL per line. A line ``INDEX SECRET`` on
 standard input, with an index from 0, sets the secret of a bot; the process prints ``ok``. It exits at the end of input.

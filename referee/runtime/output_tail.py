@@ -13,9 +13,9 @@ PIECE_BYTES: Final = 65_536
 READ_PAUSE_S: Final = 0.005  # after every full piece, so that endless output is slowed down and uses no disk
 POLL_S: Final = 0.005
 TRACEBACK: Final = b"Traceback (most recent call last):"
-# Matches the last line of a traceback, unless threads interleave their output.
+# This matches the last line of a traceback, unless threads interleave their output.
 RAISED: Final = re.compile(rb"[A-Za-z_][\w.]*(:|$)")
-# Servers write a traceback with one of these when we close a connection because its match is no longer needed.
+# Servers write a traceback with one of these errors when we close a connection whose match is no longer needed.
 HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbortedError")
 
 
@@ -37,7 +37,7 @@ class OutputTail:
         self._reader.start()
 
     def lines(self, most: int) -> str:
-        """Return the last ``most`` lines, as far as they are in the last ``MAX_BYTES`` of the output."""
+        """Return the last ``most`` lines, or fewer if the last ``MAX_BYTES`` of the output contain fewer."""
         return "\n".join(self._tail.decode(errors="replace").splitlines()[-most:])
 
     def traceback(self, most: int) -> str:
@@ -46,7 +46,7 @@ class OutputTail:
         return b"\n".join(self._traceback[-most:]).decode(errors="replace")
 
     def settle(self, patience_s: float) -> None:
-        """Wait until everything written so far has been read, but at most ``patience_s`` seconds."""
+        """Wait until all output written so far has been read, but at most ``patience_s`` seconds."""
         end = time.monotonic() + patience_s
         while self._reader.is_alive() and time.monotonic() < end:
             with self._reading:

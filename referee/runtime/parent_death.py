@@ -14,7 +14,7 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def set_parent_death_signal(parent: int, death_signal: signal.Signals) -> None:
-    """Make the kernel send ``death_signal`` to this process when process ``parent`` dies, or send it now if it is dead.
+    """Make the kernel send ``death_signal`` to this process when process ``parent`` dies. Send it now if that has died.
 
     The kernel watches the thread that forked, so long-lived children must be started from the main thread.
     """

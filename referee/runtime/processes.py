@@ -21,7 +21,10 @@ MAX_PAUSE_S = 30.0
 
 @dataclass(slots=True)
 class Child:
-    """Represent a process to keep running. It has its own session, so that Ctrl-C in the terminal reaches only us."""
+    """Represent a child process to keep running.
+
+    It has its own session, so that Ctrl-C in the terminal does not reach it.
+    """
 
     name: str
     command: Sequence[str]
@@ -61,7 +64,7 @@ class Child:
         return True
 
     def tail(self, lines: int = 12) -> str:
-        """Return the last lines of the log, or an empty string if it cannot be read."""
+        """Return the last ``lines`` lines of the log, or an empty string if the log cannot be read."""
         try:
             with self.log.open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - 8192))
@@ -139,4 +142,4 @@ class Signals:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing. Without a handler, the signal would not end the wait."""
+    """Do nothing. Without this handler, the signal would not end the wait."""

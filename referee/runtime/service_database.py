@@ -44,7 +44,7 @@ def open_database(data: Path | None) -> tuple[Settings, Database]:
 def open_or_create_database(
     data: Path | None, *, settle: Callable[[Session], object] | None = None
 ) -> tuple[Settings, Database]:
-    """Open the database, and create it or upgrade its schema if necessary. ``settle`` is passed to ``upgrade``."""
+    """Open the database. Create it or upgrade its schema if necessary. ``settle`` is passed to ``upgrade``."""
     settings = load_settings(data)
     database = Database.from_settings(settings)
     upgrade(database, settle=settle)

@@ -22,11 +22,11 @@ API_THREADS = 64
 
 
 class StartFailed(RefereeError):
-    """Signal that the service does not start, with the last log lines of the processes that failed."""
+    """Signal that the service did not start. The message contains the last log lines of the processes that failed."""
 
 
 class Stopped(Exception):  # no RefereeError, because it is not an error
-    """Signal that a stop of this process was requested."""
+    """Signal that this process was requested to stop."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Supervisor:
     # -- starting --
 
     def _start_redis(self) -> None:
-        """Start the embedded server. Set aside data that it cannot read, since the database does not depend on it."""
+        """Start the embedded Redis. Set aside data that it cannot read; the database does not depend on that data."""
         path = self.data_dir.socket()
         if embedded.shut_down_orphan(path, self.signals.wait):
             self.say("shut down a Redis server that an earlier run had left running; its data is kept")

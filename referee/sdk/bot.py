@@ -1,4 +1,4 @@
-"""Define a bot by functions for games and phases. ``serving`` serves it over HTTP; ``replaying`` runs it on a log."""
+"""Define a bot by functions for games and phases. ``serving`` serves it over HTTP; ``replaying`` tests it on a log."""
 
 import logging
 import traceback
@@ -21,7 +21,7 @@ log = logging.getLogger("referee.sdk")
 
 
 class Question(Generic[Seen]):
-    """Represent a question of the referee. ``seen`` is your seat's observation, and ``legal_actions`` are its choices.
+    """Represent a question of the referee. ``seen`` is your seat's observation; ``legal_actions`` are your choices.
 
     ``default_action`` is played if there is no valid answer. ``new_events`` are the events since your last question.
     ``number`` is the number of the question in this match for your seat, from 0. ``match`` and ``time`` are the members
@@ -101,7 +101,10 @@ class Bot:
 
     @property
     def games(self) -> list[str]:
-        """Return the games for the manifest: those with functions, or all if none has or ``decide`` is overridden."""
+        """Return the games for the manifest: those with functions, or all if none has one.
+
+        If ``decide`` is overridden, return all games, too.
+        """
         own = {game for game, _ in self._deciders}
         return sorted(own) if own and type(self).decide is Bot.decide else sorted(catalogue())
 

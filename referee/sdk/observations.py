@@ -1,6 +1,6 @@
 """Declare the types of each game's observation. ``members`` returns the explanations on the game's rules page.
 
-A card is a text like ``"Th"``; values by seat are tuples with one entry per seat.
+A card is a string like ``"Th"``. Values that differ by seat are tuples with one entry per seat.
 """
 
 import re
@@ -202,13 +202,16 @@ OBSERVATIONS: dict[str, type[Observation]] = {
 
 
 def phases(game: str) -> tuple[str, ...]:
-    """Return the phases in which a game asks questions, from its rules page. Raise ``NoSuchGame``."""
+    """Return the phases in which a game asks questions, from its rules page. Raise ``NoSuchGame`` if it is unknown."""
     named = re.findall(r"^<!-- action: (.+) -->$", rules_page(game), re.MULTILINE)
     return tuple(dict.fromkeys(" ".join(named).split()))
 
 
 def members(game: str) -> dict[str, str]:
-    """Return the explanation of each member of the game's observation, from its rules page. Raise ``NoSuchGame``."""
+    """Return the explanation of each member of the game's observation, from its rules page.
+
+    Raise ``NoSuchGame`` if the game is unknown.
+    """
     section = rules_page(game).partition("## What your bot sees")[2].partition("\n## ")[0]
     explained: dict[str, str] = {}
     for names, meaning in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", section, re.MULTILINE):

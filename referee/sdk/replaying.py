@@ -19,7 +19,7 @@ from referee.sdk.bot import Bot, Question
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """Hold a question from the log, the bot's answer ``action``, and ``played``, the action in the log.
+    """Hold a question from the log, the bot's answer (``action``) and the action in the log (``played``).
 
     ``n`` is the number of the decision point in the log. If ``legal`` is false, ``error`` is the reason why the answer
     is not legal, or the exception that the bot raised, in which case ``action`` is None.
@@ -34,10 +34,10 @@ class Replayed:
 
 
 def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Replayed]:
-    """Ask the bot every question to ``seat`` (counted from 0) in the match, which continues as recorded.
+    """Ask the bot every question that ``seat`` (counted from 0) got in the match. The match continues as recorded.
 
-    ``log`` is a file, plain or gzipped, or its lines. Raise ``BadLog`` if it is invalid, and ``BadOption`` if there is
-    no such seat.
+    ``log`` is the path of a log file, plain or gzipped, or the lines of a log. Raise ``BadLog`` if it is invalid, and
+    ``BadOption`` if there is no such seat.
     """
     lines = _lines(log)
     report = verify(lines)

@@ -29,8 +29,8 @@ def serve(
     """Print the URL of the bot and serve it until Ctrl-C. Port 0 selects a free port.
 
     With a ``secret`` (``whsec_…``), calls that the referee did not sign are answered with 401. Raise ``ValueError`` if
-    it is malformed. Without a secret, the bot answers all calls but cannot prove that the address is yours. If no
-    ``secret`` is given, ``secret_file`` is read at each call, so it can be written while the bot runs.
+    the secret is malformed. Without a secret, the bot answers all calls but cannot prove that the address is yours. If
+    no ``secret`` is given, ``secret_file`` is read at each call, so it can be written while the bot runs.
     """
     with serving(bot, port, host=host, secret=secret, secret_file=secret_file) as url:
         print(f"{bot.name} plays at {url}", flush=True)  # noqa: T201  # the caller needs the URL

@@ -7,7 +7,7 @@ from referee.match.canonical import Json
 
 
 class ReadOnly(Mapping[str, Any]):
-    """Represent a read-only JSON object with members as ``view.hand`` or ``view["hand"]``, lists as tuples.
+    """Represent a read-only JSON object. Members are read as ``view.hand`` or ``view["hand"]``; lists are tuples.
 
     A member named like a Python keyword (``from`` in Saint Poker's river) is available only as ``view["from"]``.
     """
@@ -52,7 +52,7 @@ class ReadOnly(Mapping[str, Any]):
 
 
 class View(ReadOnly):
-    """Represent an object without declared members, of which type checkers accept any."""
+    """Represent an object without declared members. Type checkers accept any member of it."""
 
     __slots__ = ()
 

@@ -22,7 +22,10 @@ class HeadToHead(NamedTuple):
 
     @property
     def lead(self) -> int:
-        """Return the number of matches ahead of the rival minus matches behind, positive if the entrant leads."""
+        """Return the number of matches ahead of the rival minus the number behind.
+
+        It is positive if the entrant leads.
+        """
         return self.half_points - self.matches
 
 
@@ -30,7 +33,7 @@ Crosstable = Mapping[Hashable, Mapping[Hashable, HeadToHead]]
 
 
 def crosstable(entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome]) -> Crosstable:
-    """Return the results by entrant and rival, both in the order of ``entrants``; pairs that never met are omitted.
+    """Return the results keyed by entrant and rival, both in the order of ``entrants``. Omit pairs that never met.
 
     Seats played by a substitute are ignored.
     """
@@ -68,8 +71,11 @@ def meetings_within(groups: Iterable[Sequence[Hashable]], outcomes: Iterable[Mat
 
 @dataclass(frozen=True, slots=True)
 class OpponentCounts:
-    """Count the matches of one entrant by seat (as many seats as the largest table has) and by opponent (most frequent
-    first, then in the order of entrants), and its byes."""
+    """Hold the number of one entrant's matches in each seat and against each opponent, and the number of its byes.
+
+    There are as many seats as the largest table has. The most frequent opponents come first, then the order is that of
+    entrants.
+    """
 
     seats: tuple[int, ...]
     opponents: Mapping[Hashable, int]
@@ -79,9 +85,9 @@ class OpponentCounts:
 def count_opponents(
     entrants: Iterable[Hashable], outcomes: Iterable[MatchOutcome], byes: Iterable[Hashable] = ()
 ) -> dict[Hashable, OpponentCounts]:
-    """Return the counts of every entrant. ``byes`` names an entrant once for each bye.
+    """Return the counts of every entrant.
 
-    Seats played by a substitute are ignored.
+    ``byes`` names an entrant once for each of its byes. Seats in which a substitute played are ignored.
     """
     order = {entrant: index for index, entrant in enumerate(dict.fromkeys(entrants))}
     seats: dict[Hashable, Counter[int]] = {entrant: Counter() for entrant in order}

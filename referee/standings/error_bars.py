@@ -13,7 +13,8 @@ from referee.standings.results import MatchOutcome, half_points
 
 MIN_GROUPS: Final = 2
 NORMAL: Final = 1.959964  # standard deviations on each side of a 95 % interval
-# Occurrences of a group in a sample, by random byte: a Poisson distribution with mean 1, in steps of 1/256.
+# These are the occurrences of a group in a sample for each random byte: a Poisson distribution with mean 1, in steps of
+# 1/256.
 COUNTS: Final = bytes(count for count, bytes_of in enumerate((95, 93, 47, 16, 4, 1)) for _ in range(bytes_of))
 Sums = dict[Hashable, tuple[int, int]]  # by entrant: points in units of 1/``unit``, and matches
 
@@ -39,8 +40,9 @@ def bootstrap(
 
     Matches of one deal group share their cards, so whole groups are resampled. The number of times a group occurs in a
     sample has a Poisson distribution with mean 1 (Hanley and MacGibbon 2006). The interval omits the same share of
-    samples at both ends, fewer if there are few groups (the expanded percentile interval of Hesterberg 2015). The
-    occurrences depend only on ``draw_key`` and the name of the group, so the order of the results does not matter.
+    samples at both ends. The share is smaller if there are few groups (the expanded percentile interval of Hesterberg
+    2015). The occurrences depend only on ``draw_key`` and the name of the group, so the order of the results does not
+    matter.
     """
     order = dict.fromkeys(entrants)
     unit, groups = _sums_by_group(order, list(outcomes))
@@ -67,7 +69,7 @@ def _bar(unit: int, parts: Sequence[tuple[int, int]], ratios: list[float]) -> Er
 
 
 def _tail(groups: int) -> float:
-    """Return the share of samples omitted at each end: 2.5 % with many groups.
+    """Return the share of samples to omit at each end: 2.5 % if there are many groups, and less otherwise.
 
     With n groups, bootstrap deviations are too small by the factor sqrt((n - 1) / n), and they lack the correction by
     Student's t (Abramowitz and Stegun 26.7.5).
@@ -109,7 +111,7 @@ class _Resampling:
                 self._matches[entrant] = self._matches.get(entrant, 0) + matches * counts
 
     def ratios(self, entrant: Hashable) -> list[float]:
-        """Return points per match in each sample that contains a match of the entrant."""
+        """Return the entrant's points per match in each sample that contains a match of the entrant."""
         points, matches = self._unpack_samples(self._points[entrant]), self._unpack_samples(self._matches[entrant])
         return [gained / played for gained, played in zip(points, matches, strict=True) if played]
 

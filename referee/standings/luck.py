@@ -65,7 +65,10 @@ Holders = Sequence[tuple[MatchOutcome, int]]  # matches, each with the seat, whi
 
 
 def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holders]]:
-    """Yield (deal group, holders) for each seat of each deal group that at least ``MIN_HOLDERS`` entrants had."""
+    """Yield (deal group, holders) for each seat of each deal group.
+
+    Omit seats that fewer than ``MIN_HOLDERS`` entrants had.
+    """
     held: dict[tuple[str, int], list[tuple[MatchOutcome, int]]] = {}
     for outcome in outcomes:
         for seat in range(len(outcome.entrants)):
@@ -76,7 +79,7 @@ def _seat_holders(outcomes: Sequence[MatchOutcome]) -> Iterator[tuple[str, Holde
 
 
 def _points_of(holders: Holders, unit: int) -> list[int]:
-    """Return the points of each holder in units of 1/``unit``."""
+    """Return each holder's points in units of 1/``unit``."""
     return [
         half_points(outcome.placements)[seat] * (unit // (2 * (len(outcome.placements) - 1)))
         for outcome, seat in holders
@@ -89,7 +92,7 @@ def _returns_of(holders: Holders) -> list[int]:
 
 @dataclass(slots=True)
 class _Sum:
-    """Sum up fractions, both exactly (by denominator, which is fast for unlike fractions) and as floats by group."""
+    """Sum up fractions: exactly, with one sum per denominator because that is fast, and as floats for each group."""
 
     exact: Counter[int] = field(default_factory=Counter)
     by_group: dict[str, list[float]] = field(default_factory=dict)

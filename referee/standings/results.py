@@ -7,11 +7,11 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class MatchOutcome:
-    """Represent a finished match that counts. Sequences are by seat.
+    """Represent a finished match that counts. Sequences have one entry per seat.
 
     ``group`` is the deal group; ``tournament_round`` and ``seq`` locate the match in the tournament. ``scored`` is
-    false for seats played by a substitute: their entrant scores nothing, while the others keep their score. None means
-    that every seat is scored.
+    false for seats in which a substitute played: their entrants score nothing, while the others keep their scores. None
+    means that every seat is scored.
     """
 
     entrants: Sequence[Hashable]
@@ -23,7 +23,7 @@ class MatchOutcome:
     scored: Sequence[bool] | None = None
 
     def seats_of(self, entrants: Collection[Hashable]) -> list[int]:
-        """Return the scored seats whose entrant is in ``entrants``."""
+        """Return the numbers of the scored seats whose entrants are in ``entrants``."""
         scored = self.scored
         return [
             seat
@@ -33,7 +33,7 @@ class MatchOutcome:
 
 
 def half_points(placements: Sequence[int]) -> list[int]:
-    """Return for each seat 2 for every opponent placed behind it and 1 for every opponent tied with it."""
+    """Return each seat's half points: 2 for every opponent placed behind it and 1 for every opponent tied with it."""
     if len(placements) == 2:  # by far the most frequent case; this is four times as fast
         first, second = placements
         return [2, 0] if first < second else [0, 2] if second < first else [1, 1]
@@ -46,7 +46,7 @@ def points(placements: Sequence[int]) -> list[Fraction]:
 
 
 def comparisons(outcome: MatchOutcome, seats: Sequence[int]) -> Iterator[tuple[Hashable, Hashable, int]]:
-    """Yield every ordered pair of these seats as (entrant, rival, half points): 2 if ahead, 1 if tied, 0 if behind."""
+    """Yield (entrant, rival, half points) for every ordered pair of these seats: 2 if ahead, 1 if tied, 0 if behind."""
     entrants, placements = outcome.entrants, outcome.placements
     for seat in seats:
         own = placements[seat]

@@ -15,7 +15,7 @@ TIE_BREAKS: Final[Mapping[str, tuple[str, ...]]] = {  # applied in this order
     TournamentFormat.ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
     TournamentFormat.DOUBLE_ROUND_ROBIN: ("points", "head_to_head", "sonneborn_berger", "wins"),
     TournamentFormat.SWISS: ("points", "buchholz", "head_to_head", "sonneborn_berger", "wins"),
-    # The champion plays all matches and the others few, so total points cannot be compared.
+    # The champion plays all matches and the others few, so their total points cannot be compared.
     TournamentFormat.GAUNTLET: (
         "points_per_match",
         "head_to_head",
@@ -43,8 +43,8 @@ class RankedEntrant:
     ``points`` are the points of matches (per match the share of opponents placed behind, ties counting half) and of
     byes. ``matches`` and ``returns`` cover the seats that the entrant played itself; ``wins`` is the number of matches
     in which it alone was first. ``rank`` is 1 + the number of entrants ranked better; entrants whom no tie-break
-    separates share it. ``tie_breaks`` has the values by name, in order, or None for a tie-break that does not apply
-    (``head_to_head`` if the entrant is not tied, or if the tied entrants have not all met equally often).
+    separates share it. ``tie_breaks`` has the values in order, keyed by name, with None for a tie-break that does not
+    apply (``head_to_head`` if the entrant is not tied, or if the tied entrants have not all met equally often).
     """
 
     rank: int
@@ -65,7 +65,7 @@ def compute_standings(
     tie_breaks: Sequence[str] = TIE_BREAKS[TournamentFormat.ROUND_ROBIN],
     given: Mapping[str, Mapping[Hashable, int]] | None = None,
 ) -> list[RankedEntrant]:
-    """Return the standings, best first; entrants with a shared rank are in the order of ``entrants``.
+    """Return the standings, best first. Entrants who share a rank are in the order of ``entrants``.
 
     An entrant without a match has 0 points. ``given`` has the columns of ``EXTERNAL_COLUMNS`` that the tie-breaks name:
     ``bracket``, the ranks of a knockout, or ``rating``, the ratings of a ladder. Entrants without a value come last.
@@ -113,7 +113,7 @@ def _to_fractions(entrants: Iterable[Hashable], values: Mapping[Hashable, int]) 
 
 
 def _split_ties(groups: Groups, column: Mapping[Hashable, Fraction | None], *, least: bool = False) -> Groups:
-    """Split each group of tied entrants by this column. Entrants without a value come last."""
+    """Split each group of tied entrants by the values of a column. Entrants without a value come last."""
     split: Groups = []
     for group in groups:
         level: dict[tuple[int, int] | None, list[Hashable]] = {}  # by ratio, because fractions hash and compare slowly
@@ -131,7 +131,7 @@ def _split_by_meetings(
 ) -> tuple[Groups, Mapping[Hashable, Fraction | None]]:
     """Split each group of tied entrants by their scores against each other, if all pairs met equally often.
 
-    Repeat among those still tied until nothing changes. The values returned are those of the first pass.
+    Repeat this among those still tied until nothing changes. Return the new groups and the values of the first pass.
     """
     met = meetings_within([group for group in groups if len(group) > 1], outcomes)
     first: dict[Hashable, Fraction | None] = {}

@@ -10,7 +10,7 @@ from referee.standings.results import MatchOutcome, half_points
 
 
 class ScoredBye(NamedTuple):
-    """Represent a bye that counts: its total points, and the number of matches that it replaces."""
+    """Represent a bye that counts, with its total points and the number of matches that it replaces."""
 
     entrant: Hashable
     points: Fraction
@@ -90,9 +90,9 @@ def wins(totals: EntrantTotals) -> Column:
 def buchholz(totals: EntrantTotals) -> Column:
     """Return the opponents' points: the mean over each table, summed over the matches.
 
-    An opponent counts with its points plus half a point for every match it missed. A bye, a missed match and a seat
-    played by a substitute count as an opponent with the entrant's own points. This extends FIDE Handbook C.07 (2023),
-    8.1 and 16, to more than two seats.
+    An opponent counts with its points plus half a point for every match it missed. A bye, a missed match and a seat in
+    which a substitute played each count as an opponent with the entrant's own points. This extends FIDE Handbook C.07
+    (2023), 8.1 and 16, to more than two seats.
     """
     contribution, scale = _contributions(totals), _scale(totals)
     own, full = totals.points, totals.max_matches
@@ -134,7 +134,7 @@ def sonneborn_berger(totals: EntrantTotals) -> Column:
 
 
 def _contributions(totals: EntrantTotals) -> Mapping[Hashable, int]:
-    """Return the points that each entrant contributes to its opponents' columns, with missed matches as ties."""
+    """Return the points with which each entrant counts for its opponents. Missed matches count as ties."""
     half, full = totals.unit // 2, totals.max_matches
     return {
         entrant: gained + half * (full - totals.matches[entrant] - totals.bye_matches[entrant])
@@ -143,5 +143,5 @@ def _contributions(totals: EntrantTotals) -> Mapping[Hashable, int]:
 
 
 def _scale(totals: EntrantTotals) -> int:
-    """Return the least common multiple of the numbers of opponents at all tables."""
+    """Return the least common multiple of the numbers of opponents at the tables."""
     return lcm(1, *(size - 1 for size in {len(outcome.entrants) for outcome in totals.outcomes}))

@@ -36,7 +36,7 @@ def compute_tournament_standings(
 def scored_byes(format: str, seats: int, byes: Iterable[RoundBye], outcomes: Iterable[MatchOutcome]) -> list[ScoredBye]:
     """Return the byes that count. Each is worth ``bye_points`` per match of a table of its round.
 
-    With duplicate deals, tables have several matches, and a bye replaces as many.
+    With duplicate deals, each table has several matches, and a bye replaces all of them.
     """
     if format not in BYES_SCORE:
         return []

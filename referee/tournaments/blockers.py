@@ -1,7 +1,7 @@
 """Report tournaments that are blocked by stuck matches.
 
-A tournament must not be decided without the matches that the service failed to play. Its round waits until the
-organiser voids each of them (with or without a rematch) or cancels it, or until the operator retries it.
+A tournament must not be decided without the matches that the service failed to play. Therefore the round waits until
+the organiser voids each of them (with or without a rematch) or cancels it, or until the operator retries it.
 """
 
 from typing import Final
@@ -31,9 +31,10 @@ def blocking_reason(session: Session, tournament: Tournament) -> str | None:
 
 
 def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
-    """Update the ``status_reason`` of the tournament. Return False if it was up to date already.
+    """Update the ``status_reason`` of the tournament.
 
-    If the tournament is blocked, notify its organiser and the owners of bots in stuck matches.
+    Return whether it changed. If the tournament is blocked, notify its organiser and the owners of bots in stuck
+    matches.
     """
     before, now = tournament.status_reason, blocking_reason(session, tournament)
     if before == now:

@@ -26,7 +26,7 @@ ResultFilter = ColumnElement[bool]  # an SQL condition on results
 
 @dataclass(frozen=True, slots=True)
 class DownloadCursor:
-    """Hold the position of a download: the last result (``seq``) and the last match without a result."""
+    """Hold the position of a download: the last result (its ``seq``) and the last match without a result (its id)."""
 
     seq: int = 0
     unfinished_id: str = ""
@@ -36,8 +36,8 @@ class DownloadCursor:
 class DownloadScope:
     """Describe what can be downloaded: results up to ``until`` and, if ``ended``, matches without a result.
 
-    ``logs`` is the number of available logs. ``closed`` is the number of logs that are withheld because the deal group
-    of their match, or of an earlier match, is not closed.
+    ``logs`` is the number of available logs after the position. ``closed`` is the number of logs that are withheld
+    because the deal group of their match, or that of an earlier match, is not closed.
     """
 
     until: int
@@ -111,7 +111,7 @@ def find_scope(session: Session, tournament_id: str, cursor: DownloadCursor) -> 
 
 
 def measure_logs(session: Session, tournament_id: str) -> StoredSize:
-    """Return the size of all logs of a tournament."""
+    """Return the total size of the stored logs of a tournament."""
     query = select(func.sum(func.length(MatchLog.gzip_log)), func.sum(MatchLog.rows)).join(StoredMatch)
     size_bytes, rows = session.execute(query.where(StoredMatch.tournament_id == tournament_id)).one()
     return StoredSize(size_bytes or 0, rows or 0)
@@ -120,7 +120,10 @@ def measure_logs(session: Session, tournament_id: str) -> StoredSize:
 def list_next_logs(
     session: Session, tournament_id: str, cursor: DownloadCursor, until: int, ended: bool
 ) -> list[NextLog]:
-    """Return up to ``PAGE_SIZE`` matches whose logs follow the cursor, or [] at the end of the download."""
+    """Return up to ``PAGE_SIZE`` matches whose logs follow the cursor, or [] at the end.
+
+    ``until`` and ``ended`` are those of the ``DownloadScope``.
+    """
     columns = (
         StoredMatch.id,
         StoredMatch.status,
@@ -141,7 +144,7 @@ def list_next_logs(
 
 
 def load_gzip_log(session: Session, match_id: str) -> bytes | None:
-    """Return the stored log with its reveal as concatenated gzip members, or None if it is damaged."""
+    """Return the stored log and its reveal row as concatenated gzip members, or None if the log is damaged."""
     try:
         return logs.read_log_file(session, session.get_one(StoredMatch, match_id), gzipped=True)
     except BadLog:
@@ -159,13 +162,13 @@ def load_result_seats(session: Session, condition: ResultFilter, *, after: int, 
 def is_in_tournament(tournament_id: str) -> ResultFilter:
     """Return the SQL condition for results of a tournament that are read in order of ``seq``.
 
-    The concatenation prevents the databases from using the index on the column and sorting all matches for each page.
+    The concatenation keeps the database from using the index on the column and then sorting all matches for each page.
     """
     return StoredMatch.tournament_id.concat("") == tournament_id
 
 
 def _unfinished_with_log(tournament_id: str, after: str, *columns: Any) -> Select[Any]:
-    """Return a query of cancelled matches with ids above ``after`` that have a log but no result."""
+    """Return a query for cancelled matches with ids above ``after`` that have a log but no result."""
     query = select(*columns).select_from(StoredMatch).join(MatchLog, MatchLog.match_id == StoredMatch.id)
     query = query.outerjoin(Result, Result.match_id == StoredMatch.id)
     of_these = (

@@ -12,8 +12,8 @@ from referee.tournaments.tables import Tournament
 def may_continue(tournament: Tournament) -> ColumnElement[bool]:
     """Return the SQL condition for bots that may continue in this tournament.
 
-    In an unrated tournament, all bots may. In a rated one, a bot needs a valid certificate, or it must have passed its
-    last check while a check of its current version by the current rules and protocol is pending. Bots in tournaments
+    In an unrated tournament, all bots may. In a rated one, a bot needs a valid certificate; it is enough that it passed
+    its last check if a check of its current version by the current rules and protocol is pending. Bots in tournaments
     (other than ladders) that started before certificates were introduced are exempt.
     """
     if not tournament.rated:

@@ -56,7 +56,10 @@ class EntrantSeat:
         return tournament.frozen_version and self.version is not None and self.bot_version != self.version
 
     def current_player(self, tournament: Tournament) -> str | None:
-        """Return the id of the bot that now plays the seats of this entry, or None if there is none."""
+        """Return the id of the bot that now plays the seats of this entry: its own bot or the substitute.
+
+        Return None if neither can play.
+        """
         if self.withdrawn_at is not None:
             return None
         return self.bot_id if self.is_fit_to_play(tournament) else self.substitute
@@ -65,7 +68,7 @@ class EntrantSeat:
 def load_entrant_seats(
     session: Session, tournament: Tournament, bot_ids: Collection[str] | None = None
 ) -> list[EntrantSeat]:
-    """Return the entries of these bots, or all entries in order; omit entries withdrawn before the start."""
+    """Return the entries of these bots, or all entries, in order of entry. Omit entries withdrawn before the start."""
     query = _entries_query(tournament)
     if bot_ids is None:
         rows = list(session.execute(query))
@@ -100,7 +103,7 @@ def load_entrants(session: Session, tournament: Tournament, *, today: bool = Fal
 
 
 def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """Return ratings in micro-points and current numbers of games on the tournament's ladder, both by bot id.
+    """Return the ratings in micro-points and the numbers of games on the tournament's ladder, both keyed by bot id.
 
     Without ``today``, ratings are those at the start, so that they do not depend on the time of the call.
     """
@@ -135,7 +138,7 @@ def _bots_changed_up_to(session: Session, ladder_id: str, last: int) -> set[str]
 
 
 def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: str, last: int) -> Any:
-    """Return (bot id, rating change in micro-points) for the tournament's voids after ledger entry ``last``."""
+    """Return, for each bot, the sum of its rating changes by voids of this tournament after ledger entry ``last``."""
     voids = select(LedgerEntry.seq).join(StoredMatch, StoredMatch.id == LedgerEntry.match_id)
     voids = voids.where(
         LedgerEntry.kind == EntryKind.VOID, LedgerEntry.seq > last, StoredMatch.tournament_id == tournament.id
@@ -149,7 +152,7 @@ def _changes_by_own_voids(session: Session, tournament: Tournament, ladder_id: s
 def _ratings_before_later_changes(
     session: Session, tournament: Tournament, ladder_id: str, last: int
 ) -> dict[str, int]:
-    """Return ratings before each bot's first change after ledger entry ``last``; omit bots without such a change."""
+    """Return each bot's rating before its first change after ledger entry ``last``. Omit bots without such a change."""
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     first = (
         select(RatingChange.bot_id, func.min(RatingChange.seq).label("seq"))
@@ -163,7 +166,7 @@ def _ratings_before_later_changes(
 
 
 def _entrant_seat(tournament: Tournament, *columns: Any) -> EntrantSeat:
-    # Search the stored JSON text, because parsing the games of thousands of bots would dominate the time of this call.
+    # Search the stored JSON text: parsing the games of thousands of bots would take most of the time of this call.
     return EntrantSeat(*(*columns[:-1], f'"{tournament.game}"' in columns[-1]))
 
 

@@ -25,7 +25,7 @@ MAX_SEED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class EntryCounts:
-    """Count the entries of a tournament by state. All numbers except ``withdrawn`` omit withdrawn entries."""
+    """Hold the numbers of entries of a tournament by state. All numbers except ``withdrawn`` omit withdrawn entries."""
 
     entered: int
     withdrawn: int
@@ -37,7 +37,7 @@ class EntryCounts:
 
 @dataclass(frozen=True, slots=True)
 class EnteredBot:
-    """Describe a bot in a tournament. ``name`` is its current name, ``owner`` the id of its owner's account."""
+    """Describe a bot in a tournament. ``name`` is its current name, and ``owner`` is the id of its owner's account."""
 
     name: str
     owner: str
@@ -61,19 +61,19 @@ def list_entries(
 
 
 def count_entries(session: Session, tournament_id: str) -> int:
-    """Return the number of entries, including withdrawn ones, as in ``list_entries``."""
+    """Return the number of entries, including withdrawn ones, like ``list_entries``."""
     return session.scalars(select(func.count()).where(TournamentEntry.tournament_id == tournament_id)).one()
 
 
 def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str, int]:
-    """Return the number of entered bots by tournament id; omit tournaments without entries."""
+    """Return the number of entered bots, keyed by tournament id. Omit tournaments without entries."""
     query = select(TournamentEntry.tournament_id, func.count()).group_by(TournamentEntry.tournament_id)
     entered = TournamentEntry.tournament_id.in_(tournament_ids), TournamentEntry.withdrawn_at.is_(None)
     return dict(session.execute(query.where(*entered)).all())
 
 
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
-    """Return, by bot id, how these bots appear in the tables of the tournament; omit bots that never entered."""
+    """Return how these bots appear in the tables of the tournament, keyed by bot id. Omit bots that never entered."""
     columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
     query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
@@ -84,7 +84,7 @@ def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[
 
 
 def load_substitute_names(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, str]:
-    """Return, by bot id, the names of the house players that now play for these bots; omit bots without one."""
+    """Return the names of the house players that now play for these bots, keyed by bot id. Omit bots without one."""
     query = select(TournamentEntry.bot_id, Bot.name).join(Bot, Bot.id == TournamentEntry.substitute_id)
     of_these = TournamentEntry.tournament_id == tournament_id, TournamentEntry.bot_id.in_(bot_ids)
     return dict(session.execute(query.where(*of_these)).all())
@@ -144,9 +144,10 @@ def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> Tournamen
 
 
 def set_seeds(session: Session, tournament_id: str, seeds: Mapping[str, int | None]) -> Tournament:
-    """Set seeds manually, before the start. The strongest seed is 1; with None, the rating decides.
+    """Set seeds (keyed by bot id) manually, before the start.
 
-    Raise ``BadOption`` for a bot that is not entered, and for a seed that is out of range or given twice.
+    The strongest seed is 1; with None, the rating decides. Raise ``BadOption`` for a bot that is not entered, and for a
+    seed that is out of range or given twice.
     """
     tournament = lock_in_state(session, tournament_id, *BEFORE_START)
     query = select(TournamentEntry).where(TournamentEntry.tournament_id == tournament_id)

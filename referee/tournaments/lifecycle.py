@@ -25,14 +25,14 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
     """Change terms of a draft, or ``starts_at`` of an open tournament; ``changes`` are fields of ``Terms``.
 
-    Raise ``BadOption`` for terms that do not fit together, ``Conflict`` for an outdated revision or a term that can no
-    longer be changed.
+    Raise ``BadOption`` for terms that are invalid or do not fit together, and ``Conflict`` for an outdated revision or
+    a term that can no longer be changed.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *BEFORE_START)
     if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
         raise Conflict("The tournament is open: only starts_at can be changed.")
     if tournament.revision != revision:
-        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was made to {revision}.")
+        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
     columns = Terms.from_tournament(tournament).with_changes(changes).columns()
     if "starts_at" in changes:
         tournaments.check_starts_ahead(columns["starts_at"], current_time(session))
@@ -64,7 +64,7 @@ def resume(session: Session, tournament_id: str) -> Tournament:
 
 
 def finish(session: Session, tournament_id: str) -> Tournament:
-    """End a ladder: cancel its unstarted matches, so that it finishes when its running matches have ended.
+    """End a ladder: cancel its unstarted matches. It finishes as soon as its running matches have ended.
 
     Raise ``Conflict`` for other formats, which end automatically.
     """

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 class MatchesToCreate:
     """Describe the matches to create at a table: ``sets`` sets of matches, after the ``done`` sets that exist.
 
-    A set is one match or, with duplicate deals, one match for each order of the seats. Tables with equal ``section``
+    A set is one match or, with duplicate deals, one match for each order of the seats. Tables with the same ``section``
     share their cards.
     """
 
@@ -40,10 +40,10 @@ class MatchesToCreate:
 
 
 def arrange_portion(session: Session, tournament: Tournament, row: TournamentRound, *, master_key: bytes) -> int:
-    """Create the first matches of the round's next tables; return the number of tables.
+    """Create the first matches of the round's next tables.
 
-    ``row.arranged`` records in the same transaction how far the round is, so a crash loses and doubles nothing. A table
-    gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
+    Return the number of these tables. ``row.arranged`` records in the same transaction how far the round is, so a crash
+    loses and doubles nothing. A table gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
     """
     tables = next_portion(row.tables, row.arranged, len(seat_orders(tournament)))
     arrange_tables(session, tournament, row.number, tables, master_key=master_key)
@@ -86,7 +86,7 @@ def arrange_tables(
     *,
     master_key: bytes,
 ) -> list[str]:
-    """Create matches at the tables whose entrants can all play; return the ids of the matches."""
+    """Create matches at those tables whose entrants can all play. Return the ids of the matches."""
     by_entrant = find_players(session, tournament, {entrant for wanted in tables for entrant in wanted.table.entrants})
     played = [wanted for wanted in tables if all(by_entrant.get(entrant) for entrant in wanted.table.entrants)]
     shared = Counter(wanted.section for wanted in played if wanted.section is not None)
@@ -105,13 +105,13 @@ def arrange_tables(
 
 
 def find_players(session: Session, tournament: Tournament, entrants: Iterable[str]) -> dict[str, str | None]:
-    """Return, by entrant, the id of the bot that now plays for it, or None if there is none."""
+    """Return the id of the bot that now plays for each entrant, or None if none does, keyed by entrant id."""
     seats = load_entrant_seats(session, tournament, set(entrants))
     return {seat.bot_id: seat.current_player(tournament) for seat in seats}
 
 
 def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
-    """Return the orders, as indexes of entrants by seat, in which a table is seated in the matches of one set."""
+    """Return the seat orders of the matches of one set. Each order has the index of an entrant for each seat."""
     seats = tuple(range(tournament.seats))
     if tournament.deal_sharing != DealSharing.DUPLICATE:
         return [seats]
@@ -123,7 +123,10 @@ def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
 def plan_match(
     tournament: Tournament, entrants: Sequence[str], players: Mapping[str, str | None], **more: Any
 ) -> MatchPlan:
-    """Return the plan of a match with the bots that now play for the entrants; ``more`` has further fields of it."""
+    """Return the plan of a match.
+
+    ``players`` are the bots that play for the entrants; ``more`` are further fields of the plan.
+    """
     return MatchPlan(
         game=tournament.game,
         bots=[players[entrant] or entrant for entrant in entrants],
@@ -140,7 +143,10 @@ def plan_match(
 def count_sets(
     session: Session, tournament: Tournament, tournament_round: int, tables: Sequence[int]
 ) -> dict[int, int]:
-    """Return the number of sets of matches by table; omit tables without matches."""
+    """Return the number of sets of matches at each of these tables, keyed by table number.
+
+    Omit tables without matches.
+    """
     query = select(StoredMatch.table_no, func.max(StoredMatch.leg)).where(StoredMatch.tournament_id == tournament.id)
     query = query.where(StoredMatch.tournament_round == tournament_round, StoredMatch.table_no.in_(tables)).group_by(
         StoredMatch.table_no

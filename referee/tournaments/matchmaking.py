@@ -25,7 +25,7 @@ MAX_RECENT_MATCHES: Final = 1000  # recent matches in which meetings and seats a
 
 @dataclass(frozen=True, slots=True)
 class NextTables:
-    """Hold the tables (entrants by seat) to create after match number ``serial`` of the ladder."""
+    """Hold the tables to create after match number ``serial`` of the ladder, each with its entrants in seat order."""
 
     serial: int
     tables: Sequence[tuple[str, ...]]
@@ -45,7 +45,7 @@ def last_serial(session: Session, tournament_id: str) -> int:
 
 
 def choose_tables(session: Session, tournament: Tournament) -> NextTables | None:
-    """Return the next tables, or None while enough matches are open or too few entrants are free."""
+    """Return the next tables, or None as long as enough matches are open or too few entrants are free."""
     busy, in_flight = _count_open_matches(session, tournament)
     want = int(tournament.format_options["at_once"]) - in_flight
     if want <= 0:
@@ -64,7 +64,10 @@ def choose_tables(session: Session, tournament: Tournament) -> NextTables | None
 
 
 def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables, *, master_key: bytes) -> bool:
-    """Create matches at the tables. Return False if none is created, for example because another process did so."""
+    """Create matches at the tables.
+
+    Return whether any was created; another process may have created matches meanwhile.
+    """
     if last_serial(session, tournament.id) != wanted.serial:
         return False
     players = find_players(session, tournament, {entrant for table in wanted.tables for entrant in table})
@@ -77,12 +80,12 @@ def arrange_tables(session: Session, tournament: Tournament, wanted: NextTables,
 
 
 def _count_recent_games(entered: Sequence[Entrant], seat_counts: dict[str, list[int]]) -> list[Entrant]:
-    """Return the entrants with ``games`` raised to at least the number that they recently played in this ladder."""
+    """Return the entrants, with ``games`` raised to at least the number of their recent matches in this ladder."""
     return [replace(entrant, games=max(entrant.games, sum(seat_counts.get(entrant.id, ())))) for entrant in entered]
 
 
 def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[str, int], int]:
-    """Return the number of open matches by entrant, and the number of all open matches."""
+    """Return the number of open matches of each entrant, and the number of all open matches."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(entrant, MatchSeat.match_id).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
     rows = session.execute(
@@ -94,7 +97,7 @@ def _count_open_matches(session: Session, tournament: Tournament) -> tuple[dict[
 def _recent_meetings(
     session: Session, tournament: Tournament, serial: int
 ) -> tuple[dict[frozenset[str], int], dict[str, list[int]]]:
-    """Count meetings by pair, and matches by entrant and seat, in recent matches, including open ones."""
+    """Count each pair's meetings, and each entrant's matches in each seat, in recent matches and open ones."""
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(MatchSeat.match_id, MatchSeat.seat, entrant).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
     query = query.where(

@@ -14,9 +14,9 @@ from referee.tournaments.tables import TournamentRound
 def load_outcomes(
     session: Session, tournament_id: str, *, after: int = 0, newest: int | None = None
 ) -> list[MatchOutcome]:
-    """Return finished matches with ``seq`` above ``after``, in order of ``seq``; at most the last ``newest`` of them.
+    """Return the finished matches with ``seq`` above ``after``, in order of ``seq``.
 
-    Seats played by substitutes are not scored.
+    If ``newest`` is given, return at most this many of the last ones. Seats played by substitutes are not scored.
     """
     columns = (
         Result.entrants,
@@ -56,5 +56,5 @@ def load_byes(session: Session, tournament_id: str) -> list[tuple[int, str, str]
 
 
 def scored_seats(entrants: Sequence[str], bots: Sequence[str]) -> tuple[bool, ...]:
-    """Return, by seat, whether the entrant itself played rather than a substitute; return () if all entrants did."""
+    """Return for each seat whether the entrant itself played and not a substitute, or () if all entrants did."""
     return () if list(entrants) == list(bots) else tuple(map(str.__eq__, entrants, bots))

@@ -43,7 +43,10 @@ def load_overview(session: Session) -> Overview:
 
 
 def _counts(session: Session) -> dict[str, int]:
-    """Return the counts. Counting all results would be slow, so take their number from the last result."""
+    """Return the numbers of matches, results and tournaments that the overview shows.
+
+    The number of results is the sequence number of the last one, because counting all results would be slow.
+    """
     match_states = select(StoredMatch.status, func.count()).where(StoredMatch.status.in_(PLAYABLE))
     counted = TournamentState.RUNNING, TournamentState.OPEN
     tournament_states = select(Tournament.status, func.count()).where(Tournament.status.in_(counted))

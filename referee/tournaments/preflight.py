@@ -1,6 +1,7 @@
-"""Run the preflight: request a handshake with every bot before the tournament starts. Bots that fail it are absent.
+"""Run the preflight: request a handshake with every bot before the tournament starts.
 
-While the tournament runs, the same code marks changed versions, and seats and removes substitutes.
+Bots that fail it are absent. While the tournament runs, the same code marks changed versions, seats substitutes and
+removes them.
 """
 
 from datetime import datetime, timedelta
@@ -26,7 +27,7 @@ ENTRIES_PER_STEP: Final = 200  # entries updated in one transaction
 
 
 def request_handshakes(session: Session, tournament: Tournament, moment: datetime) -> None:
-    """Request a handshake with every bot that is to play, and set the time limit of the preflight."""
+    """Request a handshake with every bot that will play, and set the time limit of the preflight."""
     entered = TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
     reset = {"preflight": Preflight.ASKED, "preflight_reason": None, "substitute_id": None}
     asked = update(TournamentEntry).where(*entered).values(**reset, version=None, version_changed_at=None)
@@ -77,7 +78,7 @@ def update_entries(session: Session, tournament: Tournament) -> None:
 
 
 def _mark_ready(session: Session, tournament: Tournament) -> None:
-    """Mark bots as ready in one statement if nothing else about them changes, which is the case for nearly all."""
+    """Mark bots as ready in one statement if nothing else about them changes. This is the case for nearly all bots."""
     of_bot = Bot.id == TournamentEntry.bot_id
     passed = select(Bot.id).where(of_bot, Bot.status == BotState.VERIFIED, Bot.handshake_state == CheckState.IDLE)
     passed = passed.where(Bot.handshake_report["ok"].as_boolean().is_(True), _may_play(tournament))
@@ -93,7 +94,7 @@ def _mark_ready(session: Session, tournament: Tournament) -> None:
 
 
 def _entries_to_update(tournament: Tournament, moment: datetime) -> Select[TournamentEntry, Bot]:
-    """Return a query of entries that need an update. It no longer finds an entry after ``update_entries``."""
+    """Return a query for entries that need an update. After ``update_entries``, it no longer finds the updated ones."""
     entry, verified, idle = TournamentEntry, Bot.status == BotState.VERIFIED, _is_idle(tournament)
     other_version = and_(entry.version.is_not(None), entry.version.is_distinct_from(Bot.version))
     out_of_order = or_(
@@ -117,7 +118,7 @@ def _entries_to_update(tournament: Tournament, moment: datetime) -> Select[Tourn
 
 
 def _update_entry(session: Session, tournament: Tournament, entry: TournamentEntry, bot: Bot) -> None:
-    """Mark an entry as ready or absent when its handshake has ended; notify the owner if it becomes absent."""
+    """Mark an entry as ready or absent if its handshake has ended. Notify the owner if the entry becomes absent."""
     if entry.preflight not in NOT_READY or _is_pending(session, tournament, bot):
         return
     was, reason = entry.preflight, _absence_reason(session, tournament, bot)
@@ -135,7 +136,7 @@ def _is_pending(session: Session, tournament: Tournament, bot: Bot) -> bool:
 
 
 def _is_idle(tournament: Tournament) -> ColumnElement[bool]:
-    """Return the SQL condition for bots without a pending handshake or check, the opposite of ``_is_pending``."""
+    """Return the SQL condition for bots without a pending handshake or check. It is the opposite of ``_is_pending``."""
     pending = exists().where(Check.bot_id == Bot.id, Check.state != CheckState.IDLE)
     return (
         and_(Bot.handshake_state == CheckState.IDLE, ~pending)
@@ -178,7 +179,7 @@ def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) 
 
 
 def _release_seats(session: Session, tournament: Tournament, entry: TournamentEntry) -> None:
-    """Give unstarted matches of a bot whose version changed to its substitute, or cancel them if there is none."""
+    """If a bot's version changed, give its unstarted matches to its substitute, or cancel them if there is none."""
     seats = _unstarted_matches(tournament).where(MatchSeat.bot_id == entry.bot_id).with_only_columns(StoredMatch.id)
     ids = list(session.scalars(seats.order_by(StoredMatch.id).with_for_update(of=StoredMatch)))
     if not ids:

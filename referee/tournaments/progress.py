@@ -1,4 +1,4 @@
-"""Compute the progress of a tournament: matches finished and expected, the current round and the estimated end."""
+"""Compute a tournament's progress: finished and expected matches, the current round and the estimated end."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,11 +22,11 @@ MIN_MATCHES: Final = 5  # with fewer matches there is no estimate
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Hold numbers of matches and rounds.
+    """Hold the progress of a tournament.
 
-    ``total`` includes expected matches that are not created yet; ``done`` counts matches that have ended.
-    ``tournament_round`` is the earliest round in progress (0 before the first, None in a ladder), ``rounds`` the number
-    of rounds paired so far. ``estimated_end`` is None if the end cannot be estimated.
+    ``total`` includes expected matches that are not created yet; ``done`` is the number of matches that have ended.
+    ``tournament_round`` is the earliest round in progress (0 before the first, None in a ladder), and ``rounds`` is the
+    number of rounds paired so far. ``estimated_end`` is None if the end cannot be estimated.
     """
 
     total: int
@@ -65,7 +65,10 @@ def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
-    """Estimate the end from the rate of recent matches. Return None if paused, for ladders and for few matches."""
+    """Estimate the end from the rate of recent matches.
+
+    Return None for a paused tournament, for a ladder, and if too few matches have ended.
+    """
     if tournament.status != TournamentState.RUNNING or tournament.format == TournamentFormat.LADDER:
         return None
     ended = select(StoredMatch.finished_at).where(

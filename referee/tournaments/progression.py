@@ -123,7 +123,7 @@ def _create_ladder_matches(
 
 
 def _next_creation_step(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
-    """Return the step that creates matches at the next tables of the first round with tables without matches."""
+    """Return the step that creates matches at the next tables of the first round that has tables without matches."""
     if get_format(tournament).static and sum(seen.open for seen in rounds) >= MAX_OPEN_AHEAD:
         return None
     for seen in rounds:
@@ -157,7 +157,7 @@ def _next_extension_step(session: Session, tournament: Tournament, rounds: Seque
 
 
 def _ended_tables(session: Session, tournament: Tournament, number: int) -> list[int]:
-    """Return the numbers of a round's tables that have finished matches and no open ones."""
+    """Return the numbers of those tables of a round that have finished matches and no open ones."""
     is_open = func.sum(case((StoredMatch.status.in_(OPEN), 1), else_=0))
     finished = func.sum(case((StoredMatch.status == MatchState.FINISHED, 1), else_=0))
     query = select(StoredMatch.table_no).where(
@@ -199,7 +199,7 @@ def _extend_tables(
 
 
 def _next_end_step(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
-    """Return the step that ends the rounds whose matches have all been created and have all ended."""
+    """Return the step that ends those rounds whose matches have all been created and have all ended, or None."""
     ended = [seen.number for seen in rounds if seen.arranged == seen.tables and seen.open == 0]
     return Step("round over", partial(_end_rounds, ended)) if ended else None
 

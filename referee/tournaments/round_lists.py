@@ -20,7 +20,10 @@ from referee.tournaments.tables import TournamentRound
 
 @dataclass(frozen=True, slots=True)
 class RoundSummary:
-    """Summarise a round in numbers: ``arranged`` of its tables have matches, ``done`` of its ``matches`` have ended."""
+    """Summarise a round.
+
+    Matches were created for ``arranged`` of its ``tables``; ``done`` of its ``matches`` have ended.
+    """
 
     number: int
     label: str
@@ -41,7 +44,10 @@ class RoundSummary:
 
 @dataclass(frozen=True, slots=True)
 class RoundPage:
-    """Hold some tables of a round: their numbers, matches by table number, and names and owners by bot id."""
+    """Hold some tables of a round.
+
+    ``tables`` are their numbers; ``matches`` is keyed by table number, ``names`` and ``owners`` by bot id.
+    """
 
     summary: RoundSummary
     tournament_round: TournamentRound
@@ -75,7 +81,10 @@ def get_round_summary(session: Session, tournament_id: str, number: int) -> Roun
 def get_round_page(
     session: Session, tournament_id: str, summary: RoundSummary, *, first: int, limit: int, most_byes: int | None = None
 ) -> RoundPage:
-    """Return up to ``limit`` tables of a round, from index ``first`` on, and names for up to ``most_byes`` byes."""
+    """Return up to ``limit`` tables of a round from index ``first`` (from 0), and names for up to ``most_byes`` byes.
+
+    If ``most_byes`` is None, return the names for all byes.
+    """
     number = summary.number
     tournament_round = session.get_one(TournamentRound, (tournament_id, number))
     tables = range(first + 1, min(first + limit, summary.tables) + 1)
@@ -93,7 +102,7 @@ def get_round_page(
 def matches_by_table(
     session: Session, tournament_id: str, number: int, tables: Sequence[int]
 ) -> dict[int, list[StoredMatch]]:
-    """Return the matches of these tables of a round, by table number, in order of their legs."""
+    """Return the matches of these tables of a round in order of their legs, keyed by table number."""
     query = select(StoredMatch).where(
         StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
     )
@@ -107,7 +116,7 @@ def matches_by_table(
 
 
 def ended_tables(session: Session, tournament_id: str, number: int) -> set[int]:
-    """Return the numbers of a round's tables whose matches have all ended; omit tables without matches."""
+    """Return the numbers of those tables of a round whose matches have all ended. Omit tables without matches."""
     query = select(StoredMatch.table_no).where(
         StoredMatch.tournament_id == tournament_id, StoredMatch.tournament_round == number
     )

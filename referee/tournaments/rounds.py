@@ -27,7 +27,7 @@ MAX_GROUP_SEATS: Final = 160  # seats in a deal group, whose matches are created
 
 @dataclass(frozen=True, slots=True)
 class RoundProgress:
-    """Hold the progress of a round: ``arranged`` of its ``tables`` have matches; ``open`` matches have not ended."""
+    """Hold a round's progress: ``arranged`` of its ``tables`` have matches, and ``open`` matches have not ended."""
 
     number: int
     tables: int
@@ -40,14 +40,18 @@ def get_format(tournament: Tournament) -> pairing.Format:
 
 
 def get_draw_key(tournament: Tournament) -> bytes:
-    """Return the key of all random choices of a tournament, or 32 zero bytes before the start, when it is not used."""
+    """Return the key of all random choices of a tournament.
+
+    Before the start, when it is not used, return 32 zero bytes.
+    """
     return tournament.draw_key or bytes(32)
 
 
 def load_state(session: Session, tournament: Tournament, *, before: int | None = None) -> pairing.PairingInput:
-    """Return the state of the tournament: its current entrants, and its rounds (below ``before``, or all) with results.
+    """Return the state of the tournament: its current entrants, and its rounds with their results.
 
-    Omit the results for static formats, which do not depend on them.
+    If ``before`` is given, include only rounds with lower numbers. Omit the results for static formats, which do not
+    depend on them.
     """
     query = (
         select(TournamentRound).where(TournamentRound.tournament_id == tournament.id).order_by(TournamentRound.number)
@@ -69,7 +73,10 @@ def load_state(session: Session, tournament: Tournament, *, before: int | None =
 def load_state_and_open_round(
     session: Session, tournament: Tournament
 ) -> tuple[pairing.PairingInput, pairing.PairingRound | None]:
-    """Return the state before the round in progress, and that round (None if the newest round has ended)."""
+    """Return the state before the round in progress, and that round.
+
+    Return None in place of the round if the newest round has ended.
+    """
     newest_first = (
         select(TournamentRound)
         .where(TournamentRound.tournament_id == tournament.id)
@@ -84,9 +91,10 @@ def load_state_and_open_round(
 def load_legs(
     session: Session, tournament: Tournament, tournament_round: int | None = None, tables: Sequence[int] | None = None
 ) -> dict[tuple[int, int], list[pairing.Leg]]:
-    """Return finished matches by (round, table), in order of their legs: of one round or all, of some tables or all.
+    """Return the finished matches of one round or all rounds, and of some tables or all tables.
 
-    In a knockout, which counts legs, the matches of a duplicate set are merged into one leg.
+    They are keyed by (round, table), in order of their legs. In a knockout, which counts legs, the matches of a
+    duplicate set are merged into one leg.
     """
     by_seat = Result.bots, Result.entrants, Result.placements, Result.returns
     query = select(StoredMatch.tournament_round, StoredMatch.table_no, StoredMatch.group_id, *by_seat)
@@ -122,7 +130,7 @@ def parse_table(stored: Json) -> pairing.Table:
 def new_round(
     session: Session, tournament: Tournament, number: int, pairing_round: pairing.PairingRound, moment: datetime
 ) -> TournamentRound:
-    """Return a new row for a round. The ``section`` of a table is the number of its deal group in the round."""
+    """Return a new row for a round. The ``section`` of a table is the number of its deal group within the round."""
     groups = _deal_group_sections(session, tournament, pairing_round)
     section_of = {index: number for number, indexes in enumerate(groups) for index in indexes}
     return TournamentRound(
@@ -140,7 +148,7 @@ def new_round(
 
 
 def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProgress]:
-    """Return the progress of the rounds that have not ended, in order of their numbers."""
+    """Return the progress of all rounds that have not ended, in order of their numbers."""
     open_query = (
         select(StoredMatch.tournament_round, func.count())
         .where(

@@ -27,8 +27,9 @@ class TournamentResults:
     """Hold all data from which the standings of a tournament are computed, read in one snapshot.
 
     ``as_of_seq`` is the ``seq`` of the last result, or 0 if there is none; results are numbered in the order in which
-    matches end. ``state`` changes whenever anything apart from results and ratings changes. ``seen`` has the ``seq`` of
-    the last result of all tournaments and of the ladder's last ledger entry at the time of reading.
+    matches end. ``state`` changes whenever anything other than results and ratings changes. ``seen`` has two numbers
+    from the time of reading: the ``seq`` of the last result of all tournaments, and that of the ladder's last ledger
+    entry.
     """
 
     format: TournamentFormat
@@ -75,7 +76,7 @@ def load_tournament_results(
     if tournament.format == TournamentFormat.LADDER:
         counting = counting[-MAX_RESULTS:]
     elif len(counting) > MAX_RESULTS:
-        raise Conflict(f"The tournament has more than {MAX_RESULTS} results, too many to compute its standings.")
+        raise Conflict(f"The tournament has more than {MAX_RESULTS} results, which is too many for standings.")
     return TournamentResults(
         format=tournament.format,
         seats=tournament.seats,

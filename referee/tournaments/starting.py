@@ -20,7 +20,7 @@ from referee.webhooks.tables import Webhook
 
 
 def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None) -> Tournament:
-    """Close the entries, draw the key of all random decisions, and start the preflight.
+    """Close entries, draw the key of all random choices, and start the preflight.
 
     The scheduler pairs the first round after the preflight. Raise ``BadOption`` if the number of bots that can play
     does not suit the format.
@@ -42,10 +42,10 @@ def list_due_to_start(session: Session, moment: datetime) -> list[str]:
 
 
 def start_if_due(session: Session, tournament_id: str) -> Tournament:
-    """Start an open tournament if its start time has passed, however long ago: the service may have been down.
+    """Start an open tournament if its start time has passed, even long ago, because the service may have been down.
 
     A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
-    a manual start or a new time, because it must not start while the remaining bots are being entered.
+    a manual start or a new time, because it must not start while more bots are being entered.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
     if tournament.starts_at is None or tournament.starts_at > current_time(session):

@@ -50,12 +50,12 @@ class Tournament(Base):
 
     @property
     def public_draw_key(self) -> str | None:
-        """Return the key of all random choices in hex, or None before the end of the tournament."""
+        """Return the key of all random choices as hex, or None before the tournament is over."""
         return self.draw_key.hex() if self.status in OVER and self.draw_key else None
 
 
 class TournamentEntry(Base):
-    """Represent a bot in a tournament. ``number`` counts entries in order, from 0."""
+    """Represent a bot in a tournament. ``number`` is its position in the order of entry, from 0."""
 
     __tablename__ = "tournament_entries"
     __table_args__ = (UniqueConstraint("tournament_id", "number"), one_of("preflight", Preflight))
@@ -74,7 +74,7 @@ class TournamentEntry(Base):
 
 
 class TournamentRound(Base):
-    """Represent the pairings of a round, from which its matches are created a portion at a time."""
+    """Represent the pairings of a round, from which its matches are created one portion after the other."""
 
     __tablename__ = "tournament_rounds"
 

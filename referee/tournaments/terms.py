@@ -62,7 +62,10 @@ class Terms:
         return cls(**kept, limits=Limits(tournament.budget_ms, tournament.bank_ms))
 
     def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
-        """Return these terms with changes. A new format resets its options, and default deal sharing follows them."""
+        """Return these terms with changes.
+
+        A new format resets the format's options, and default deal sharing follows the new terms.
+        """
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
         if (
@@ -110,7 +113,10 @@ class Terms:
         return DealSharing.COMMON if self.rated and self.format != TournamentFormat.LADDER else DealSharing.OWN
 
     def _check_cycles(self, format_options: Json) -> None:
-        """Raise ``BadOption`` if the format refuses the number of cycles. Entries are checked at the start."""
+        """Raise ``BadOption`` if the format refuses the number of cycles.
+
+        The number of entries is checked at the start.
+        """
         try:
             formats()[self.format].check(max_entries(self.format), self.seats, format_options, self.cycles)
         except BadOption as error:

@@ -24,10 +24,10 @@ MAX_UNFINISHED_PER_OWNER: Final = 20
 def create_tournament(
     session: Session, name: str, *, created_by: str, status: TournamentState = TournamentState.OPEN, **terms: Any
 ) -> Tournament:
-    """Create a tournament, open for entries unless ``status`` is ``draft``; ``terms`` are fields of ``Terms``.
+    """Create a tournament.
 
-    Raise ``BadOption`` or ``NoSuchGame`` for invalid terms, and ``QuotaExceeded`` if the account has too many
-    unfinished tournaments.
+    It is open for entries unless ``status`` is ``draft``; ``terms`` are fields of ``Terms``. Raise ``BadOption`` or
+    ``NoSuchGame`` for invalid terms, and ``QuotaExceeded`` if the account has too many unfinished tournaments.
     """
     columns = Terms(name=name, **terms).columns()
     moment = current_time(session)
@@ -48,7 +48,10 @@ def check_starts_ahead(starts_at: Any, moment: Any) -> None:
 
 
 def get_tournament(session: Session, tournament_id: str, *, manager: Account | None = None) -> Tournament:
-    """Return a tournament. Raise ``NotFound``, or ``Forbidden`` if ``manager`` is given and may not manage it."""
+    """Return a tournament.
+
+    Raise ``NotFound`` if there is none, and ``Forbidden`` if ``manager`` is given and may not manage it.
+    """
     tournament = session.get(Tournament, tournament_id)
     if tournament is None:
         raise NotFound("tournament", tournament_id)
@@ -70,7 +73,7 @@ def list_tournaments(
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Tournament]:
-    """Return a page of tournaments, the newest first; ``status`` is one state or several."""
+    """Return a page of tournaments, the newest first. ``status`` is one state or several states."""
     query = select(Tournament)
     if status is not None:
         query = query.where(Tournament.status.in_([status] if isinstance(status, str) else status))
@@ -87,7 +90,10 @@ def list_all_entries(session: Session, tournament_id: str) -> list[tuple[Tournam
 
 
 def lock_in_state(session: Session, tournament_id: str, *states: TournamentState) -> Tournament:
-    """Lock and return a tournament. Raise ``NotFound``, or ``Conflict`` if it is in none of the states."""
+    """Lock and return a tournament.
+
+    Raise ``NotFound`` if there is none, and ``Conflict`` if it is in none of the states.
+    """
     locked = select(Tournament).where(Tournament.id == tournament_id).with_for_update()
     # Read again after locking: another transaction may have changed it.
     tournament = session.scalar(locked.execution_options(populate_existing=True))

@@ -18,7 +18,7 @@ PAGE_SIZE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class EndedMatch:
-    """Describe a match with a result, whose bots are public. ``seq`` numbers matches in the order in which they end."""
+    """Describe a match with a result. Its bots are public. ``seq`` numbers matches in the order in which they end."""
 
     seq: int
     tournament_id: str
@@ -52,7 +52,7 @@ def last_counting_seq(session: Session, tournament_id: str) -> int:
 
 
 def load_states(session: Session, tournament_ids: Collection[str]) -> dict[str, tuple[TournamentState, str | None]]:
-    """Return (status, reason) by tournament id."""
+    """Return the status and its reason (or None) for each of these tournaments, keyed by tournament id."""
     query = select(Tournament.id, Tournament.status, Tournament.status_reason).where(Tournament.id.in_(tournament_ids))
     return {id: (status, reason) for id, status, reason in session.execute(query)}
 
@@ -71,7 +71,8 @@ def list_ended(
     session: Session, tournament_ids: Collection[str], *, after: int, until: int, limit: int = PAGE_SIZE
 ) -> list[EndedMatch]:
     """Return up to ``limit`` matches of these tournaments with ``after`` < ``seq`` <= ``until``, ordered by ``seq``."""
-    # The concatenation prevents use of the column's index, since a tournament has many matches but few new results.
+    # The concatenation keeps the database from using the column's index: tournaments have many matches but few new
+    # results.
     watched = StoredMatch.tournament_id.concat("").in_(tournament_ids)
     query = _ended_matches().where(watched, Result.seq > after, Result.seq <= until)
     return [EndedMatch(*row) for row in session.execute(query.order_by(Result.seq).limit(limit))]

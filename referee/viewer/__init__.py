@@ -1,4 +1,4 @@
-"""Bundle the match viewer as one module for the site, or with a match as one HTML file that opens from disk."""
+"""Bundle the match viewer as one module for the site, or together with a match as an HTML file that opens from disk."""
 
 import base64
 import gzip
@@ -52,9 +52,10 @@ PAGE: Final = """<!doctype html>
 
 
 def render_standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None = None) -> str:
-    """Return the text of an HTML file with the match of this log. ``questions`` has the bots' questions by row number.
+    """Return the text of an HTML file that shows the match of this log.
 
-    Raise ``BadLog`` if the lines are not a log. The page verifies the log when it is opened.
+    ``questions`` has the questions to bots, keyed by row number. Raise ``BadLog`` if the lines are not a log. The page
+    verifies the log when it is opened.
     """
     header = _header(lines)
     script, style = bundle(), "".join((FOLDER / name).read_text() for name in STYLES)
@@ -90,14 +91,14 @@ def bundle() -> str:
 
 
 def site_module() -> str:
-    """Return all modules that pages of the site need as one module, which browsers fetch faster than thirty."""
+    """Return all modules that pages of the site need as one module, because browsers fetch it faster than thirty."""
     order: dict[str, str] = {}
     _gather_module("open_log.js", order)
     return "\n".join(order.values()) + "\nexport { BadLog, fetchTable, mount, openLog, readLog };\n"
 
 
 def advice() -> dict[str, Json]:
-    """Return the advice on each fault as plain text, by fault code."""
+    """Return the advice on each fault as plain text, keyed by fault code."""
     return {
         code: {name: _strip_markdown(text) for name, text in asdict(given).items()} for code, given in ADVICE.items()
     }
@@ -116,7 +117,7 @@ def _header(lines: Sequence[bytes]) -> Json:
 
 
 def _gather_module(name: str, order: dict[str, str]) -> None:
-    """Add a module to ``order`` after the modules it imports, without its imports and export keywords."""
+    """Add a module to ``order`` after the modules that it imports. Strip its imports and ``export`` keywords."""
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
@@ -126,12 +127,12 @@ def _gather_module(name: str, order: dict[str, str]) -> None:
 
 
 def _presentations() -> str:
-    """Return the source of a module with the presentation of each game."""
+    """Return the source of a module that contains the presentation of each game."""
     return f"export const PRESENTATIONS = {json.dumps(presentations(), ensure_ascii=False)};\n".replace("</", "<\\/")
 
 
 def _tables() -> str:
-    """Return the source of a module with the tables of all games, for pages that cannot fetch modules."""
+    """Return the source of a module that contains the tables of all games, for pages that cannot fetch modules."""
     modules = [name for name in map(table_module, catalogue()) if name]
     tables = {name: _EXPORTED.findall((FOLDER / name).read_text())[0] for name in modules}
     imports = "".join(f'import {{ {table} }} from "./{name}";\n' for name, table in tables.items())
@@ -142,7 +143,7 @@ GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}
 
 
 def _cards(log: str) -> dict[str, str]:
-    """Return the SVG pictures of the cards in this log, and of the card back, by name."""
+    """Return the SVG pictures of the cards in this log and of the card back, keyed by name."""
     names = sorted({"back", *CARD.findall(log)})
     return {name: (FOLDER / "cards" / f"{name}.svg").read_text().strip() for name in names}
 

@@ -1,4 +1,4 @@
-"""Load the presentation of each game: its templates in ``presentations``, and the secrets its rules declare."""
+"""Load the presentation of each game: its templates in ``presentations``, and the secrets that its rules declare."""
 
 import json
 from dataclasses import asdict
@@ -16,7 +16,7 @@ COMMON: Final = "every_game"
 
 @cache
 def presentation(game: str) -> Json:
-    """Return the templates of a game, merged with those of every game. A game need not have templates of its own."""
+    """Return the templates of a game, merged with those that all games share. A game may have none of its own."""
     common, own = _read_json(COMMON), _read_json(game.replace("-", "_"))
     merged = {name: {**value, **own.get(name, {})} for name, value in common.items() if isinstance(value, dict)}
     return {**common, **own, **merged}

@@ -13,7 +13,10 @@ MEMBERS: Final = ("observation", "new_events", "legal_actions", "default_action"
 
 
 def questions(lines: Sequence[bytes]) -> Mapping[int, Json]:
-    """Return the question for each row with a bot's answer, by row number. Raise ``BadLog`` for an invalid log."""
+    """Return the question for each row with a bot's answer, keyed by row number.
+
+    Raise ``BadLog`` for an invalid log.
+    """
     asked: dict[int, Json] = {}
     try:
         rows = [parse_row(line) for line in lines]

@@ -1,4 +1,4 @@
-"""Describe game events in sentences, with the templates in ``presentations``, like ``sentences.js`` in a browser.
+"""Describe game events in sentences with the templates in ``presentations``, as ``sentences.js`` does in a browser.
 
 ``docs/architecture.md`` explains the template language.
 """
@@ -35,7 +35,7 @@ class Sentences:
         return self._render_message("events", "text", event)
 
     def detail(self, event: Json) -> str:
-        """Return details that the viewer's table shows otherwise, in lines, or "" if there are none."""
+        """Return, as lines, the details that the viewer's table shows in another way, or "" if there are none."""
         return self._render_message("events", "detail", event) or ""
 
     def round_title(self, event: Json) -> str:
@@ -140,7 +140,7 @@ def _get_member(path: str, scope: Json) -> Any:
 
 
 def _winners(event: Json) -> Json:
-    """Return the seats with placement 1 as ``first`` and one of them as ``best``, or {} without placements."""
+    """Return the seats with placement 1 as ``first`` and one of them as ``best``, or {} if there are no placements."""
     first = [seat for seat, place in enumerate(event.get("placements", [])) if place == 1]
     return {"first": first, "best": first[0]} if first else {}
 

@@ -64,7 +64,7 @@ class DeliveryOutcome:
 
 
 def has_due(session: Session) -> bool:
-    """Return whether any delivery may be sent now."""
+    """Return whether any delivery may be claimed now."""
     boot, seconds = lease_now(session)
     due = select(Delivery.id).join(Webhook, Webhook.id == Delivery.webhook_id)
     return session.scalar(due.where(_is_claimable(current_time(session), boot, seconds)).limit(1)) is not None
@@ -73,8 +73,8 @@ def has_due(session: Session) -> bool:
 def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
     """Claim up to ``limit`` deliveries that are due or whose lease expired, oldest first.
 
-    Concurrent deliveries are limited: ``PER_TARGET`` to an address (``PER_FAILING_TARGET`` while it fails),
-    ``PER_ACCOUNT`` to an account, and failing webhooks get at most half of ``limit``.
+    Concurrent deliveries are limited to ``PER_TARGET`` per address (``PER_FAILING_TARGET`` for a failing webhook) and
+    ``PER_ACCOUNT`` per account. Failing webhooks get at most half of ``limit``.
     """
     if limit < 1:
         return []
@@ -110,9 +110,10 @@ def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
 
 
 def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutcome, *, jitter: float) -> Delivery:
-    """Record the outcome of an attempt. ``jitter``, from 0 to 1, is the share of ``MAX_JITTER`` for the next delay.
+    """Record the outcome of an attempt.
 
-    Raise ``StaleEpoch`` when the delivery was claimed again, revoked or deleted.
+    ``jitter``, from 0 to 1, is the share of ``MAX_JITTER`` by which the next delay is extended. Raise ``StaleEpoch`` if
+    the delivery was claimed again or deleted, or the claim was revoked.
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = LEASES.lock(session, delivery_id, epoch, key_share=True)
@@ -134,7 +135,10 @@ def finish(session: Session, delivery_id: str, epoch: int, outcome: DeliveryOutc
 
 
 def release_claims(session: Session, jobs: Sequence[DeliveryJob]) -> int:
-    """Release claims, which then do not count as attempts. Ignore invalid claims. Return the number released."""
+    """Release claims.
+
+    They then do not count as attempts. Ignore invalid claims. Return the number of released claims.
+    """
     claims = [(job.delivery_id, job.epoch) for job in jobs]
     return LEASES.release(session, claims, attempts=Delivery.attempts - 1)
 
@@ -149,14 +153,15 @@ def list_deliveries(
 def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Delivery:
     """Make a finished delivery due again, with the same id and body and with all attempts available again.
 
-    Raise ``NotFound`` if it does not belong to this account, ``Conflict`` while it is due or its webhook is not active.
+    Raise ``NotFound`` if it does not belong to this account, and ``Conflict`` if it is due or its webhook is not
+    active.
     """
     webhook = _lock_webhook_of(session, delivery_id)
     delivery = session.get(Delivery, delivery_id, with_for_update={"key_share": True}, populate_existing=True)
     if webhook is None or delivery is None or webhook.account_id != account_id:
         raise NotFound("delivery", delivery_id)
     if webhook.status != WebhookState.ACTIVE:
-        raise Conflict(f"The webhook is {webhook.status}; messages are only sent to active webhooks.")
+        raise Conflict(f"The webhook is {webhook.status}; messages are sent only to active webhooks.")
     if delivery.status == DeliveryState.DUE:
         raise Conflict("The delivery is already due.")
     delivery.status, delivery.attempts, delivery.due_at = DeliveryState.DUE, 0, current_time(session)
@@ -207,7 +212,7 @@ def _lock_candidates(session: Session, free: ColumnElement[bool], full: set[str]
 
 
 def _count_claimed(session: Session, boot: str, seconds: float) -> Counter[str]:
-    """Return the number of claimed deliveries by address and by account id."""
+    """Return the numbers of claimed deliveries, keyed by the address (host and port) and also by the account id."""
     query = select(Webhook.url, Webhook.account_id).join(Delivery, Delivery.webhook_id == Webhook.id)
     leased = session.execute(query.where(LEASES.is_leased(boot, seconds)))
     return Counter(key for url, account_id in leased for key in (_target(url), account_id))
@@ -220,7 +225,7 @@ def _target(url: str) -> str:
 def _claim_delivery(
     session: Session, chosen: Sequence[tuple[Delivery, Webhook]], moment: datetime, boot: str, seconds: float
 ) -> list[DeliveryJob]:
-    # Count attempts when claiming, so that a message that crashes its senders fails eventually.
+    # Count attempts when claiming, so that a message that crashes its senders fails in the end.
     attempts = {"attempts": Delivery.attempts + 1}
     epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
     return [
@@ -265,7 +270,10 @@ def _record_failure(
 
 
 def _is_overrun(session: Session, webhook: Webhook) -> bool:
-    """Return whether the queue is too long: the message with ``MAX_QUEUE_LENGTH`` - 1 newer ones was never tried."""
+    """Return whether the webhook's queue is too long.
+
+    This is the case if the oldest of its newest ``MAX_QUEUE_LENGTH`` messages was never attempted.
+    """
     messages = select(Delivery.id).where(Delivery.webhook_id == webhook.id)
     older = messages.order_by(Delivery.created_at.desc(), Delivery.id.desc()).offset(MAX_QUEUE_LENGTH - 1).limit(1)
     waits = select(Delivery.id).where(
@@ -285,6 +293,6 @@ def _end_delivery(delivery: Delivery, status: DeliveryState, problem: str | None
 
 
 def _webhooks_with_expired(before: datetime) -> Select[str]:
-    """Return a query for the ids of webhooks with old deliveries, with one index lookup per webhook."""
+    """Return a query for the ids of webhooks with old deliveries. It needs one index lookup per webhook."""
     old = exists().where(Delivery.webhook_id == Webhook.id, Delivery.created_at < before)
     return select(Webhook.id).where(old)

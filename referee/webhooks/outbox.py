@@ -1,4 +1,4 @@
-"""Write messages to owners into the outbox, in the transaction that they report on."""
+"""Write messages to owners into the outbox, in the same transaction as the change that they report."""
 
 from collections.abc import Iterable
 from typing import Final

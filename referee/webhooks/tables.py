@@ -54,5 +54,5 @@ class Delivery(Leased, Base):
 
     @property
     def next_attempt_at(self) -> datetime | None:
-        """Return the time of the next attempt, or None when the message was delivered or has failed."""
+        """Return the time of the next attempt, or None if the message was delivered or has failed."""
         return self.due_at if self.status == DeliveryState.DUE else None

@@ -25,10 +25,10 @@ SUBSCRIBABLE_TYPES: Final = tuple(
 
 
 def create(session: Session, account_id: str, url: str, events: Sequence[str]) -> Webhook:
-    """Create an unverified webhook and a ping that is due. The address guard must have rebuilt ``url``.
+    """Create an unverified webhook and a ping that is due.
 
-    Raise ``BadOption`` for unknown or no event types, ``QuotaExceeded`` if the account has too many webhooks, and
-    ``NotFound`` for an unknown account.
+    ``url`` must be as rebuilt by the address guard. Raise ``BadOption`` if an event type is unknown or none is given,
+    ``QuotaExceeded`` if the account has too many webhooks, and ``NotFound`` for an unknown account.
     """
     events = _sort_event_types(events)
     _check_quota(session, account_id)
@@ -72,8 +72,9 @@ def edit(
 ) -> Webhook:
     """Change the address or the event types of a webhook, or disable or enable it.
 
-    A webhook with a new address, or one that was enabled, is unverified until a ping succeeds. Raise ``NotFound``,
-    ``BadOption`` for unknown or no event types, and ``Conflict`` for an old revision.
+    A webhook with a new address, or one that was enabled, is unverified until a ping succeeds. Raise ``NotFound`` if
+    there is no such webhook, ``BadOption`` if an event type is unknown or none is given, and ``Conflict`` for an old
+    revision.
     """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.revision != revision:
@@ -96,7 +97,7 @@ def edit(
 
 
 def remove(session: Session, webhook_id: str) -> None:
-    """Delete a webhook with all of its deliveries. Raise ``NotFound``."""
+    """Delete a webhook with all of its deliveries. Raise ``NotFound`` if there is no such webhook."""
     webhook = _lock_webhook(session, webhook_id, to_remove=True)
     session.execute(delete(Delivery).where(Delivery.webhook_id == webhook.id))
     session.delete(webhook)
@@ -104,7 +105,10 @@ def remove(session: Session, webhook_id: str) -> None:
 
 
 def rotate_secret(session: Session, webhook_id: str) -> Webhook:
-    """Advance to the next secret. For a day, messages are also signed with the previous one. Raise ``NotFound``."""
+    """Advance to the next secret. For a day, messages are also signed with the previous one.
+
+    Raise ``NotFound`` if the account has no such webhook.
+    """
     webhook = _lock_webhook(session, webhook_id)
     webhook.secret_generation += 1
     webhook.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
@@ -119,9 +123,10 @@ def signing_generations(webhook: Webhook, moment: datetime) -> tuple[int, ...]:
 
 
 def ping(session: Session, webhook_id: str) -> Delivery:
-    """Put a ping into the outbox. Its success makes an unverified webhook active.
+    """Put a ping into the outbox.
 
-    It replaces pings that are still due. Raise ``Conflict`` when the webhook is disabled.
+    Its success makes an unverified webhook active. The new ping replaces pings that are still due. Raise ``Conflict``
+    if the webhook is disabled.
     """
     webhook = _lock_webhook(session, webhook_id)
     if webhook.status == WebhookState.DISABLED:
@@ -149,7 +154,7 @@ def _require_ping(session: Session, webhook: Webhook, reason: str | None) -> Non
 
 
 def _revoke_claims(session: Session, webhook: Webhook) -> None:
-    """Revoke claims on deliveries to the old address, so that these are also sent to the new one."""
+    """Revoke claims on deliveries to the old address, so that these deliveries are sent to the new one."""
     due = update(Delivery).where(Delivery.webhook_id == webhook.id, Delivery.status == DeliveryState.DUE)
     session.execute(due.values(revocation_values(Delivery)))
 
@@ -160,7 +165,10 @@ def _fail(session: Session, conditions: Sequence[object], last_error: str) -> No
 
 
 def _lock_webhook(session: Session, webhook_id: str, *, to_remove: bool = False) -> Webhook:
-    """Lock and return the webhook. Unless ``to_remove`` is set, others can still insert deliveries for it."""
+    """Lock and return the webhook.
+
+    Unless ``to_remove`` is set, other transactions can still insert deliveries for it.
+    """
     query = select(Webhook).where(Webhook.id == webhook_id).with_for_update(key_share=not to_remove)
     # Reread the row after locking it: another transaction may have changed it.
     webhook = session.scalar(query.execution_options(populate_existing=True))

@@ -1,1 +1,1 @@
-"""Run transactions and queries that span areas: ends of matches, voiding, retirement, visibility, waiting."""
+"""Run transactions and queries that span areas: ending and voiding matches, retirement, visibility, waiting."""

@@ -17,8 +17,8 @@ from referee.matches import match_queue
 def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
     """Claim up to ``limit`` checks that are due or whose lease expired. After three lost claims, end a check as failed.
 
-    Owners take turns: the owner with the fewest running checks comes next, with a check that they requested or else
-    with the oldest. A bot whose matches use all of its calls is left out until some are free.
+    Owners take turns: next comes a check of the owner with the fewest running checks, first one that they requested,
+    otherwise the oldest. A bot whose matches use all of its calls is skipped until some calls are free.
     """
     boot, seconds = lease_now(session)
     left = match_queue.calls_left(session, boot, seconds)
@@ -39,7 +39,7 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
 
 def _turns(session: Session, boot: str, seconds: float, full: Sequence[str], limit: int) -> list[str]:
     """Return the ids of the bots whose checks come next, in order."""
-    # A separate query, since leased checks are few: counting them for every due row took PostgreSQL seconds.
+    # This is a separate query, because leased checks are few: counting them for every due row took PostgreSQL seconds.
     owners = select(Bot.owner_id).join(Check, Check.bot_id == Bot.id).where(checks.LEASES.is_leased(boot, seconds))
     under_way = Counter(session.scalars(owners))
     line = Check.requested_by_owner.desc(), Check.due_at, Bot.id

@@ -44,11 +44,11 @@ def close_if_over(
     master_key: bytes,
     last_lines: Mapping[str, tuple[int, bytes]] | None = None,
 ) -> bool:
-    """Close the group if all of its matches have ended; return whether this call closed it.
+    """Close the group if all of its matches have ended. Return whether this call closed it.
 
-    1. Append the reveal of the seed to every log. 2. Enter the results into the ledger, in order, which changes the
-    ratings. ``last_lines`` maps ids of matches whose logs were compressed just now to the number and bytes of their
-    last rows. Raise ``NotFound``.
+    Append the reveal of the seed to every log, then enter the results into the ledger in order, which changes the
+    ratings. ``last_lines`` has the number and the bytes of the last row of each log that was compressed just now, keyed
+    by match id. Raise ``NotFound`` if there is no such group.
     """
     session.flush()
     ledger.lock_ledger(session)

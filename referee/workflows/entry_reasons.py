@@ -1,4 +1,4 @@
-"""Find out why an entrant of a tournament currently has no match there."""
+"""Find out why an entrant of a tournament currently has no open match in it."""
 
 from collections.abc import Sequence
 
@@ -82,7 +82,7 @@ def _of_rounds(session: Session, tournament: Tournament, entry: TournamentEntry)
 def _tables_without_match(
     session: Session, rounds: Sequence[TournamentRound], entry: TournamentEntry
 ) -> list[tuple[TournamentRound, int]]:
-    """Return the round and the index, from 0, of each table of this entrant for which no match was ever created."""
+    """Return the round and the index (from 0) of each table of this entrant for which no match was ever created."""
     seated = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id) == entry.bot_id
     of_rounds = (
         StoredMatch.tournament_id == entry.tournament_id,

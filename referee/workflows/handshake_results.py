@@ -18,9 +18,9 @@ def finish_handshake(
 ) -> Bot:
     """Record a handshake. With a manifest the bot becomes verified at its URL, otherwise unverified.
 
-    A bot that a tournament calls before its start stays verified if it only failed to answer, but it is absent from
-    the tournament. A successful handshake causes a check if one is needed. ``report`` is for the owner. Raise
-    ``StaleEpoch`` when the handshake was claimed again or the address changed.
+    A bot that a tournament calls before its start stays verified if it only failed to answer, but it is absent from the
+    tournament. A successful handshake causes a check if one is needed. ``report`` is shown to the owner. Raise
+    ``StaleEpoch`` if the handshake was claimed again or the bot's address changed.
     """
     bot = handshakes.LEASES.lock(session, bot_id, epoch)
     forgiven = manifest is None and _failed_to_answer(report) and _called_by_tournament(session, bot)
@@ -34,7 +34,7 @@ def finish_handshake(
 
 
 def _failed_to_answer(report: dict[str, Any]) -> bool:
-    """Return whether the bot failed to answer, as opposed to answering without knowing its secret."""
+    """Return whether the bot gave no answer, as opposed to an answer that shows that it does not know its secret."""
     challenge = report.get("challenge") or {}
     return challenge.get("code") != "wrong_proof"
 

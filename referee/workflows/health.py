@@ -27,18 +27,21 @@ _RESET: Final = Prepared(
 
 def reset_unreachable_streaks(session: Session, reached: Iterable[str]) -> None:
     """Set the unreachable streaks of these bots to 0."""
-    # Sort by ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
+    # Sort by id to prevent deadlocks: the same bots may play in several matches that end at the same moment.
     _RESET.execute_each(session, [{"of": bot_id} for bot_id in sorted(set(reached))])
 
 
 def update_unreachable_streaks(
     session: Session, match_id: str, *, unreachable: Iterable[str], seated: Iterable[str]
 ) -> list[str]:
-    """Update the streaks of the bots ``seated`` in a match, except house bots. Return the ids of bots it pauses."""
+    """Update the unreachable streaks of bots ``seated`` in a match, except house bots.
+
+    Return the ids of paused bots.
+    """
     missed = set(unreachable)
     touched = or_(_COLUMNS.id.in_(sorted(missed)), _COLUMNS.unreachable_streak > 0)
     locked = select(_COLUMNS.id).where(_COLUMNS.id.in_(sorted(missed.union(seated))), touched)
-    # Lock in order of ids, to prevent deadlocks: the same bots may be in several matches that end at the same moment.
+    # Lock in id order to prevent deadlocks: the same bots may play in several matches that end at the same moment.
     bots = session.scalars(locked.order_by(_COLUMNS.id).with_for_update(key_share=True)).all()
     if reached := set(bots) - missed:
         session.connection().execute(update(_BOTS).where(_COLUMNS.id.in_(sorted(reached))).values(unreachable_streak=0))

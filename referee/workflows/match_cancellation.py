@@ -21,11 +21,11 @@ def cancel_match(
     whole_group: bool = False,
     created_by: str | None = None,
 ) -> StoredMatch:
-    """Cancel a match that has not ended; return it. Its runner notices at its next write.
+    """Cancel a match that has not ended, and return it. Its runner notices this at its next write.
 
-    A match that shares its cards with others is cancelled only with ``whole_group``: then all open matches of the deal
-    group are cancelled and its finished ones voided, with the same reason. Raise ``Conflict`` for such a match without
-    ``whole_group`` and for a match that has ended.
+    A match that shares its cards with others is cancelled only with ``whole_group``. In that case, all open matches of
+    the deal group are cancelled and its finished ones are voided, with the same reason. Raise ``Conflict`` for such a
+    match without ``whole_group`` and for a match that has ended.
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(
@@ -33,7 +33,7 @@ def cancel_match(
     )
     sharing = session.scalars(others).one()
     if sharing and not whole_group:
-        raise Conflict(f"The match shares its cards with {sharing} more; cancel them all with whole_group.")
+        raise Conflict(f"The match shares its cards with others ({sharing}); cancel them all with whole_group.")
     if sharing and match.status not in ENDED:
         voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
         return match

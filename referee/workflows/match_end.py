@@ -1,6 +1,7 @@
-"""End matches in one transaction: store their logs and their results, which are numbered in the order of all results.
+"""End matches in one transaction: store their logs and their results.
 
-The last match of a deal group also closes the group, which changes ratings (``deal_group_closing``).
+One sequence numbers the results of all matches. The last match of a deal group also closes the group, which changes
+ratings (``deal_group_closing``).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -38,9 +39,10 @@ class MatchResult:
 
 @dataclass(frozen=True, slots=True)
 class FinishedMatch:
-    """Describe a match to end: ``tail`` has the rows not recorded yet, with the result row last.
+    """Describe a match to end.
 
-    ``unreachable_seats`` were given up because of too many faults, or an address that the policy refuses.
+    ``tail`` has the rows not recorded yet, with the result row last. ``unreachable_seats`` were retired because of too
+    many faults, or have an address that the policy refuses.
     """
 
     tail: MatchUpdate
@@ -54,24 +56,24 @@ def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, m
 
 
 def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, master_key: bytes) -> list[Result]:
-    """End matches, completely or not at all, and return their results.
+    """End all of these matches or, if an error is raised, none of them. Return their results.
 
     A result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner. Bots
-    that were unreachable in too many consecutive matches are paused. Raise ``StaleEpoch``, with nothing changed, when
-    a claim is no longer valid.
+    that were unreachable in too many consecutive matches are paused. Raise ``StaleEpoch`` and change nothing if a claim
+    is no longer valid.
     """
     session.flush()  # the statements below bypass the session's unit of work
     in_order = sorted(finished, key=lambda match: match.tail.match_id)  # to prevent deadlocks
     ended = {match.tail.match_id: _end_match(session, match) for match in in_order}
     _update_unreachable_streaks(session, [(match, ended[match.tail.match_id]) for match in in_order])
-    # The lock that all runners wait for comes last: results are numbered in the order of their commits.
+    # The lock for which all runners wait comes last. It makes results numbered in the order of their commits.
     ledger.lock_ledger(session)
     return [_enter_result(session, ended[match.tail.match_id], master_key) for match in finished]
 
 
 @dataclass(frozen=True, slots=True)
 class _EndedMatch:
-    """Hold a match whose log and seats are stored. Only the number is missing in ``result``."""
+    """Hold a match whose log and seats are stored. In ``result``, only the number is missing."""
 
     group_id: str
     tournament_id: str | None
@@ -117,7 +119,7 @@ def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[Finished
 
 
 def _enter_result(session: Session, match: _EndedMatch, master_key: bytes) -> Result:
-    """Store the result with the next number, and close the deal group if the match was its last."""
+    """Store the result with the next number, and close the deal group if this was its last open match."""
     ((seq,),) = _ADD_RESULT.rows(session, match.result)
     last_lines = {match.result["match_id"]: match.last_row}
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key, last_lines=last_lines)
@@ -153,7 +155,7 @@ def _set_finished(session: Session, tail: MatchUpdate) -> "_MatchTerms":
 
 
 def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> list["_Seat"]:
-    """Store the result of each seat. Return the seats in order, with their owners."""
+    """Store the result of each seat. Return the seats with their owners, in seat order."""
     seats = [_Seat(*row) for row in _SEATED.rows(session, {"of": match_id})]
     ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
     _END_SEAT.execute_all(

@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RunnerSeat:
-    """Describe a seat and how to call its bot: with the address stored when the match started, and the current keys."""
+    """Describe a seat and how to call its bot: at the address stored when the match started, with the current keys."""
 
     seat: int
     bot_id: str
@@ -41,7 +41,7 @@ class RunnerSeat:
 
 @dataclass(frozen=True, slots=True)
 class LoadedMatch:
-    """Hold a match with all recorded rows. ``header`` is that of its log; ``lines`` is empty before the first row."""
+    """Hold a match with all recorded rows. ``header`` is row 0 of its log; ``lines`` is empty before the first row."""
 
     id: str
     epoch: int
@@ -59,7 +59,10 @@ class LoadedMatch:
 
 
 def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedMatch:
-    """Return a match as recorded. The runner replays it and repeats the open question. Raise ``NotFound``."""
+    """Return a match as recorded. The runner replays it and repeats the open question.
+
+    Raise ``NotFound`` if there is no such match.
+    """
     found = _MATCH.rows(session, {"of": match_id})
     if not found:
         raise NotFound("match", match_id)
@@ -85,7 +88,7 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
 
 
 def load_players(session: Session, bot_ids: Sequence[str]) -> list[RunnerSeat]:
-    """Return these bots, in this order, with their current addresses and keys; ``seat`` is the index in the list."""
+    """Return these bots in this order, with their current addresses and keys. ``seat`` is the index in the list."""
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
     return [_runner_seat(bots[bot_id], seat, current_time(session)) for seat, bot_id in enumerate(bot_ids)]
 
@@ -105,7 +108,7 @@ def _seated_player(seat: "_SeatRow", moment: datetime) -> RunnerSeat:
 
 
 def _aliases(match_id: str, match: "_MatchRow", seats: Sequence["_SeatRow"], master_key: bytes) -> list[str]:
-    """Return the aliases of rated matches of an anonymous tournament, whose opponents are hidden from bots."""
+    """Return the aliases of the bots in a rated match of an anonymous tournament, or [] for other matches."""
     if not (match.rated and match.anonymous):
         return []
     return aliases(master_key, match_id, [seat.entrant_id or seat.bot_id for seat in seats])
@@ -141,7 +144,7 @@ def _stored_header(line: bytes) -> Json:
 
 
 class _MatchRow(NamedTuple):
-    """Hold columns of a match and its deal group, and whether its tournament is anonymous (None if it has none)."""
+    """Hold columns of a match and its deal group. ``anonymous`` is None if the match has no tournament."""
 
     epoch: int
     status: MatchState

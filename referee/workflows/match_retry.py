@@ -16,8 +16,8 @@ from referee.tournaments.tables import Tournament
 def retry_match(session: Session, match_id: str) -> StoredMatch:
     """Make a stuck match due again, as if it had never lost a claim; it continues from its recorded rows.
 
-    Operators call this when they have fixed what crashed its runners. In a paused tournament the match waits. Raise
-    ``NotFound``, and ``Conflict`` if the match is not stuck or its tournament has ended.
+    Operators call this after they have fixed what crashed its runners. In a paused tournament the match waits. Raise
+    ``NotFound`` if there is no such match, and ``Conflict`` if it is not stuck or its tournament has ended.
     """
     match = matches.get_match(session, match_id)
     query = select(Tournament).where(Tournament.id == match.tournament_id).with_for_update()

@@ -12,9 +12,9 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 
 
 def retire_bot(session: Session, bot_id: str, *, revision: int | None = None) -> Bot:
-    """Retire a bot permanently: withdraw it from tournaments and cancel its unstarted matches, but not running ones.
+    """Retire a bot permanently: withdraw it from tournaments and cancel its unstarted matches.
 
-    Raise the same errors as ``bots.retire``.
+    Running matches continue. Raise the same errors as ``bots.retire``.
     """
     bot = bots.retire(session, bot_id, revision=revision)
     withdraw_from_all(session, bot_id)

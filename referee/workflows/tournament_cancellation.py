@@ -1,4 +1,4 @@
-"""Cancel a tournament: end its matches, and close or void the deal groups that were being played."""
+"""Cancel a tournament: end its matches, and close or void the deal groups that are being played."""
 
 from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
@@ -19,7 +19,7 @@ def cancel_tournament(
 ) -> Tournament:
     """End a tournament early. Matches that are over keep their results.
 
-    Raise ``NotFound``, and ``Conflict`` if the tournament has ended.
+    Raise ``NotFound`` if there is no such tournament, and ``Conflict`` if it has ended.
     """
     tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
     moment = current_time(session)
@@ -33,8 +33,8 @@ def cancel_tournament(
 def _cancel_running_groups(session: Session, tournament: Tournament, master_key: bytes) -> None:
     """Cancel the matches that have started, and close their deal groups.
 
-    The results of such a group remain valid, except in a duplicate group, where the same bots meet the same cards
-    again: its results count together or not at all, so its finished matches are voided.
+    The results of such a group remain valid, except in a duplicate group, where the same bots play the same cards
+    again. Such results count together or not at all, so the group's finished matches are voided.
     """
     in_tournament = StoredMatch.tournament_id == tournament.id
     half_played = select(StoredMatch.group_id).where(in_tournament, StoredMatch.started_at.is_not(None))

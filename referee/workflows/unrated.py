@@ -24,7 +24,7 @@ UNRATED_REASONS: Final[dict[str, str]] = {  # descriptions of all reasons, by co
 
 
 def unrated_reasons(session: Session, matches: Iterable[StoredMatch]) -> dict[str, str]:
-    """Return, by match id, the reason (one of ``UNRATED_REASONS``) for each of these matches that is unrated."""
+    """Return the reason (one of ``UNRATED_REASONS``) for each of these matches that is unrated, keyed by match id."""
     unrated = [match for match in matches if not match.rated]
     if not unrated:
         return {}
@@ -70,7 +70,7 @@ def _organisers(session: Session, account_ids: set[str | None]) -> set[str]:
 def _owners(session: Session, match_ids: Sequence[str]) -> dict[str, list[str]]:
     """Return the owners of the seats of each match, without house players.
 
-    The owner of a substitute's seat is the owner of the bot that it replaces.
+    The owner of a seat in which a substitute plays is the owner of the bot that it replaces.
     """
     entrant = func.coalesce(MatchSeat.entrant_id, MatchSeat.bot_id)
     query = select(MatchSeat.match_id, Bot.owner_id, Bot.status).join(Bot, Bot.id == entrant)

@@ -2,11 +2,11 @@
 
 In a match with hidden seats (rated play, see ``filter_known_seats``) rows become public in groups: all rows of a round
 once the next round has begun or the match is over, and all rows older than ``MAX_DELAY_S``, in steps of ``STEP_S``. So
-the time at which a row appears reveals the end of a round or an interval of ten seconds, but never how long a seat
-thought. If other matches still play the same cards and a spectator could inform their bots, rows become public when
-all these matches have been dealt the next cards or are over (``deal_progress``). In all other matches, rows become
-public as soon as they are recorded. ``match.log`` decides which part of a row may be read: only masked events before
-the deal group is over.
+the time at which a row appears reveals only the end of a round or an interval of ten seconds, and never how long a seat
+thought. If other matches still play the same cards and a spectator could inform their bots, rows become public when all
+these matches have been dealt the next cards or are over (``deal_progress``). In all other matches, rows become public
+as soon as they are recorded. ``match.log`` decides which part of a row may be read: before the deal group is over, only
+masked events.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,7 +34,7 @@ Pace = Literal["at_once", "rounds", "all_tables"]
 
 @dataclass(frozen=True, slots=True)
 class MatchVisibility:
-    """Describe the visibility of a match: the ``pace`` of its rows and whether its whole log ``is_public``."""
+    """Describe the visibility of a match: how its rows are published (``pace``), and whether its log ``is_public``."""
 
     status: MatchState
     reason: str | None
@@ -72,7 +72,7 @@ def has_known_seats() -> ColumnElement[bool]:
 
 
 def load_visibilities(session: Session, match_ids: Collection[str]) -> dict[str, MatchVisibility]:
-    """Return the visibility of these matches by id, without matches that do not exist."""
+    """Return the visibility of these matches, keyed by match id. Omit matches that do not exist."""
     other = aliased(StoredMatch)
     shared = exists().where(
         other.group_id == StoredMatch.group_id, other.id != StoredMatch.id, other.status.not_in(ENDED)
@@ -107,7 +107,7 @@ def _pace(*, hidden: bool, shared: bool, ended: bool) -> Pace:
 
 
 def load_visibility(session: Session, match_id: str) -> MatchVisibility:
-    """Return the visibility of a match. Raise ``NotFound``."""
+    """Return the visibility of a match. Raise ``NotFound`` if there is no such match."""
     found = load_visibilities(session, [match_id])
     if match_id not in found:
         raise NotFound("match", match_id)
@@ -115,14 +115,14 @@ def load_visibility(session: Session, match_id: str) -> MatchVisibility:
 
 
 def load_placements(session: Session, match_id: str) -> list[int] | None:
-    """Return the placements by seat, or None if the match has no result."""
+    """Return the placements in seat order, or None if the match has no result."""
     query = select(MatchSeat.placement).where(MatchSeat.match_id == match_id).order_by(MatchSeat.seat)
     found = [placement for placement in session.scalars(query) if placement is not None]
     return found or None
 
 
 class MatchFeed:
-    """Collect the public rows of a match for all its spectators. Each ``read_new_rows`` continues after the last one.
+    """Collect the public rows of a match for all its spectators. Each ``read_new_rows`` continues where the last ended.
 
     ``tables`` caches the progress of other matches with the same cards.
     """
@@ -172,13 +172,13 @@ class MatchFeed:
                 self._held.append((parse_row(line), recorded_at))
 
     def _count_public(self, session: Session, visibility: MatchVisibility, last: DrawCounts | None) -> int:
-        """Return how many of the rows held back are public now."""
+        """Return how many of the held rows are public now."""
         if last is not None:
             return self._count_played_by_all(last)
         return self._count_past_rounds(session) if visibility.pace == "rounds" else len(self._held)
 
     def _count_played_by_all(self, last: DrawCounts) -> int:
-        """Return the number of rows before the first that would help a match that has drawn ``last``."""
+        """Return the number of held rows before the first one that would help a match that has drawn only ``last``."""
         self._next, count = replace(self._drawn), 0
         for row, _ in self._held:
             self._next.add(row)
@@ -188,7 +188,7 @@ class MatchFeed:
         return count
 
     def _count_past_rounds(self, session: Session) -> int:
-        """Return the number of rows up to the last one that begins a round or is old enough."""
+        """Return the number of held rows up to the last one that begins a round or is old enough."""
         seconds: float = current_time(session).timestamp()
         newest = seconds // STEP_S * STEP_S - MAX_DELAY_S
         header = self._header or (self._held[0][0] if self._held else {})

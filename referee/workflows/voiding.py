@@ -30,7 +30,7 @@ MAX_REASON_LENGTH = 500  # characters
 
 @dataclass
 class VoidReport:
-    """List the ids of voided matches, of matches cancelled with them and of rematches, and the new ledger entries."""
+    """List the ids of voided and cancelled matches and of their rematches, and the numbers of new ledger entries."""
 
     matches: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
@@ -57,9 +57,10 @@ def void_match(
     """Void a finished or stuck match. With ``rematch``, create a match with fresh cards in its place.
 
     With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
-    open ones, with the same reason; all of them get rematches. Raise ``NotFound``, ``BadOption`` for a reason that is
-    missing or too long, and ``Conflict`` for a match in another state, for a duplicate group without ``whole_group``,
-    and for an impossible rematch: the tournament is over, or a bot withdrew or cannot play.
+    open ones, with the same reason. With both, all of them get rematches. Raise ``NotFound``, ``BadOption`` for a
+    reason that is missing or too long, and ``Conflict`` for a match in another state, for a duplicate group without
+    ``whole_group``, and for a rematch that is impossible because the tournament is over, or a bot withdrew or cannot
+    play.
     """
     _check_reason(reason)
     group_id = session.scalar(select(StoredMatch.group_id).where(StoredMatch.id == match_id))
@@ -97,8 +98,8 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
     """Cancel every match that has begun and is not over, and create rematches with fresh cards in tournaments.
 
     A match has begun when its log has rows, when it is running, or when a bot promised a nonce for its deal group. A
-    duplicate group is replaced as a whole: its finished matches are voided. There is no rematch outside tournaments, or
-    if a bot of the table can no longer play.
+    duplicate group is replaced as a whole: its finished matches are voided. No rematch is created outside tournaments,
+    or if a bot at the table can no longer play.
     """
     has_started = or_(
         StoredMatch.status == MatchState.RUNNING,
@@ -124,7 +125,10 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
 
 
 def cancel_matches(session: Session, match_ids: Sequence[str], reason: str, *, master_key: bytes) -> VoidReport:
-    """Cancel the open ones of these matches. None may belong to a tournament or share its cards with another match."""
+    """Cancel those of these matches that are open.
+
+    None may belong to a tournament or share its cards with another match.
+    """
     locked = (
         select(StoredMatch)
         .where(StoredMatch.id.in_(match_ids), StoredMatch.status.in_(OPEN))
@@ -141,7 +145,7 @@ def _check_reason(reason: str) -> None:
 
 
 def _lock_tournament(session: Session, group_id: str) -> Tournament | None:
-    """Lock the tournament of the group, always before its matches, and mark it as changed."""
+    """Lock the tournament of the group and mark it as changed. A tournament is always locked before its matches."""
     query = select(Tournament).join(DealGroup, DealGroup.tournament_id == Tournament.id).where(DealGroup.id == group_id)
     tournament = session.scalar(query.with_for_update(of=Tournament).execution_options(populate_existing=True))
     if tournament is not None:
@@ -150,7 +154,7 @@ def _lock_tournament(session: Session, group_id: str) -> Tournament | None:
 
 
 def _lock_matches(session: Session, group_id: str, match_id: str | None) -> list[StoredMatch]:
-    """Lock and reread the matches of a group, or one of them, in order of ids to prevent deadlocks."""
+    """Lock and reread the matches of a group, or one of them, in id order to prevent deadlocks."""
     query = select(StoredMatch).where(StoredMatch.group_id == group_id)
     if match_id is not None:
         query = query.where(StoredMatch.id == match_id)
@@ -167,7 +171,7 @@ def _end_matches(
     *,
     void_stuck: bool = False,
 ) -> VoidReport:
-    """End matches: 1. void or cancel them; 2. void their results on ladders; 3. close groups that are complete."""
+    """Void or cancel matches, void their results on ladders, and close the deal groups that are over as a result."""
     ledger.lock_ledger(session)
     done, moment = VoidReport(), current_time(session)
     for match in matches:
@@ -208,7 +212,7 @@ def _create_rematches(
     tournament: Tournament | None,
     master_key: bytes,
 ) -> list[str]:
-    """Create rematches with fresh cards; several of them share a deal group of this kind. Return their ids."""
+    """Create rematches with fresh cards and return their ids. Several rematches share one deal group of this kind."""
     deal = Deal("rematch", kind) if len(matches) > 1 else None
     match_ids = create_matches(
         session, [_plan_rematch(session, match, tournament, deal) for match in matches], master_key=master_key

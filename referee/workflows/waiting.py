@@ -1,6 +1,6 @@
 """Explain why a bot waits: the queue position of its open matches and what blocks them, or why it has no match.
 
-Opponents are named by seat only.
+Opponents are identified only by their seats.
 """
 
 from collections import Counter
@@ -35,9 +35,10 @@ RUNNER_MISSING_AFTER: Final = timedelta(
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch:
-    """Describe an open match. It is being played if there is no ``reason``.
+    """Describe an open match.
 
-    ``position`` is its position among all due matches, from 1, as if all bots had free calls, or None if it is not due.
+    If ``reason`` is None, the match is being played. ``position`` is its position among all due matches, from 1, as if
+    all bots had free calls, or None if it is not due.
     """
 
     match_id: str
@@ -56,7 +57,7 @@ class WaitingTournament:
 
 @dataclass(frozen=True, slots=True)
 class BotQueue:
-    """Explain why a bot waits. ``playing`` and ``open`` are numbers of matches; ``matches`` are the oldest open ones.
+    """Explain why a bot waits. ``playing`` and ``open`` are numbers of matches; ``matches`` has the oldest open ones.
 
     ``reason`` is the most important reason, or None while the bot plays.
     """
@@ -70,7 +71,10 @@ class BotQueue:
 
 
 def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQueue:
-    """Return what a bot is waiting for now, if each runner has ``runner_slots`` slots. Raise ``NotFound``."""
+    """Return what a bot is waiting for now. Each runner has ``runner_slots`` slots.
+
+    Raise ``NotFound`` if there is no such bot.
+    """
     bot = get_bot(session, bot_id)
     queue = _QueueState(session, *lease_now(session), friendlies=max_concurrent_friendlies(runner_slots))
     rows = _open_matches(session, bot_id)
@@ -85,7 +89,7 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
 
 
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
-    """Return the open matches of the bot, in the order in which they are played."""
+    """Return the open matches of the bot in the order in which they will be played."""
     columns = (
         *(
             StoredMatch.id,
@@ -111,7 +115,10 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
 
 
 def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
-    """Return the condition for matches of the bot: by its seats or, if it has very many, by the seats of each match."""
+    """Return the condition for matches of the bot.
+
+    It uses the bot's seats or, if it has very many, the seats of each match.
+    """
     seats = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
     if len(session.scalars(seats.limit(MANY_SEATS)).all()) < MANY_SEATS:
         return StoredMatch.id.in_(seats)
@@ -120,7 +127,7 @@ def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
 
 
 class _QueueState:
-    """Hold the queue and the matches being played, loaded once."""
+    """Hold the queue and the matches being played, both loaded only once."""
 
     def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
         self._session = session
@@ -165,7 +172,7 @@ class _QueueState:
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
     def _capacity_reason(self, row: Any, bot_id: str) -> Reason | None:
-        """Return the reason if its bots or its deal group keep a match from being played, or None if they do not."""
+        """Return the reason why its bots or its deal group keep a match from being played, or None if they do not."""
         claimed_together = (
             StoredMatch.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else StoredMatch.id == row.id
         )
@@ -198,7 +205,7 @@ class _QueueState:
         return None
 
     def _count_ahead(self, row: Any) -> int:
-        """Return the number of matches that are claimed before this one, given that accounts take turns."""
+        """Return the number of matches that will be claimed before this one, given that accounts take turns."""
         if self._due is None:
             counted = (
                 select(StoredMatch.created_by, func.count()).where(match_queue.DUE).group_by(StoredMatch.created_by)
@@ -221,7 +228,7 @@ class _QueueState:
 
 
 def _bot_reason(bot: Bot) -> Reason | None:
-    """Return why the bot itself gets no new matches, or None if it may get some."""
+    """Return why the state of the bot keeps it from getting new matches, or None if it does not."""
     match bot.status:
         case BotState.VERIFIED | BotState.HOUSE:
             return None

@@ -1,4 +1,4 @@
-"""List the reasons why a bot waits, each with what will end the wait. ``waiting`` and ``entry_reasons`` choose one."""
+"""List the reasons why a bot waits, and what will end each wait. ``waiting`` and ``entry_reasons`` choose a reason."""
 
 from dataclasses import dataclass
 from typing import Final

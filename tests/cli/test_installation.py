@@ -166,7 +166,7 @@ def test_the_operator_upgrades_an_old_database(tmp_path: Path, old_backup: Path)
 
     upgraded = run(tmp_path, "admin", "upgrade")
 
-    assert upgraded.stdout == f"the schema is at revision {required_revision()}\n"
+    assert upgraded.stdout == f"The schema is at revision {required_revision()}.\n"
     assert run(tmp_path, "audit").output == f"{tmp_path}: no differences\n"
 
 

@@ -69,7 +69,7 @@ def test_all_orders_of_a_larger_table_and_one_table_are_shown(tmp_path: Path) ->
 
     assert shown.exit_code == 0, shown.output
     assert [line.split()[0] for line in shown.output.splitlines() if "first 2" in line]
-    assert f"2 deals count; logs: {tmp_path}" in shown.output
+    assert f"2 deals count; the logs are in {tmp_path}" in shown.output
     assert len(logs(tmp_path)) == 12
 
 

@@ -199,7 +199,7 @@ def test_the_command_names_freezes_repairs_and_tells_json(tmp_path: Path, sqlite
     assert (code, [one["what"] for one in json.loads(told)["differences"]]) == (1, ["rating"])
     assert frozen(world) is None
     code, told = run()
-    assert (code, result.bots[0] in told, f"frozen until `referee audit --repair`: {result.ladder_id}" in told) == (
+    assert (code, result.bots[0] in told, f"audit --repair`: {result.ladder_id}" in told) == (
         1, True, True,
     )  # fmt: skip
     assert "an audit found: rating" in str(frozen(world))

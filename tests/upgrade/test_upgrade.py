@@ -187,7 +187,7 @@ def test_K25_matches_in_progress_are_cancelled_where_the_operator_says_so(finish
     assert service.refused.exit_code == 1
     assert service.cancelled is not None
     assert service.cancelled.exit_code == 0
-    assert f"{len(service.in_progress)} matches cancelled" in service.cancelled.output
+    assert f"{len(service.in_progress)} matches were cancelled" in service.cancelled.output
     with service.database.read() as session:
         ended = [matches.get_match(session, match_id) for match_id in service.in_progress]
     assert {match.status for match in ended} == {"cancelled"}

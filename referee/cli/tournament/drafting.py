@@ -37,11 +37,11 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
     help="Set an option of the game, like rounds=3. Repeatable.",
 )
 @click.option("--cycles", type=int, metavar="N", help="Number of times that each bot meets every other. [default: 1]")
-@click.option("--rated/--unrated", default=None, help="Let results count for the ladder, or not. [default: rated]")
+@click.option("--rated/--unrated", default=None, help="Let results count on the ladder, or not. [default: rated]")
 @click.option(
     "--deal-sharing",
     type=choice_of(DealSharing),
-    help="Cards of a table: its own, common to all tables, or played again by the same bots in other seats. "
+    help="Matches that share their cards: none, all of a round, or those of the same bots in different seats. "
     "[default: common if rated, else own]",
 )
 @click.option(

@@ -47,7 +47,7 @@ SHARE = 0.05  # maximum share of the time that is spent on updates
 @game_options
 @click.option("--out", type=FOLDER, help="Directory for the logs. [default: named after the game and the seed]")
 @click.option(
-    "--seed", metavar="TEXT", help="Any text; the same seed deals the same cards. [default: that of DIR, or a new one]"
+    "--seed", metavar="TEXT", help="Any text; the same seed gives the same cards. [default: that of DIR, or a new one]"
 )
 @click.option(
     "--sprt",
@@ -139,7 +139,7 @@ def _play_and_report(
         if tournament.running:
             click.echo(verdict(plan, tournament.running))
         resumes = "; run the same command to resume" if interrupted else ""
-        click.echo(f"{tournament.deals} deals count; logs: {out}{resumes}")
+        click.echo(f"{tournament.deals} deals count; the logs are in {out}{resumes}")
     report.show()
     return INTERRUPTED if interrupted else report.status
 

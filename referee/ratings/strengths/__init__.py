@@ -1,4 +1,4 @@
-"""Fit the strengths of all bots jointly to all results, with their errors. ``elo`` has the ratings of ladders.
+"""Fit the strengths of all bots jointly to all results, with their errors. The ratings of ladders are in ``elo``.
 
 The model is that of Plackett and Luce (``model``). The strengths maximise its likelihood (``maximum_likelihood``), and
 the curvature of the likelihood gives their errors (``covariance``).
@@ -24,7 +24,7 @@ Result = tuple[Sequence[str], Sequence[int], Sequence[bool] | None]
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """Hold a bot's strength in points (the mean of all bots is 1500), its 95 % interval and standard error.
+    """Hold a bot's strength in points (the mean of all bots is 1500), its 95 % interval and its standard error.
 
     ``superior_to_next`` is the probability that the bot is stronger than the next one ranked (None for the last).
     ``best_rank`` and ``worst_rank`` are the limits of its rank that follow from the intervals of all bots.
@@ -58,10 +58,10 @@ class Fit:
 def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
     """Return the strengths that maximise the likelihood of the results.
 
-    A result has, by seat, bots, placements (1 is best, equal numbers tie) and flags of rated seats (None: all are
-    rated). Results with fewer than two rated seats are ignored. ``prior`` is the number of additional draws of each bot
-    against a player of strength 1. With more than ``exact`` bots the errors are approximate: they treat opponents'
-    strengths as known, which is a good approximation if each bot met many opponents.
+    A result has three columns with one entry per seat: bots, placements (1 is best, equal numbers are ties) and whether
+    the seat is rated (None means that all are). Results with fewer than two rated seats are ignored. ``prior`` is the
+    number of additional draws of each bot against a player of strength 1. With more than ``exact`` bots the errors are
+    approximate: they treat opponents' strengths as known, which is a good approximation if each bot met many opponents.
 
     Raise ``ValueError`` if the columns of a result differ in length, if it seats a bot twice, or if ``prior`` is not
     above 0.
@@ -76,7 +76,10 @@ def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_00
 
 
 def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) -> list[Strength]:
-    """Return the rows of a fit; ``levels`` are the logarithms of the strengths by bot number."""
+    """Return the rows of a fit.
+
+    ``levels`` has the logarithm of each bot's strength, in the order of the bots' numbers.
+    """
     if not levels:
         return []
     mean = sum(levels) / len(levels)

@@ -12,7 +12,7 @@ from referee.ratings.strengths.model import Likelihood
 
 
 class Curvature:
-    """Hold the Cholesky factorisation L L' of the observed information A, computed in bots³ / 6 multiplications."""
+    """Hold the Cholesky factorisation L L' of the observed information A, which takes bots³ / 6 multiplications."""
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
@@ -52,7 +52,7 @@ class Curvature:
         return found
 
     def column(self, bot: int) -> list[float]:
-        """Return the bot's column of the inverse of L, from its own row down.
+        """Return the bot's column of the inverse of L, from the bot's own row downwards.
 
         Products of two columns are the elements of the inverse of A.
         """
@@ -73,7 +73,7 @@ class Errors:
         self._all = fsum(self._with_all)
 
     def error_of(self, bot: int) -> float:
-        """Return the standard error of the bot's distance to the mean of all bots."""
+        """Return the standard error of the bot's distance from the mean of all bots."""
         count = len(self._columns)
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
@@ -88,8 +88,8 @@ class RoughErrors:
     """Approximate standard errors from the diagonal of the information, as if all opponents' strengths were known.
 
     This neglects the uncertainty of the opponents, which matters less the more opponents a bot has met. The reason is
-    in U. von Luxburg, A. Radl and M. Hein, Hitting and Commute Times in Large Random Neighborhood Graphs, Journal of
-    Machine Learning Research 15, 2014.
+    given in U. von Luxburg, A. Radl and M. Hein, Hitting and Commute Times in Large Random Neighborhood Graphs, Journal
+    of Machine Learning Research 15, 2014.
     """
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:

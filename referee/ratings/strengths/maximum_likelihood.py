@@ -17,7 +17,7 @@ _HALVINGS = 30
 def maximise_likelihood(
     model: Likelihood, limit: int, *, tolerance: float, newton: bool
 ) -> tuple[list[float], int, bool]:
-    """Return the logarithms of the strengths, the number of steps, and whether they are within ``tolerance``.
+    """Return the logarithms of the strengths, the number of steps, and whether the result is within ``tolerance``.
 
     Stop after ``limit`` steps. Without ``newton``, estimate the remaining distance from how the steps shrink.
     """
@@ -39,7 +39,7 @@ def maximise_likelihood(
 
 
 def _minorise_maximise_step(model: Likelihood, levels: list[float]) -> list[float]:
-    """Return the maximum of the minorising function, in which the strengths are independent of each other."""
+    """Return the strengths that maximise the minorising function, in which they are independent of each other."""
     strengths = [exp(level) for level in levels]
     chances = [model.prior / (1 + strength) for strength in strengths]
     for members, weight in model.choices:

@@ -16,7 +16,7 @@ from math import comb, exp, log
 
 @dataclass(frozen=True, slots=True)
 class Likelihood:
-    """Compute the log-likelihood: sum of wins_i log g_i − sum of weight log (sum of g over members) + a prior.
+    """Compute the log-likelihood: the sum of wins_i log g_i − the sum of weight log (sum of g over members) + a prior.
 
     Bots are numbered by sorted id, and choices are sorted, so that the order of the results does not matter.
     """
@@ -28,7 +28,7 @@ class Likelihood:
     prior: float
 
     def log(self, levels: Sequence[float]) -> float:
-        """Return the log-likelihood at strengths with these logarithms."""
+        """Return the log-likelihood of the strengths whose logarithms are ``levels``."""
         strengths = [exp(level) for level in levels]
         total = sum(won * level for won, level in zip(self.wins, levels, strict=True))
         total -= sum(weight * log(sum([strengths[bot] for bot in members])) for members, weight in self.choices)
@@ -50,7 +50,7 @@ class Likelihood:
 def likelihood(
     results: Iterable[tuple[Sequence[str], Sequence[int], Sequence[bool] | None]], prior: float
 ) -> Likelihood:
-    """Return the likelihood of results (bots, placements, rated seats); ``prior`` is a number of draws.
+    """Return the likelihood of results (bots, placements, rated seats). ``prior`` is the number of draws per bot.
 
     Raise ``ValueError`` if the columns of a result differ in length or a bot sits twice.
     """
@@ -66,7 +66,8 @@ def likelihood(
     for form, times in sorted(results_by_form.items()):
         numbered = [tuple(number[bot] for bot in group) for group in form]
         for group in numbered:
-            # The last bot left is not chosen. Each of the bots tied for last is in this position equally often.
+            # The last remaining bot is not chosen. If several bots are tied for last, each is in this position equally
+            # often.
             won = 1 - 1 / len(group) if group is numbered[-1] else 1.0
             for bot in group:
                 matches[bot] += times
@@ -93,7 +94,7 @@ def _groups(
 
 
 def _choices(groups: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield the sets from which the next bot was chosen, weighted by the share of tie orders with that choice.
+    """Yield the sets from which the next bot was chosen, each weighted by the share of tie orders with that choice.
 
     A choice from one bot contains no information and is omitted.
     """
