@@ -43,7 +43,8 @@ def arrange_portion(session: Session, tournament: Tournament, row: TournamentRou
     """Create the first matches of the round's next tables.
 
     Return the number of these tables. ``row.arranged`` records in the same transaction how far the round is, so a crash
-    loses and doubles nothing. A table gets no matches if one of its entrants withdrew, or cannot play and has no substitute.
+    loses and doubles nothing. A table gets no matches if one of its entrants withdrew, or cannot play and has no
+    substitute.
     """
     tables = next_portion(row.tables, row.arranged, len(seat_orders(tournament)))
     arrange_tables(session, tournament, row.number, tables, master_key=master_key)

@@ -60,5 +60,5 @@ def test_K1_the_opening_of_a_deal_group_by_dead_processes_ends_when_a_worker_sta
     with database.write() as session:
         again = deal_groups.claim_opening(session, group_id)
         assert session.get_one(DealGroup, group_id).epoch == opening.epoch + 1
-        assert claims.find_due_work(session).expired == 0
+        assert get_match(session, match_id).status == "due"
     assert again is not None
