@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from environs import Env, EnvError, validate
 
@@ -39,6 +40,7 @@ class Settings:
     allowed_hosts: tuple[str, ...]  # accepted Host headers; all if empty
     trusted_proxies: int  # number of reverse proxies whose X-Forwarded-For is trusted
     rate_limits: bool
+    dns_canary: str = ""  # a host name whose look-up shows whether the resolver works; none if empty
     streams: int = 2000  # maximum number of concurrent event streams of one API process
     streams_per_address: int = 20
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
@@ -62,6 +64,7 @@ class Settings:
                 "REFEREE_EGRESS_ALLOW permits calls to private addresses. It is not allowed with "
                 "REFEREE_ENV=production; unset it."
             )
+        public_url = env.str("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
         return cls(
             env=name,
             data_dir=data_dir,
@@ -72,7 +75,8 @@ class Settings:
             allow_http=env.bool("ALLOW_HTTP", not production),
             self_service=env.bool("SELF_SERVICE", True),
             runner_slots=env.int("RUNNER_SLOTS", 100, validate=validate.Range(1, 1000)),
-            public_url=env.str("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/"),
+            public_url=public_url,
+            dns_canary=env.str("DNS_CANARY", _public_name(public_url)),
             allowed_hosts=tuple(env.list("ALLOWED_HOSTS", [])),
             trusted_proxies=env.int("TRUSTED_PROXIES", 0, validate=validate.Range(0, 5)),
             rate_limits=env.bool("RATE_LIMITS", True),
@@ -80,6 +84,21 @@ class Settings:
             streams_per_address=env.int("STREAMS_PER_ADDRESS", 20, validate=validate.Range(1, 20_000)),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
+
+
+def _public_name(url: str) -> str:
+    """Return the host of a URL, or "" if it is an address or not a public name."""
+    host = urlsplit(url).hostname or ""
+    return host if "." in host and not host.rpartition(".")[2].isdigit() else ""
+
+
+def shorten_resolver_timeouts() -> None:
+    """Let the C library repeat a look-up after 1 s and give up after two attempts, unless it is set otherwise.
+
+    By default, it waits 5 s for the first reply. That is longer than we wait, so a lost packet would not be repeated,
+    and a silent name would occupy its thread for 10 s.
+    """
+    os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:2")
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
 from referee.workflows import handshake_results
+from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
 
 log = logging.getLogger(__name__)
@@ -33,19 +34,29 @@ PACE: Final = Pace(idle_s=1.0, question_time_s=25.0, time_limit_s=90.0, scenario
 
 
 async def perform_handshake(
-    handshake: handshakes.ClaimedHandshake, database: DatabaseThread, policy: Policy, master_key: bytes
+    handshake: handshakes.ClaimedHandshake,
+    database: DatabaseThread,
+    policy: Policy,
+    master_key: bytes,
+    connectivity: Connectivity,
 ) -> None:
     """Perform a handshake.
 
     1. Send a signed challenge, and nothing else before it succeeds. 2. Fetch the manifest. 3. Record the report.
+
+    Raise ``Unavailable`` instead of recording that our own resolver, network or database is down.
     """
     secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
-    caller = BotCaller(CallTarget(handshake.bot_id, handshake.url, secrets, max_concurrent_requests=1), policy)
+    target = CallTarget(handshake.bot_id, handshake.url, secrets, 1, handshake.owner_id)
+    caller = BotCaller(target, policy)
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_manifest(caller)
     finally:
         caller.close()
+    last = (introduced or challenged).reply
+    if last.fault == "uplink_down" or (last.unresolved and await connectivity.is_resolver_down()):
+        raise Unavailable(f"not the bot's fault: {last.detail}")
     report: Json = {"challenge": _step(challenged), "manifest": introduced and _step(introduced)}
     manifest = None
     if introduced is not None and introduced.manifest is not None:
@@ -84,18 +95,17 @@ async def check_bot(
     limits: CallLimits,
     master_key: bytes,
     suite: CheckParameters,
+    connectivity: Connectivity,
 ) -> None:
     """Run the conformance suite on a bot whose address is verified; record the outcome and issue a certificate.
 
-    If cancelled, release the claim. Raise ``Unavailable`` if our network or the database is down.
+    If cancelled, release the claim. Raise ``Unavailable`` if our resolver, our network or the database is down.
     """
     bot, secrets = await database.read(_to_be_called, claimed.bot_id, master_key)
     seed = token_hex(8)
     check = asyncio.create_task(
         run_check(
-            CallTarget(
-                bot.id, bot.verified_url or bot.url, secrets, max_concurrent_requests=bot.max_concurrent_requests
-            ),
+            CallTarget(bot.id, bot.verified_url or bot.url, secrets, bot.max_concurrent_requests, bot.owner_id),
             policy,
             limits,
             questions=suite.questions,
@@ -108,7 +118,10 @@ async def check_bot(
     )
     try:
         await _record_progress(check, progress, claimed, database, suite)
-        outcome = _outcome(await check, seed)
+        report = await check
+        if "dns_failed" in {finding.fault for finding in report.findings} and await connectivity.is_resolver_down():
+            raise Unavailable("the resolver does not answer")
+        outcome = _outcome(report, seed)
         await database.write(checks.finish, claimed, outcome)
     except StaleEpoch as error:
         log.info("check_claim_lost", extra={"bot": claimed.bot_id, "reason": str(error)})

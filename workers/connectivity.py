@@ -1,16 +1,18 @@
 """Detect outages of our own network, so that bots are not blamed for them.
 
 Outages are inferred from failures to connect in the calls of this process. A call on a connection that was open when
-the network failed looks like a late answer, and counts as the bot's fault.
+the network failed looks like a late answer, and counts as the bot's fault. When a host name is not found, the canary,
+a name that always exists, shows whether the resolver works: bots with open connections answer even if it does not.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 from referee.botclient.client import Reply
 
 Verdict = Literal["fault", "unclear", "down"]
+Canary = Callable[[], Awaitable[bool]]  # returns whether the resolver answers
 
 WINDOW_S: Final = 10.0
 MIN_OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
@@ -32,14 +34,22 @@ def is_unconnected(reply: Reply) -> bool:
 class Connectivity:
     """Record the outcomes of the calls of one process, and infer outages of its network from them."""
 
-    def __init__(self, seconds: Callable[[], float] = time.monotonic, *, probe_s: float = PROBE_S) -> None:
+    def __init__(
+        self,
+        seconds: Callable[[], float] = time.monotonic,
+        *,
+        canary: Canary | None = None,
+        probe_s: float = PROBE_S,
+    ) -> None:
         self.probe_s = probe_s
+        self._canary = canary
         self._seconds = seconds
         self._called: dict[str, float] = {}  # by owner: the last call to one of their bots
         self._failed: dict[str, float] = {}  # by owner: the last failure to connect since any bot was reached
         self._answered_at = float("-inf")
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
+        self._unresolved_at = float("-inf")  # when the canary was last not found
         self._waited_s = 0.0  # total duration of past outages
 
     @property
@@ -64,6 +74,19 @@ class Connectivity:
         """Record that connecting to a bot of this owner failed. Return the time of the failure, for ``verdict``."""
         self._failed[owner_id] = self._seconds()
         return self._failed[owner_id]
+
+    async def is_resolver_down(self) -> bool:
+        """Return whether the resolver does not answer for the canary, so that a name that was not found is no fault.
+
+        Without a canary, and once outages have lasted ``MAX_TOTAL_S`` in all, return False: ``verdict`` decides.
+        """
+        if self._canary is None or await self._canary():
+            return False
+        moment = self._seconds()
+        since_s = moment - self._unresolved_at
+        self._waited_s += since_s if since_s < WINDOW_S else 0.0  # a longer gap separates two outages
+        self._unresolved_at = moment
+        return self._waited_s < MAX_TOTAL_S
 
     def verdict(self, failed_at: float) -> Verdict:
         """Return the cause of a failure to connect at ``failed_at``: the bot (``fault``), our network (``down``), or

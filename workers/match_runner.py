@@ -63,7 +63,7 @@ class MatchContext:
         key = player.bot_id, player.seat
         if key not in self.callers:
             secrets = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
-            target = CallTarget(player.bot_id, player.url, secrets, player.max_concurrent_requests)
+            target = CallTarget(player.bot_id, player.url, secrets, player.max_concurrent_requests, player.owner_id)
             self.callers[key] = BotCaller(target, self.policy, self.limits)
         return self.callers[key]
 
@@ -248,13 +248,17 @@ class _MatchSession:
             failed_at = uplink.record_failure(owner_id)
             if seat.last[1].sent and request.seat in self._cut_off:
                 return answer
-            if await self._is_its_fault(failed_at):
+            if await self._is_its_fault(seat.last[1], failed_at):
                 return answer
             if seat.last[1].sent:
                 self._cut_off.add(request.seat)
 
-    async def _is_its_fault(self, failed_at: float) -> bool:
+    async def _is_its_fault(self, reply: client.Reply, failed_at: float) -> bool:
         uplink = self._context.connectivity
+        if reply.unresolved and await uplink.is_resolver_down():
+            log.warning("resolver_outage", extra={"match": self._loaded.id})
+            await self._pause(uplink.probe_s)
+            return False
         while (verdict := uplink.verdict(failed_at)) == "unclear":
             await self._pause(VERDICT_POLL_S)
         if verdict == "down":

@@ -8,8 +8,10 @@ import logging
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from referee.botclient import name_lookup
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits
 from referee.bots import checks, handshakes
@@ -23,7 +25,7 @@ from referee.workflows import check_claims
 from workers import queues, shutdown
 from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.claim_file import RecordClaims
-from workers.connectivity import Connectivity
+from workers.connectivity import Canary, Connectivity
 from workers.database_thread import DatabaseThread
 from workers.lease_renewal import LeaseRenewer
 from workers.match_runner import HandedOver, MatchContext, play_match
@@ -75,7 +77,7 @@ class Runner:
         self._thread = DatabaseThread(database, master_key=settings.master_key)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
-        self._connectivity = connectivity or Connectivity()
+        self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary))
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
         self._checks_running = 0
@@ -234,7 +236,7 @@ class Runner:
 
     async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
         try:
-            await perform_handshake(handshake, self._thread, self._policy, self._master_key)
+            await perform_handshake(handshake, self._thread, self._policy, self._master_key, self._connectivity)
             self.counters.handshakes += 1
         except Unavailable as error:
             log.warning("handshake_not_recorded", extra={"bot": handshake.bot_id, "reason": str(error)})
@@ -243,7 +245,9 @@ class Runner:
 
     async def _check(self, claimed: checks.ClaimedCheck) -> None:
         try:
-            await check_bot(claimed, self._thread, self._policy, self._limits, self._master_key, self._suite)
+            await check_bot(
+                claimed, self._thread, self._policy, self._limits, self._master_key, self._suite, self._connectivity
+            )
             self.counters.checks += 1
         except Unavailable as error:
             log.warning("check_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
@@ -254,6 +258,10 @@ class Runner:
 
     def _age_s(self) -> float:
         return self._seconds() - self._started_at
+
+
+def _create_canary(name: str) -> Canary | None:
+    return partial(name_lookup.is_resolver_working, name) if name else None
 
 
 async def run(

@@ -109,7 +109,7 @@ class WebhookSender:
         secrets = tuple(
             webhook_secret(self._master_key, job.webhook_id, generation) for generation in job.secret_generations
         )
-        caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, max_concurrent_requests=1), self._policy)
+        caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, 1, job.owner_id), self._policy)
         try:
             # The connection is not reused, because the next message may be sent as late as a day afterwards.
             path = "" if urlsplit(job.url).path else "/"

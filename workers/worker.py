@@ -20,7 +20,7 @@ from rq.serializers import JSONSerializer
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
-from referee.settings import Settings
+from referee.settings import Settings, shorten_resolver_timeouts
 from workers import claim_file, jobs, queues, shutdown
 from workers.claim_file import ClaimFile
 from workers.rq_job import WakeUp
@@ -82,7 +82,7 @@ class RunnerWorker(Worker):
         return found
 
     def monitor_work_horse(self, job: Job, queue: Queue) -> None:
-        """Wait for the end of the work-horse. If it died, let others take over its matches at once."""
+        """Wait for the end of the work-horse. If it died, let others take over its matches immediately."""
         self._horse_status = None
         try:
             super().monitor_work_horse(job, queue)
@@ -140,6 +140,7 @@ def main() -> int:
         maintenance_interval=MAINTENANCE_S,
         job_monitoring_interval=MONITORING_S,
     )
+    shorten_resolver_timeouts()
     worker.database = database
     worker.claim_file = claim_file.open_for_worker(settings, database)
     gc.freeze()  # work-horses share this memory as long as no garbage collection touches it

@@ -1,28 +1,25 @@
-"""Guard outgoing calls: parse and normalize URLs, resolve host names and vet every address. Open no connection.
+"""Guard outgoing calls: parse and normalize URLs, and vet every address of a host. Open no connection.
 
-Addresses are checked against an allow-list: only those known to be public unicast are accepted.
+``name_lookup`` looks up host names. Addresses are checked against an allow-list: only those known to be public unicast
+are accepted.
 """
 
 import asyncio
-import os
 import re
-import socket
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
+from referee.botclient.name_lookup import LOOK_UP_SECONDS, LookUp, look_ups, system_look_up
 from referee.errors import UrlRefused
 from referee.settings import BadSettings, Settings
 
 Address = IPv4Address | IPv6Address
-LookUp = Callable[[str], Sequence[str]]  # resolves a host name to numeric addresses; blocks; raises OSError
 
 MAX_URL_LENGTH = 2048
 MAX_ADDRESSES = 16
-LOOK_UP_SECONDS = 2.0
 
 # fmt: off
 _NOT_PUBLIC_V4 = [IPv4Network(block) for block in (
@@ -169,12 +166,23 @@ def vet(address: Address, port: int, policy: Policy) -> None:
         raise UrlRefused("egress_denied", f"{described} is not a public address that may be called")
 
 
-async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = None) -> list[Address]:
-    """Return the vetted addresses of a host. Raise ``UrlRefused`` with code egress_denied or dns_failed."""
+async def resolve(
+    endpoint: Endpoint,
+    policy: Policy,
+    look_up: LookUp | None = None,
+    *,
+    owner_id: str = "",
+    until: float = float("inf"),
+) -> list[Address]:
+    """Return the vetted addresses of a host. Raise ``UrlRefused`` with code egress_denied or dns_failed.
+
+    Look-ups of one owner delay nobody else's. ``until`` is a time on the loop's clock, after which ``TimeoutError`` is
+    raised. Raise ``Unavailable`` when the look-up could not be made.
+    """
     if endpoint.literal is not None:
         vet(endpoint.literal, endpoint.port, policy)
         return [endpoint.literal]
-    answers = await _look_up_in_time(endpoint.host, look_up or system_look_up)
+    answers = await _look_up(endpoint.host, look_up or system_look_up, owner_id, until)
     if not 1 <= len(answers) <= MAX_ADDRESSES:
         raise UrlRefused("dns_failed", f"{endpoint.host} has {len(answers)} addresses, expected 1 to {MAX_ADDRESSES}")
     addresses = []
@@ -188,32 +196,15 @@ async def resolve(endpoint: Endpoint, policy: Policy, look_up: LookUp | None = N
     return addresses
 
 
-def system_look_up(host: str) -> list[str]:
-    """Resolve a name with the resolver of the system. Block the thread; raise ``OSError`` if the look-up fails."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-async def _look_up_in_time(host: str, look_up: LookUp) -> Sequence[str]:
+async def _look_up(host: str, look_up: LookUp, owner_id: str, until: float) -> Sequence[str]:
     try:
-        async with asyncio.timeout(LOOK_UP_SECONDS):
-            return await asyncio.get_running_loop().run_in_executor(_threads(), look_up, host)
+        return await look_ups().find(host, look_up, owner_id, until=until)
     except TimeoutError:
+        if asyncio.get_running_loop().time() >= until:
+            raise
         raise UrlRefused("dns_failed", f"{host} was not found within {LOOK_UP_SECONDS:.0f} s") from None
     except (OSError, UnicodeError) as error:
         raise UrlRefused("dns_failed", f"{host}: {error}") from None
-
-
-# Look-ups have their own threads, because a slow name server could block all threads of the default executor.
-_pools: dict[int, ThreadPoolExecutor] = {}
-
-
-def _threads() -> ThreadPoolExecutor:
-    """Return the thread pool of this process. After a fork, create another one: threads do not survive a fork."""
-    if os.getpid() not in _pools:
-        _pools.clear()
-        _pools[os.getpid()] = ThreadPoolExecutor(max_workers=8, thread_name_prefix="look-up")
-    return _pools[os.getpid()]
 
 
 # -- the parts of a URL --

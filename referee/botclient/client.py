@@ -13,9 +13,10 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from referee import __version__
-from referee.botclient.address_guard import Address, Endpoint, LookUp, Policy, parse_url, resolve
+from referee.botclient.address_guard import Address, Endpoint, Policy, parse_url, resolve
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
+from referee.botclient.name_lookup import LookUp
 from referee.errors import Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
@@ -39,6 +40,7 @@ class CallTarget:
     url: str
     secrets: tuple[str, ...] = ()
     max_concurrent_requests: int = messages.DEFAULT_MAX_CONCURRENT_REQUESTS
+    owner_id: str = ""  # all look-ups of an owner share their turns; without an owner, those of the bot
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Reply:
     attempts: int = 1
     sent: bool = False  # the bot may have read the request
     dialled: bool = False  # a connection was opened for this call
+    unresolved: bool = False  # the call ended while its host name was looked up
 
     @property
     def ok(self) -> bool:
@@ -151,6 +154,8 @@ class BotCaller:
             except UrlRefused as refused:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
+            except Unavailable as error:
+                return call.reply("uplink_down", f"on our side: {error}")
             finally:
                 self._lag.end()
 
@@ -182,8 +187,11 @@ class BotCaller:
             return self._connection
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
         if not self._addresses:
-            async with asyncio.timeout_at(call.current_deadline_s()):
-                self._addresses = await resolve(endpoint, self._policy, self._look_up)
+            call.unresolved = True
+            owner_id = self.target.owner_id or self.target.bot_id
+            self._addresses = await resolve(
+                endpoint, self._policy, self._look_up, owner_id=owner_id, until=call.current_deadline_s()
+            )
             call.mark_looked_up()
         addresses, self._addresses = self._addresses, []
         self._connection = await dial(endpoint, addresses, self._policy, call.current_deadline_s(), self._tls)
@@ -226,6 +234,7 @@ class _Call:
         self._due = self._start + deadline_ms / 1000
         self.attempts = 1
         self._sent = self._dialled = False
+        self.unresolved = False
         self._dns = self._connect = self._wait = self._read = 0.0
         self._connection: Connection | None = None
 
@@ -242,6 +251,7 @@ class _Call:
 
     def mark_looked_up(self) -> None:
         self._dns += self._lap()
+        self.unresolved = False
 
     def mark_connected(self) -> None:
         self._connect += self._lap()
@@ -277,6 +287,7 @@ class _Call:
             attempts=self.attempts,
             sent=self._sent,
             dialled=self._dialled,
+            unresolved=self.unresolved,
         )
 
     def _lap(self) -> float:

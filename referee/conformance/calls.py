@@ -136,7 +136,7 @@ class CallChannel:
         due = asyncio.get_running_loop().time() + deadline_ms / 1000
         try:
             endpoint = parse_url(self.target.url, self._policy)
-            addresses = await resolve(endpoint, self._policy)
+            addresses = await resolve(endpoint, self._policy, owner_id=self.target.owner_id, until=due)
             connection = await dial(endpoint, addresses, self._policy, due)
             try:
                 request = f"HEAD {endpoint.path}/ HTTP/1.1\r\nHost: {endpoint.authority}\r\n\r\n"

@@ -48,6 +48,7 @@ class DeliveryJob:
     url: str
     secret_generations: tuple[int, ...]
     body: bytes
+    owner_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,13 @@ def _claim_delivery(
     epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
     return [
         DeliveryJob(
-            delivery.id, epochs[delivery.id], hook.id, hook.url, signing_generations(hook, moment), delivery.body
+            delivery.id,
+            epochs[delivery.id],
+            hook.id,
+            hook.url,
+            signing_generations(hook, moment),
+            delivery.body,
+            hook.account_id,
         )
         for delivery, hook in chosen
     ]

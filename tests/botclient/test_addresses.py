@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.botclient.address_guard import AllowedRange, Policy, parse_url, resolve, system_look_up, vet
+from referee.botclient.address_guard import AllowedRange, Policy, parse_url, resolve, vet
+from referee.botclient.name_lookup import system_look_up
 from referee.errors import UrlRefused
 from referee.settings import BadSettings
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, Hostile, Line, called, caller, response, says
@@ -217,7 +218,7 @@ def test_A11_other_ports_are_taken(port: int) -> None:
 def test_A12_a_silent_name_server_ends_at_its_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
-    monkeypatch.setattr("referee.botclient.address_guard.LOOK_UP_SECONDS", 0.1)
+    monkeypatch.setattr("referee.botclient.name_lookup.LOOK_UP_SECONDS", 0.1)
     over = threading.Event()
 
     def silent(host: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A worker like any other, but with leases of an hour: whoever waits for one waits too long for any test.
+"""A worker like any other, but with leases of an hour: no test waits for one to expire.
 
 ``python -m tests.end_to_end.patient_worker`` runs it.
 """

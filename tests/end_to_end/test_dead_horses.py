@@ -1,4 +1,4 @@
-"""K1 to K3: matches of a work-horse that died go on at once, though every lease lasts an hour."""
+"""K1 to K3: matches of a work-horse that died go on immediately, though every lease lasts an hour."""
 
 import signal
 

@@ -140,7 +140,7 @@ def test_K3_a_claim_of_a_dead_runner_is_free_at_once_and_counted_as_lost(world: 
     (second,) = world.claim(5)
 
     assert (second.match_id, second.epoch) == (match_id, first.epoch + 1)
-    assert expire(world, first) == 0  # somebody else's now
+    assert expire(world, first) == 0  # superseded
     assert renew(world, second, kept) == {match_id, other}
     with world.database.read() as session:
         assert matches.get_match(session, match_id).lost_claims == 1

@@ -1,12 +1,17 @@
 """Outages of our own network: distinguished from failing bots, with a fake clock; matches wait for its end."""
 
 import asyncio
+import socket
 from collections.abc import Sequence
+from functools import partial
 from random import Random
+from typing import Self
 
+import pytest
 from aiohttp import web
 
 from referee.botclient.client import Reply, Timing
+from referee.botclient.name_lookup import is_resolver_working
 from referee.house.server import House
 from referee.house.strategies import players
 from tests.workers.conftest import Scripted, World
@@ -200,3 +205,107 @@ def test_bots_of_three_owners_that_hang_up_on_every_call_cut_nobodys_line(world:
     match_id = asyncio.run(story())
 
     assert all(seat.faults for seat in seats_of(world, match_id))
+
+
+class Names:
+    """A resolver that finds every name on loopback. While it is ``down``, ``failures`` questions fail."""
+
+    def __init__(self, *lost: str, failures: int = 20) -> None:
+        self.lost = lost
+        self.failures = failures
+        self.down = False
+
+    def __call__(self, host: str) -> list[str]:
+        if self.down and host in self.lost:
+            self.failures -= 1
+            self.down = self.failures > 0
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        return ["127.0.0.1"]
+
+
+class Named(House):
+    """A bot with a host name."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__("first", players()["first"](Random(1)))
+        self.host = host
+
+    async def start(self, host: str, port: int) -> Self:
+        await super().start(host, port)
+        self.url = self.url.replace("127.0.0.1", self.host)
+        return self
+
+
+def faults_with(world: World, names: Names, connectivity: Connectivity) -> list[int]:
+    """Play a match of two bots whose names are looked up when the resolver is down, and count their faults."""
+
+    async def story() -> str:
+        async with world.houses(Named("bot1.test"), Named("bot2.test")):
+            match_id = world.arrange("pool-nap", world.bot_ids, options={"rounds": 1})
+            names.down = True
+            await asyncio.wait_for(Runner(world.settings, world.database, connectivity=connectivity).run(), 60)
+        return match_id
+
+    match_id = asyncio.run(story())
+    assert not names.failures
+    return [seat.faults for seat in seats_of(world, match_id)]
+
+
+def test_K23_a_name_that_is_not_found_while_the_canary_is_not_found_either_is_no_fault(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = Names("bot1.test", "canary.test")
+    monkeypatch.setattr("referee.botclient.address_guard.system_look_up", names)
+    canary = partial(is_resolver_working, "canary.test", names)
+
+    assert faults_with(world, names, Connectivity(canary=canary, probe_s=0.01)) == [0, 0]
+
+
+def test_K23_a_name_that_is_not_found_while_the_canary_is_found_is_a_fault(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = Names("bot1.test", failures=4)
+    monkeypatch.setattr("referee.botclient.address_guard.system_look_up", names)
+    canary = partial(is_resolver_working, "canary.test", names)
+
+    charged, innocent = faults_with(world, names, Connectivity(canary=canary, probe_s=0.01))
+
+    assert (charged > 0, innocent) == (True, 0)
+
+
+def test_K23_a_handshake_during_an_outage_of_the_resolver_is_not_recorded(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = Names("bot1.test", "canary.test", failures=1000)
+    names.down = True
+    monkeypatch.setattr("referee.botclient.address_guard.system_look_up", names)
+    monkeypatch.setattr("referee.botclient.name_lookup.system_look_up", names)
+    bot = world.enlist("http://bot1.test:9000")
+
+    asyncio.run(world.run(dns_canary="canary.test"))
+
+    assert (world.bot(bot.id).handshake_state, world.bot(bot.id).handshake_report) == ("running", None)
+    assert names.failures < 1000
+
+
+def test_K22_K23_the_resolver_is_at_fault_for_ten_minutes_at_most() -> None:
+    clock = Clock()
+
+    async def is_found() -> bool:
+        return False
+
+    async def story() -> tuple[float, bool]:
+        uplink = Connectivity(clock, canary=is_found)
+        began = clock.now
+        while await uplink.is_resolver_down():
+            uplink.record_success()  # bots with open connections answer meanwhile
+            clock.now += 5
+        lasted = clock.now - began
+        clock.now += 3600
+        return lasted, await uplink.is_resolver_down()
+
+    assert asyncio.run(story()) == (MAX_TOTAL_S, False)
+
+
+def test_K23_without_a_canary_the_answers_of_other_bots_decide() -> None:
+    assert not asyncio.run(Connectivity(Clock()).is_resolver_down())

@@ -1,0 +1,210 @@
+"""Look-ups of names: fair turns of owners, shared look-ups, and silent name servers that delay nobody else."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from referee.botclient import name_lookup
+from referee.botclient.name_lookup import MAX_THREADS_PER_OWNER, LookUps, is_resolver_working
+from referee.errors import Unavailable
+from referee.settings import Settings
+from tests.botclient.hostile import called, caller
+
+ADDRESS = "127.0.0.1"
+
+
+class Resolver:
+    """A resolver that answers immediately, except for names that begin with ``silent``, which wait for ``end``."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.silent = 0  # threads that wait
+        self.most_silent = 0
+        self.over = threading.Event()
+        self._lock = threading.Lock()
+
+    def __call__(self, host: str) -> Sequence[str]:
+        with self._lock:
+            self.asked.append(host)
+        if host.startswith("silent"):
+            with self._lock:
+                self.silent += 1
+                self.most_silent = max(self.most_silent, self.silent)
+            self.over.wait(60)
+            with self._lock:
+                self.silent -= 1
+        return [ADDRESS]
+
+    async def until_silent(self, threads: int) -> None:
+        while self.silent < threads:  # noqa: ASYNC110  # told by threads
+            await asyncio.sleep(0.001)
+
+    @asynccontextmanager
+    async def waiting_for(
+        self, ups: LookUps, *pairs: tuple[str, str]
+    ) -> AsyncIterator[list[asyncio.Task[Sequence[str]]]]:
+        """Look names up for owners while the block runs, then let all answers arrive."""
+        tasks = [asyncio.create_task(ups.find(host, self, owner)) for owner, host in pairs]
+        try:
+            await asyncio.sleep(0)
+            yield tasks
+        finally:
+            self.over.set()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody give up by the clock of this machine."""
+    monkeypatch.setattr(name_lookup, "LOOK_UP_SECONDS", 60.0)
+
+
+def test_A12_silent_names_of_one_owner_delay_nobody_else() -> None:
+    async def story() -> None:
+        resolver, ups = Resolver(), LookUps()
+        async with resolver.waiting_for(ups, *(("evil", f"silent{number}.test") for number in range(40))):
+            await resolver.until_silent(MAX_THREADS_PER_OWNER)
+
+            assert await ups.find("good.test", resolver, "good") == [ADDRESS]
+
+            assert resolver.most_silent == MAX_THREADS_PER_OWNER
+
+    asyncio.run(story())
+
+
+def test_A12_owners_take_turns() -> None:
+    async def story() -> list[str]:
+        resolver, ups = Resolver(), LookUps(max_turns=1)
+        names = [("a", "silent.test"), *(("a", f"a{number}.test") for number in range(9)), ("b", "b.test")]
+        async with resolver.waiting_for(ups, *names):
+            await resolver.until_silent(1)
+        return resolver.asked
+
+    assert asyncio.run(story()).index("b.test") <= 2
+
+
+def test_A12_calls_to_one_name_share_a_look_up_whoever_makes_them() -> None:
+    async def story() -> list[str]:
+        resolver, ups = Resolver(), LookUps()
+        names = [("a", "silent.test"), ("a", "silent.test"), ("b", "silent.test")]
+        async with resolver.waiting_for(ups, *names) as tasks:
+            await resolver.until_silent(1)
+        assert [task.result() for task in tasks] == [[ADDRESS]] * 3
+        await ups.find("silent.test", resolver, "a")  # the next is another
+        return resolver.asked
+
+    assert asyncio.run(story()) == ["silent.test"] * 2
+
+
+def test_A12_a_name_is_not_held_up_by_the_other_names_of_an_owner_who_asked_for_it_too() -> None:
+    async def story() -> None:
+        resolver, ups = Resolver(), LookUps(max_threads_per_owner=1)
+        async with resolver.waiting_for(ups, ("evil", "silent.test"), ("evil", "good.test")):
+            await resolver.until_silent(1)
+
+            assert await ups.find("good.test", resolver, "good") == [ADDRESS]
+
+    asyncio.run(story())
+
+
+def test_A12_a_look_up_that_everybody_gave_up_keeps_no_turn_but_counts_for_its_owner() -> None:
+    async def story() -> None:
+        resolver, ups = Resolver(), LookUps(max_turns=1, max_threads_per_owner=1)
+        async with resolver.waiting_for(ups, ("evil", "silent.test")) as tasks:
+            await resolver.until_silent(1)
+            tasks[0].cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+            assert await ups.find("good.test", resolver, "good") == [ADDRESS]
+            with pytest.raises(TimeoutError):  # its own names are in the way, which is nobody else's fault
+                await ups.find("other.test", resolver, "evil", until=asyncio.get_running_loop().time())
+
+        assert "other.test" not in resolver.asked
+        assert await ups.find("other.test", resolver, "evil") == [ADDRESS]
+
+    asyncio.run(story())
+
+
+def test_A12_a_look_up_without_a_turn_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        resolver, ups = Resolver(), LookUps(max_turns=1)
+        monkeypatch.setattr("referee.botclient.address_guard.look_ups", lambda: ups)
+        async with resolver.waiting_for(ups, ("evil", "silent.test")):
+            await resolver.until_silent(1)
+            with pytest.raises(Unavailable):
+                await ups.find("good.test", resolver, "good", until=asyncio.get_running_loop().time())
+
+            reply = await called(caller("http://good.test:9000", look_up=resolver), 50)
+
+            assert (reply.fault, reply.unresolved) == ("uplink_down", True)
+
+    asyncio.run(story())
+
+
+def test_K24_a_process_without_threads_blames_no_bot(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def story() -> None:
+        monkeypatch.setattr(threading.Thread, "start", full)
+        reply = await called(caller("http://good.test:9000", look_up=Resolver()))
+        assert (reply.fault, "thread" in reply.detail) == ("uplink_down", True)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("error", "working"),
+    [
+        (None, True),
+        (socket.gaierror(socket.EAI_NONAME, "no such name"), True),  # an answer of the resolver
+        (socket.gaierror(socket.EAI_AGAIN, "no answer"), False),
+        (OSError("no descriptors"), False),
+    ],
+    ids=["found", "no such name", "no answer", "no descriptors"],
+)
+def test_K23_the_canary_shows_whether_the_resolver_answers(error: Exception | None, working: bool) -> None:
+    def look_up(host: str) -> list[str]:
+        if error is not None:
+            raise error
+        return [ADDRESS]
+
+    assert asyncio.run(is_resolver_working("canary.test", look_up)) is working
+
+
+def test_a_reply_says_whether_the_call_ended_at_the_look_up() -> None:
+    async def story() -> tuple[bool, bool]:
+        resolver = Resolver()
+        silent = await called(caller("http://silent.test:9000", look_up=resolver), 50)
+        resolver.over.set()
+        refused = await called(caller("http://good.test:9001", look_up=resolver))
+        return silent.unresolved, refused.unresolved
+
+    assert asyncio.run(story()) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("public_url", "canary"),
+    [
+        ("https://referee.example.org:8443/x", "referee.example.org"),
+        ("http://127.0.0.1:8000", ""),
+        ("http://[::1]:8000", ""),
+        ("http://localhost:8000", ""),  # found without a resolver
+    ],
+)
+def test_K23_the_canary_is_the_public_name_of_the_service_unless_another_is_set(
+    public_url: str, canary: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("REFEREE_DATA", str(tmp_path))
+    monkeypatch.setenv("REFEREE_PUBLIC_URL", public_url)
+    assert Settings.load().dns_canary == canary
+
+    monkeypatch.setenv("REFEREE_DNS_CANARY", "example.net")
+    assert Settings.load().dns_canary == "example.net"
+    monkeypatch.setenv("REFEREE_DNS_CANARY", "")
+    assert Settings.load().dns_canary == ""
