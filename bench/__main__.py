@@ -12,7 +12,7 @@ from rich.table import Table
 
 NAMES: Final = (
     *("engine", "environments", "players", "http", "http_strictness", "matches", "ratings"),
-    *("pairing", "standings", "store", "ladders", "api", "streams", "latency"),
+    *("pairing", "standings", "store", "ladders", "growth", "api", "streams", "latency"),
 )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -39,6 +39,7 @@ EGRESS: Final = "127.0.0.1/32:1024-65535"
 GAME: Final = "saint-poker"
 VERSION: Final = "1.0"
 SPREAD: Final = 200 * MICRO  # standard deviation of ratings
+ROWS_PER_TRANSACTION: Final = 20_000  # matches inserted at a time
 START_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -112,7 +113,8 @@ class World:
             ))  # fmt: skip
             insert_rows(session, schema.Bot, (
                 {"id": bot, "owner_id": owner, "name": bot, "normalized_name": bot,
-                 "url": f"{url}/{number}", "verified_url": f"{url}/{number}", **common}
+                 "url": f"{url}/{number}", "verified_url": f"{url}/{number}",
+                 "created_at": START_AT + timedelta(seconds=number), **common}
                 for number, (bot, owner) in enumerate(zip(bot_ids, owner_ids, strict=True))
             ))  # fmt: skip
         return bot_ids
@@ -146,6 +148,90 @@ class World:
                 match_id = add_match(session, table, tournament_id)
                 add_result(session, match_id, table, dice.sample(range(1, seats + 1), seats))
         return tournament_id
+
+    def add_results(self, ladder_id: str, bot_ids: Sequence[str], count: int) -> None:
+        """Add finished matches of pairs of bots, with their entries in the ledger of the ladder."""
+        pairs = pair_up(bot_ids, count)
+        for start in range(0, count, ROWS_PER_TRANSACTION):
+            with self.database.write(durable=False) as session:
+                add_played(session, ladder_id, pairs[start : start + ROWS_PER_TRANSACTION], seq=start)
+
+    def add_swiss(self, bot_ids: Sequence[str]) -> str:
+        """Add a running Swiss of pairs whose first round has been played."""
+        tournament_id, pairs = new_id("tournament"), list(zip(bot_ids[::2], bot_ids[1::2], strict=False))
+        with self.database.write() as session:
+            organiser = session.get_one(schema.Bot, bot_ids[0]).owner_id
+            insert_rows(session, schema.Tournament, [
+                {"id": tournament_id, "name": "Swiss", "format": "swiss", "cycles": 1, "status": "running",
+                 "created_by": organiser, "started_at": START_AT, "format_options": {"rounds": 9}, **_terms(2)}
+            ])  # fmt: skip
+            insert_rows(session, schema.TournamentEntry, (
+                {"tournament_id": tournament_id, "bot_id": bot, "number": number} for number, bot in enumerate(bot_ids)
+            ))  # fmt: skip
+            tables = [{"entrants": pair, "label": "", "legs": 1, "section": index} for index, pair in enumerate(pairs)]
+            insert_rows(session, schema.TournamentRound, [
+                {"tournament_id": tournament_id, "number": 1, "label": "Round 1", "tables": tables, "byes": [],
+                 "arranged": len(pairs), "ended_at": START_AT}
+            ])  # fmt: skip
+            add_played(session, None, pairs, tournament_id=tournament_id, tournament_round=1)
+        return tournament_id
+
+
+def pair_up(bot_ids: Sequence[str], count: int) -> list[tuple[str, str]]:
+    """Return ``count`` pairs in which all bots sit equally often, next to different bots each time."""
+    bots = len(bot_ids)
+    return [
+        (bot_ids[number % bots], bot_ids[(number + 1 + number // bots % (bots - 1)) % bots]) for number in range(count)
+    ]
+
+
+def add_played(
+    session: Session, ladder_id: str | None, pairs: Sequence[tuple[str, str]], seq: int = 0, **played_in: Any
+) -> None:
+    """Add a finished match of each pair with its result and, on a ladder, its ledger entry, numbered after ``seq``."""
+    rows: dict[Any, list[Json]] = {
+        table: []
+        for table in (schema.DealGroup, schema.StoredMatch, schema.MatchSeat, schema.Result)
+        + ((schema.LedgerEntry, schema.RatingChange) if ladder_id else ())
+    }
+    for number, pair in enumerate(pairs, 1):
+        match_id, moment = new_id("match"), START_AT + timedelta(seconds=seq + number)
+        for table, added in _rows_of_played(match_id, ladder_id, pair, seq + number, moment).items():
+            rows[table] += added
+        rows[schema.StoredMatch][-1] |= {**played_in, "table_no": number if played_in else None}
+        rows[schema.DealGroup][-1]["tournament_id"] = played_in.get("tournament_id")
+    for table, added in rows.items():
+        insert_rows(session, table, added)
+
+
+def _rows_of_played(
+    match_id: str, ladder_id: str | None, pair: tuple[str, str], seq: int, moment: datetime
+) -> dict[Any, list[Json]]:
+    group = {"id": match_id, "commitment": "0" * 64, "seed_sealed": b"", "state": "revealed", "entries": list(pair)}
+    terms = {"engine_version": "0", "rules_version": 1, "status": "finished", "leg": 1, **_terms(len(pair))}
+    moments = {"created_at": moment, "started_at": moment, "finished_at": moment}
+    result = {
+        "match_id": match_id, "ladder_id": ladder_id, "bots": list(pair), "entrants": list(pair),
+        "rated": [True, True], "placements": [1, 2], "returns": [1, -1], "scores": [1, 0], "digest": "0" * 64,
+        "engine_version": "0", "finished_at": moment,
+    }  # fmt: skip
+    rows: dict[Any, list[Json]] = {
+        schema.DealGroup: [group],
+        schema.StoredMatch: [{"id": match_id, "group_id": match_id, **terms, **moments}],
+        schema.MatchSeat: [
+            {"match_id": match_id, "seat": seat, "bot_id": bot, "bot_name": bot, "version": VERSION,
+             "placement": seat + 1, "returns": 1 - 2 * seat}
+            for seat, bot in enumerate(pair)
+        ],
+        schema.Result: [result],
+    }  # fmt: skip
+    if ladder_id is not None:
+        change = {"seq": seq, "ladder_id": ladder_id, "before": START, "after": START, "games": seq}
+        rows[schema.LedgerEntry] = [
+            {"seq": seq, "ladder_id": ladder_id, "kind": "result", "match_id": match_id, "created_at": moment}
+        ]
+        rows[schema.RatingChange] = [{**change, "bot_id": bot} for bot in pair]
+    return rows
 
 
 def add_match(session: Session, bots: Sequence[str], tournament_id: str | None = None) -> str:

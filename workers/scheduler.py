@@ -42,7 +42,7 @@ class Scheduler:
         self._events = TournamentAdvancer(database, master_key)
         self._announcer = change_notifier.ChangeNotifier(redis)
         self._prepared = False
-        self._sweeps_to_search = 0  # until deal groups to close are searched for; at once after a start
+        self._sweeps_to_search = 0  # until the next search for deal groups to close; the first sweep searches
 
     def sweep(self) -> None:
         """Sweep once.
