@@ -126,7 +126,7 @@ class Encoder:
 
 
 def _places(values: Iterable[str], start: int) -> dict[str, int]:
-    """Number the values from ``start``."""
+    """Return a place for each value, counted from ``start``."""
     return {value: place for place, value in enumerate(values, start)}
 
 
