@@ -58,7 +58,7 @@ def describe_machine() -> Json:
     """Return the time, the interpreter, the machine, its load, and the CPU time of a fixed piece of work."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": sys.version,  # with the build and the compiler: two builds of one version differ by a quarter
+        "python": sys.version,  # with the build and its compiler, because builds of one version differ
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "load": [round(load, 2) for load in os.getloadavg()],

@@ -75,7 +75,9 @@ def name_with_version(library: str) -> str:
 
 
 def compare_with_ours(reached: Json, work: str) -> Json:
-    """Return how many times as fast as each library our code does this work."""
+    """Return how many times as fast as each library our code does this work. Without a figure of ours, return {}."""
+    if isinstance(reached["ours"], str):  # our environments need PettingZoo and OpenSpiel, which may be missing
+        return {}
     own = reached["ours"][work]
     others = {name: values for name, values in reached.items() if name != "ours" and work in values}
     return {name: significant(own / values[work]) for name, values in others.items()}

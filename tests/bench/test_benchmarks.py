@@ -13,6 +13,7 @@ import pytest
 import bench
 from bench.__main__ import NAMES, flatten
 from bench.measure import describe_machine, significant
+from bench.peers.__main__ import compare_with_ours
 
 LIMIT_S = 240
 PEERS = Path(bench.__file__).parent / "peers" / "requirements.lock"
@@ -71,6 +72,13 @@ def test_our_side_of_the_comparison_needs_only_what_its_environment_installs() -
     sources = packages_distributions()
     needed = {normalized(sources[module][0]) for module in ran.stdout.split() if module in sources}
     assert needed - {"referee"} <= installed
+
+
+def test_without_a_figure_of_ours_nothing_is_compared() -> None:
+    missing = "not measured: No module named 'pettingzoo'"
+
+    assert compare_with_ours({"ours": missing, "rlcard 1.2.0": {"mean": 2.0}}, "mean") == {}
+    assert compare_with_ours({"ours": {"mean": 3.0}, "rlcard 1.2.0": {"mean": 2.0}}, "mean") == {"rlcard 1.2.0": 1.5}
 
 
 def test_the_table_names_a_figure_with_all_levels_above_it() -> None:

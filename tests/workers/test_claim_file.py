@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from referee.db.engine import Database
-from referee.matches import claims, deal_groups
+from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.matches import get_match
 from referee.matches.tables import DealGroup
