@@ -93,10 +93,10 @@ def _public_name(url: str) -> str:
 
 
 def shorten_resolver_timeouts() -> None:
-    """Let the C library repeat a look-up after 1 s and give up after two attempts, unless it is set otherwise.
+    """Make the C library repeat a look-up after 1 s and give up after two attempts, unless ``RES_OPTIONS`` is set.
 
-    By default, it waits 5 s for the first reply. That is longer than we wait, so a lost packet would not be repeated,
-    and a silent name would occupy its thread for 10 s.
+    By default, the library waits 5 s for the first reply. That is longer than we wait, so a lost packet would
+    not be repeated, and a silent name would occupy its thread for 10 s.
     """
     os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:2")
 

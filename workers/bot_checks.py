@@ -44,7 +44,7 @@ async def perform_handshake(
 
     1. Send a signed challenge, and nothing else before it succeeds. 2. Fetch the manifest. 3. Record the report.
 
-    Raise ``Unavailable`` instead of recording that our own resolver, network or database is down.
+    Raise ``Unavailable``, and record nothing, if our resolver, our network or the database is down.
     """
     secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
     target = CallTarget(handshake.bot_id, handshake.url, secrets, 1, handshake.owner_id)

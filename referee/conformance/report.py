@@ -81,9 +81,10 @@ class ConformanceReport:
 
     @property
     def passed(self) -> dict[str, int]:
-        """Return the rules version of each game to certify, keyed by game: those fully tested without a failure.
+        """Return the rules versions of the games to certify, keyed by game.
 
-        Return an empty dict if a rule failed that concerns all games.
+        These are the games that were fully tested without a failure. Return an empty dict if a rule
+        that concerns all games failed.
         """
         wrong = {
             finding.where.partition(",")[0] if finding.id in GAME_RULES else "" for finding in self.findings_of("fail")

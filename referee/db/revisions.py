@@ -112,5 +112,6 @@ def required_revision() -> str:
 
 
 def _known_revisions(migrations: Path) -> list[str]:
-    # Read it from file names: every process needs this at startup, and importing Alembic takes a third of a second.
+    # Read the revisions from the file names: every process needs them at startup, and importing Alembic takes a third
+    # of a second.
     return sorted(path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*.py"))

@@ -279,7 +279,10 @@ class PrinceAlbert(Votes, Betting, Drawing):
         return meant
 
     def _find_legal_action(self, seat: Seat, action: Json) -> Json | None:
-        """Return the only legal action that ``action`` can mean, or None. The caller compares all members."""
+        """Return the only legal action that ``action`` can mean, or None.
+
+        Only the member that selects it is read, so the caller must compare the result with ``action``.
+        """
         match self.phase:
             case "drawing":
                 return self.meant_exchange(seat, action) if "discard" in action else PASS

@@ -1,4 +1,4 @@
-"""Hold the votes of Prince Albert on options, one motion at a time; rock, paper, scissors breaks ties (PA-40).
+"""Conduct the votes on the options of Prince Albert, one motion at a time. Rock, paper, scissors breaks ties (PA-40).
 
 ``prince_albert.py`` selects the options and continues after the last vote.
 """

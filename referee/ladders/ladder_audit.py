@@ -47,8 +47,8 @@ def stored_counts(session: Session, ladder_id: str) -> dict[ranks.Band, int]:
 def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[tuple[ReplayEntry, Changes, Changes]]:
     """Yield (entry, stored changes, derived changes).
 
-    The ratings before a repair are those of the stored changes. Call ``step`` with the number of entries after each
-    page.
+    The derived changes of a repair take the ratings before it from the stored changes. After each page, call ``step``
+    with the number of its entries.
     """
     for page in replay.pages():
         stored_by_entry = _stored_changes(replay.session, [act.seq for act in page])

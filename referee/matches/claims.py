@@ -80,9 +80,9 @@ def expire_claims(session: Session, claims: Iterable[Fence]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DueWork:
-    """Tell what is due. A claimed match whose lease expired is due again.
+    """Describe the work that is due. A claimed match whose lease expired is due again.
 
-    ``isolated`` lists matches that need their own process, the oldest first, at most ``ISOLATED_LISTED`` of them.
+    ``isolated`` lists the oldest matches that need their own process, at most ``ISOLATED_LISTED``.
     """
 
     matches_due: bool

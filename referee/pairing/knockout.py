@@ -1,4 +1,4 @@
-"""Pair knockouts, in which losers are eliminated. ``bracket_state`` reads the rounds, ``bracket`` renders them."""
+"""Pair knockouts, in which losers are eliminated. ``bracket_state`` reads the rounds, and ``bracket`` renders them."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice

@@ -78,7 +78,7 @@ class Errors:
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
     def error_of_difference(self, bot: int, other: int) -> float:
-        """Return the error of the difference between two bots."""
+        """Return the approximate standard error of the difference between two strengths, ignoring their covariance."""
         first, second = min(bot, other), max(bot, other)
         common = sum(map(mul, self._columns[first][second - first :], self._columns[second]))
         return sqrt(max(0.0, self._squares[bot] + self._squares[other] - 2 * common))
