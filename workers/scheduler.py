@@ -11,7 +11,6 @@ import sys
 import threading
 
 from redis import Redis
-from sqlalchemy.orm import Session
 
 from referee.bots import checks, house_bots
 from referee.db import change_notifier, idempotency
@@ -29,7 +28,6 @@ from workers.tournaments import TournamentAdvancer
 log = logging.getLogger(__name__)
 
 SWEEP_S = 1.0
-SWEEPS_PER_SEARCH = 10  # for deal groups to close, which few transactions leave behind
 
 
 class Scheduler:
@@ -42,18 +40,17 @@ class Scheduler:
         self._events = TournamentAdvancer(database, master_key)
         self._announcer = change_notifier.ChangeNotifier(redis)
         self._prepared = False
-        self._sweeps_to_search = 0  # until the next search for deal groups to close; the first sweep searches
 
     def sweep(self) -> None:
         """Sweep once.
 
         1. Wake runners for due work, before anything that may fail.
-        2. Every ``SWEEPS_PER_SEARCH`` times, close deal groups whose matches have all ended.
+        2. Close deal groups that are still open although all their matches have ended.
         3. Delete old idempotency keys and webhook deliveries.
         4. Start and advance tournaments.
         """
         with self._database.read() as session:
-            left_open = self._search_unclosed_groups(session)
+            left_open = deal_groups.list_unclosed_groups(session)
             answers_old = idempotency.has_expired(session)
             todo = claims.find_due_work(session)
             messages_due = deliveries.has_due(session)
@@ -72,15 +69,6 @@ class Scheduler:
         if self._events.advance_all():
             queues.wake(self._redis)
             self._announcer.notify()
-
-    def _search_unclosed_groups(self, session: Session) -> list[str]:
-        """Return groups to close if it is time to search. Search with every sweep as long as there are many."""
-        if self._sweeps_to_search > 0:
-            self._sweeps_to_search -= 1
-            return []
-        found = deal_groups.list_unclosed_groups(session)
-        self._sweeps_to_search = 0 if len(found) == deal_groups.UNCLOSED_LISTED else SWEEPS_PER_SEARCH - 1
-        return found
 
     def _close(self, group_ids: list[str]) -> None:
         for group_id in group_ids:

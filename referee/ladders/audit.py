@@ -28,7 +28,7 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class AuditedMatch:
-    """Hold all that is stored of a match that was played or has a result."""
+    """Hold everything stored about a match that was played or has a result."""
 
     match: StoredMatch
     group: DealGroup

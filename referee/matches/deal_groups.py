@@ -21,7 +21,6 @@ from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
 from referee.matches.tables import DealGroup, StoredMatch
 
 SEED_BYTES = 32
-UNCLOSED_LISTED: Final = 100
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
 
 
@@ -130,11 +129,11 @@ def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
-def list_unclosed_groups(session: Session, *, limit: int = UNCLOSED_LISTED) -> list[str]:
+def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
     """Return ids of groups that are not revealed although all their matches have ended.
 
     Most groups are closed with their last match. Those remain whose last matches were cancelled unstarted, after others
-    had been played. The search looks at all groups that are not revealed, so it is not made with every sweep.
+    had been played. The search looks at all groups that are not revealed.
     """
     of_group = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id)
     has_ended = and_(~of_group.where(StoredMatch.status.in_(OPEN)).exists(), of_group.exists())

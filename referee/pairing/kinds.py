@@ -13,7 +13,7 @@ class TournamentFormat(StrEnum):
 
 
 class SeatOrders(StrEnum):
-    """Name the sets of seat orders in which the entrants of a table play the same cards."""
+    """List the sets of seat orders in which the entrants of a table can play the same cards."""
 
     CYCLIC = "cyclic"  # each entrant once in every seat
     ALL = "all"

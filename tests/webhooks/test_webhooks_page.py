@@ -90,7 +90,7 @@ def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
         f"| pending messages | {deliveries.MAX_QUEUE_LENGTH:,};",
         f"| concurrent calls for one account | {deliveries.PER_ACCOUNT} |",
         f"| deliveries are listed for | {deliveries.RETENTION.days} days |",
-        f"is tried {deliveries.VERIFICATION_ATTEMPTS} times",
+        f"is attempted at most {deliveries.VERIFICATION_ATTEMPTS} times",
     ):
         assert said in PAGE.replace("\n", " ")
 

@@ -13,7 +13,7 @@ from referee.matches import deal_groups, matches
 from referee.workflows import retirement
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
-from workers.scheduler import SWEEPS_PER_SEARCH, Scheduler
+from workers.scheduler import Scheduler
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def world(tmp_path: Path) -> World:
     return World(database)
 
 
-def test_groups_left_open_are_closed_after_a_start_and_then_every_tenth_sweep(world: World, tmp_path: Path) -> None:
+def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: Path) -> None:
     nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"), retry=Retry(NoBackoff(), 0))
     scheduler = Scheduler(world.database, nowhere, MASTER_KEY)
     sweeps = []
@@ -35,7 +35,7 @@ def test_groups_left_open_are_closed_after_a_start_and_then_every_tenth_sweep(wo
             count += 1
         sweeps.append(count)
 
-    assert sweeps == [1, SWEEPS_PER_SEARCH]
+    assert sweeps == [1, 1]
 
 
 def leave_unclosed(world: World) -> str:
