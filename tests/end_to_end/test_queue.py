@@ -110,9 +110,10 @@ def test_a_wake_up_whose_worker_died_does_not_block_the_queue(service: Service, 
     client = service.redis()
     match_id = service.arrange(options=LONG)
     queues.wake_alone(client, match_id)
-    first = service.worker()
-    service.until(lambda: first.horse, "a horse")
-    first.kill()
+    with service.database.write():  # the horse waits for its turn to write
+        first = service.worker()
+        service.until(lambda: first.horse, "a horse")
+        first.kill()
 
     service.worker()
     queue = queues.queue(client)
