@@ -68,7 +68,12 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
     _update_unreachable_streaks(session, [(match, ended[match.tail.match_id]) for match in in_order])
     # The lock for which all runners wait comes last. It makes results numbered in the order of their commits.
     ledger.lock_ledger(session)
-    return [_enter_result(session, ended[match.tail.match_id], master_key) for match in finished]
+    results = [_enter_result(session, ended[match.tail.match_id]) for match in finished]
+    # Only now: a group whose last matches end together must not be closed before all of their results are stored.
+    for group_id in dict.fromkeys(match.group_id for match in ended.values()):
+        last_rows = {match_id: match.last_row for match_id, match in ended.items() if match.group_id == group_id}
+        deal_group_closing.close_if_over(session, group_id, master_key=master_key, last_lines=last_rows)
+    return results
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +123,9 @@ def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[Finished
         health.update_unreachable_streaks(session, finished.tail.match_id, unreachable=missed, seated=bots)
 
 
-def _enter_result(session: Session, match: _EndedMatch, master_key: bytes) -> Result:
-    """Store the result with the next number, and close the deal group if this was its last open match."""
+def _enter_result(session: Session, match: _EndedMatch) -> Result:
+    """Store the result with the next number."""
     ((seq,),) = _ADD_RESULT.rows(session, match.result)
-    last_lines = {match.result["match_id"]: match.last_row}
-    deal_group_closing.close_if_over(session, match.group_id, master_key=master_key, last_lines=last_lines)
     return Result(seq=seq, **match.result)
 
 

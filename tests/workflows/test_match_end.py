@@ -9,8 +9,9 @@ from sqlalchemy import delete, func, select
 
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
-from referee.ladders.tables import Rating, RatingChange
-from referee.matches import logs, matches, results
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange
+from referee.match.log import parse_row
+from referee.matches import deal_groups, logs, matches, results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START, elo_changes
@@ -136,6 +137,29 @@ def test_F2_results_count_in_the_order_of_their_numbers(world: World) -> None:
     assert len(numbers) == 12
     assert total == 4 * START  # F11: no point is made or lost
     assert found(world) == []
+
+
+def test_the_last_matches_of_a_group_may_end_together_and_all_of_them_count(world: World) -> None:
+    tables = [world.bots(2), world.bots(2)]
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, [bot for table in tables for bot in table], master_key=MASTER_KEY)
+        for table in tables:
+            world.matched(session, table, group=group)
+    ends = []
+    for claim in world.claim(2):
+        match = world.resumed(claim.match_id)
+        played(match)
+        ends.append(match_end.FinishedMatch(MatchUpdate(*claim, 0, match.lines), outcome(match)))
+
+    with world.database.write() as session:
+        results = match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+
+    assert [result.match_id for result in results] == [end.tail.match_id for end in ends]
+    assert count(world, LedgerEntry) == 2
+    assert found(world) == []
+    with world.database.read() as session:
+        lines = [logs.log_lines(session, end.tail.match_id) for end in ends]
+    assert [parse_row(rows[-1])["type"] for rows in lines] == ["reveal", "reveal"]
 
 
 def test_K18_a_flipped_byte_in_a_stored_log_is_found(world: World) -> None:
