@@ -76,13 +76,14 @@ class Installation(Service):
         draft.replace(self.clock_file)
 
     def expire_leases(self) -> None:
-        """Age all leases of matches, as if nobody had renewed them for as long as they last.
+        """Age all leases of matches and deal groups, as if nobody had renewed them for as long as they last.
 
         Earlier losses are forgotten, since a match that was lost twice must be played alone, which takes a worker.
         """
-        aged = "lease_until = lease_until - :age, lost_claims = 0"
+        aged = "lease_until = lease_until - :age"
         with self.database.write() as session:
-            session.execute(text(f"UPDATE matches SET {aged} WHERE status = 'running'"), {"age": LEASE_S})
+            session.execute(text(f"UPDATE matches SET lost_claims = 0, {aged}"), {"age": LEASE_S})
+            session.execute(text(f"UPDATE deal_groups SET {aged}"), {"age": LEASE_S})
 
     def create_organiser(self) -> "Client":
         with self.database.write() as session:
