@@ -10,6 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue
 from rq.exceptions import DuplicateJobError
+from rq.job import Job
 from rq.serializers import JSONSerializer
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,8 @@ def wake_alone(connection: Redis, match_id: str) -> bool:
 def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> bool:
     """Enqueue a job unless its id exists. Return whether it is new.
 
-    RQ deletes a job when it ends: otherwise its id would be refused as taken.
+    RQ deletes a job when it ends: otherwise its id would be refused as taken. Delete what is left of a job that Redis
+    has lost, so that the next attempt succeeds: a worker may write a heartbeat afterwards, which nobody would delete.
     """
     try:
         connection.enqueue(
@@ -81,5 +83,8 @@ def _enqueue(connection: Queue, job_id: str, function: str, *arguments: str) -> 
             failure_ttl=0,
         )
     except DuplicateJobError:
+        key = Job.key_for(job_id)
+        if not connection.connection.hexists(key, "data"):
+            connection.connection.delete(key)
         return False
     return True

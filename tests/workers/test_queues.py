@@ -74,6 +74,18 @@ def test_a_match_to_be_played_alone_is_sent_once(redis: Redis) -> None:
     assert (job.id, job.func_name, job.args) == ("alone-mat_1", queues.RUN_ALONE, ["mat_1"])
 
 
+def test_the_heartbeat_of_a_job_that_redis_has_lost_does_not_block_its_id(redis: Redis) -> None:
+    for job_id in ("wake-0", "alone-mat_1"):
+        redis.hset(f"rq:job:{job_id}", "last_heartbeat", "2026-01-01T00:00:00Z")
+
+    for _ in range(2):  # the first attempt tidies up
+        queues.wake(redis)
+        queues.wake_alone(redis, "mat_1")
+
+    assert set(waiting(redis)) == {"wake-1", "wake-2", "alone-mat_1"}
+    assert not redis.exists("rq:job:wake-0")
+
+
 def test_a_job_carries_no_pickle(redis: Redis) -> None:
     queues.wake_alone(redis, "mat_1")
 
