@@ -85,7 +85,7 @@ class Campaign:
 
         with suppress(AssertionError):
             self.service.until(is_clean, "a queue without leftovers", LEFTOVERS_S)
-        return Finding(1, [f"{key.decode()} is left" for key in client.keys("rq:job:*")])
+        return Finding(1, [f"{key!r} is left" for key in client.keys("rq:job:*")])
 
     # -- between injuries --
 
