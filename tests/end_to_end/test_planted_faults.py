@@ -8,7 +8,7 @@ import pytest
 from tests.database import postgres
 from tools.chaos.invariants import list_broken, render_table
 from tools.chaos.planted import FAULTS
-from tools.chaos.scenarios import EXPOSURES, LAZY_FLUSH, SCENARIOS, Stage, kill_backend, run_scenario
+from tools.chaos.scenarios import EXPOSURES, LAZY_FLUSH, SCENARIOS, Scene, kill_backend, run_scenario
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_every_planted_fault_has_a_scenario_that_shows_it() -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_without_a_planted_fault_every_invariant_holds(
-    scenario: Callable[[Stage], None], tmp_path: Path, lazy_server: Callable[[], postgres.Server]
+    scenario: Callable[[Scene], None], tmp_path: Path, lazy_server: Callable[[], postgres.Server]
 ) -> None:
     server = _empty_server(lazy_server) if scenario is kill_backend else None
 

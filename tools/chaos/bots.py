@@ -31,7 +31,7 @@ class Ask:
 
 @dataclass(slots=True)
 class Notebook:
-    """Collect the questions to all bots, in order of arrival, and the ends of matches that they were told."""
+    """Collect the questions to all bots, in order of arrival, and the ends of matches that they learned of."""
 
     asks: list[Ask] = field(default_factory=list)
     ended: dict[str, float] = field(default_factory=dict)  # by match: when the first bot learned its result
@@ -57,7 +57,7 @@ class Notebook:
 
 
 class RandomBot(House):
-    """Choose a legal action at random, anew each time the same question is asked."""
+    """Choose a legal action at random, again each time the same question is asked."""
 
     bots: "RandomBots"
 

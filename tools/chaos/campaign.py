@@ -14,9 +14,9 @@ from tests.database import postgres
 from tools.chaos import planted
 from tools.chaos.bots import RandomBots
 from tools.chaos.injuries import Injuries
-from tools.chaos.installation import Client, Installation
-from tools.chaos.invariants import Finding, Invariant, check_invariants, collect_evidence
+from tools.chaos.invariants import Invariant, InvariantReport, check_invariants, collect_evidence
 from tools.chaos.network import BOTS_HOST, DATABASE_HOST, Namespace
+from tools.chaos.service import Client, Installation
 from tools.chaos.standstills import Injury
 
 WORKERS, SCHEDULERS, BOTS = 3, 2, 4
@@ -31,7 +31,7 @@ class Report:
     """Hold what a campaign did and found."""
 
     injuries: list[Injury]
-    findings: dict[Invariant, Finding]
+    findings: dict[Invariant, InvariantReport]
     bots: RandomBots
     claims: Counter[int]  # matches by number of claims
     ended_after_s: float  # from the last injury to the end of the last match
@@ -75,7 +75,7 @@ class Campaign:
             print(error)
         return self._report(began, time.monotonic() - healed)
 
-    def look_for_leftovers(self) -> Finding:
+    def look_for_leftovers(self) -> InvariantReport:
         """Wait until Redis has no wake-up job any more, because one that is left would block its place forever."""
         client = self.service.client()
 
@@ -85,7 +85,7 @@ class Campaign:
 
         with suppress(AssertionError):
             self.service.until(is_clean, "a queue without leftovers", LEFTOVERS_S)
-        return Finding(1, [f"{key!r} is left" for key in client.keys("rq:job:*")])
+        return InvariantReport(1, [f"{key!r} is left" for key in client.keys("rq:job:*")])
 
     # -- between injuries --
 

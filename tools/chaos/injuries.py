@@ -14,8 +14,8 @@ from sqlalchemy import text
 from referee.errors import Unavailable
 from tests.database import postgres
 from tests.end_to_end.processes import Process, children, gone, send
-from tools.chaos.installation import Installation
 from tools.chaos.network import Namespace
+from tools.chaos.service import Installation
 
 HOUR_S = 3600.0
 

@@ -42,14 +42,14 @@ class Invariant(StrEnum):
 
 
 @dataclass(slots=True)
-class Finding:
+class InvariantReport:
     """Hold what was checked for an invariant: how many things, and descriptions of those that break it."""
 
     checked: int = 0
     broken: list[str] = field(default_factory=list)
 
 
-class Decision(NamedTuple):
+class LoggedDecision(NamedTuple):
     """Hold a decision of a bot in the log: its decision point and the action."""
 
     point: int
@@ -73,14 +73,14 @@ class Evidence:
             found[ask.match_id].append(ask)
         return found
 
-    def decisions(self, match_id: str) -> dict[str, Decision]:
+    def decisions(self, match_id: str) -> dict[str, LoggedDecision]:
         """Return the decisions of bots in the log of a match, by the ids of their questions."""
         counts: Counter[int] = Counter()
         found = {}
         for row in map(parse_row, self.lines[match_id]):
             if row["type"] == "decision" and row["source"] != "forced":
                 seat = row["seat"]
-                found[f"{match_id}_s{seat}_q{counts[seat]}"] = Decision(row["n"], row["action"])
+                found[f"{match_id}_s{seat}_q{counts[seat]}"] = LoggedDecision(row["n"], row["action"])
                 counts[seat] += 1
         return found
 
@@ -93,16 +93,16 @@ def collect_evidence(
     return Evidence(service, asks, match_ids, rows, matches, {id: service.lines(id) for id in matches})
 
 
-def check_invariants(evidence: Evidence) -> dict[Invariant, Finding]:
+def check_invariants(evidence: Evidence) -> dict[Invariant, InvariantReport]:
     """Return a finding for each invariant that can be judged from stored data and the questions to bots."""
     return {invariant: check(evidence) for invariant, check in _CHECKS.items()}
 
 
-def list_broken(findings: Mapping[Invariant, Finding]) -> list[Invariant]:
+def list_broken(findings: Mapping[Invariant, InvariantReport]) -> list[Invariant]:
     return [invariant for invariant, finding in findings.items() if finding.broken]
 
 
-def render_table(findings: Mapping[Invariant, Finding]) -> str:
+def render_table(findings: Mapping[Invariant, InvariantReport]) -> str:
     """Return the findings as a table, with examples of what breaks an invariant below its line."""
     width = max(map(len, findings))
     lines = [f"{'invariant':{width}}  checked  broken"]
@@ -115,17 +115,17 @@ def render_table(findings: Mapping[Invariant, Finding]) -> str:
 # -- the checks --
 
 
-def _check_arranged(evidence: Evidence) -> Finding:
+def _check_arranged(evidence: Evidence) -> InvariantReport:
     arranged = Counter(evidence.match_ids)
     twice = [f"{match_id} was created {count} times" for match_id, count in arranged.items() if count > 1]
     strange = [f"{match_id} was not arranged" for match_id in evidence.matches if match_id not in arranged]
     missing = [f"{match_id} does not exist" for match_id in arranged if match_id not in evidence.matches]
-    return Finding(len(arranged), twice + strange + missing)
+    return InvariantReport(len(arranged), twice + strange + missing)
 
 
-def _check_finished(evidence: Evidence) -> Finding:
+def _check_finished(evidence: Evidence) -> InvariantReport:
     results = evidence.service.results()
-    return Finding(
+    return InvariantReport(
         len(evidence.matches),
         [
             f"{id}: {match.status}, {results.get(id, 0)} results"
@@ -135,15 +135,17 @@ def _check_finished(evidence: Evidence) -> Finding:
     )
 
 
-def _check_bodies(evidence: Evidence) -> Finding:
+def _check_bodies(evidence: Evidence) -> InvariantReport:
     bodies: dict[str, set[str]] = defaultdict(set)
     for ask in evidence.asks:
         bodies[ask.id].add(ask.body)
-    return Finding(len(bodies), [f"{id}: {len(found)} bodies" for id, found in bodies.items() if len(found) > 1])
+    return InvariantReport(
+        len(bodies), [f"{id}: {len(found)} bodies" for id, found in bodies.items() if len(found) > 1]
+    )
 
 
-def _check_rewinds(evidence: Evidence) -> Finding:
-    finding = Finding()
+def _check_rewinds(evidence: Evidence) -> InvariantReport:
+    finding = InvariantReport()
     for match_id, asks in evidence.asks_by_match().items():
         decisions = evidence.decisions(match_id) if match_id in evidence.lines else {}
         latest, latest_id = -1, ""
@@ -157,8 +159,8 @@ def _check_rewinds(evidence: Evidence) -> Finding:
     return finding
 
 
-def _check_lost(evidence: Evidence) -> Finding:
-    finding = Finding()
+def _check_lost(evidence: Evidence) -> InvariantReport:
+    finding = InvariantReport()
     for match_id, asks in evidence.asks_by_match().items():
         if match_id not in evidence.matches or evidence.matches[match_id].status != "finished":
             continue
@@ -168,8 +170,8 @@ def _check_lost(evidence: Evidence) -> Finding:
     return finding
 
 
-def _check_doubled(evidence: Evidence) -> Finding:
-    finding = Finding()
+def _check_doubled(evidence: Evidence) -> InvariantReport:
+    finding = InvariantReport()
     asked = {ask.id for ask in evidence.asks}
     for match_id in evidence.matches:
         decisions = evidence.decisions(match_id)
@@ -178,11 +180,11 @@ def _check_doubled(evidence: Evidence) -> Finding:
     return finding
 
 
-def _check_given(evidence: Evidence) -> Finding:
+def _check_given(evidence: Evidence) -> InvariantReport:
     given: dict[str, list[Any]] = defaultdict(list)
     for ask in evidence.asks:
         given[ask.id].append(ask.action)
-    finding = Finding()
+    finding = InvariantReport()
     for match_id in evidence.matches:
         decisions = evidence.decisions(match_id)
         finding.checked += len(decisions)
@@ -194,9 +196,9 @@ def _check_given(evidence: Evidence) -> Finding:
     return finding
 
 
-def _check_runners(evidence: Evidence) -> Finding:
+def _check_runners(evidence: Evidence) -> InvariantReport:
     """Find connections that are used again for a seat after another one was: each runner opens its own."""
-    finding = Finding()
+    finding = InvariantReport()
     by_seat: dict[tuple[str, int], list[Ask]] = defaultdict(list)
     for ask in evidence.asks:
         by_seat[ask.match_id, ask.seat].append(ask)
@@ -211,21 +213,21 @@ def _check_runners(evidence: Evidence) -> Finding:
     return finding
 
 
-def _check_faults(evidence: Evidence) -> Finding:
+def _check_faults(evidence: Evidence) -> InvariantReport:
     with evidence.service.database.read() as session:
         reports = [f"{fault.match_id}: {fault.code} {fault.detail}" for fault in session.scalars(select(Fault))]
         counted = session.execute(select(MatchSeat.match_id, MatchSeat.faults).where(MatchSeat.faults > 0)).all()
     reports += [f"{match_id}: a seat has {faults} faults" for match_id, faults in counted]
-    return Finding(sum(len(lines) for lines in evidence.lines.values()), reports)
+    return InvariantReport(sum(len(lines) for lines in evidence.lines.values()), reports)
 
 
-def _check_rows(evidence: Evidence) -> Finding:
+def _check_rows(evidence: Evidence) -> InvariantReport:
     changed = [id for id, rows in evidence.rows.items() if list(evidence.lines.get(id, ())[: len(rows)]) != list(rows)]
-    return Finding(sum(map(len, evidence.rows.values())), [f"{id}: recorded rows changed" for id in changed])
+    return InvariantReport(sum(map(len, evidence.rows.values())), [f"{id}: recorded rows changed" for id in changed])
 
 
-def _check_logs(evidence: Evidence) -> Finding:
-    finding = Finding()
+def _check_logs(evidence: Evidence) -> InvariantReport:
+    finding = InvariantReport()
     for match_id, match in evidence.matches.items():
         if match.status != "finished":
             continue
@@ -236,11 +238,11 @@ def _check_logs(evidence: Evidence) -> Finding:
     return finding
 
 
-def _check_audit(evidence: Evidence) -> Finding:
-    return Finding(len(evidence.matches), evidence.service.differences())
+def _check_audit(evidence: Evidence) -> InvariantReport:
+    return InvariantReport(len(evidence.matches), evidence.service.differences())
 
 
-def _check_ratings(evidence: Evidence) -> Finding:
+def _check_ratings(evidence: Evidence) -> InvariantReport:
     with evidence.service.database.read() as session:
         sums = session.execute(
             select(Rating.ladder_id, func.sum(Rating.value), func.count()).group_by(Rating.ladder_id)
@@ -249,10 +251,10 @@ def _check_ratings(evidence: Evidence) -> Finding:
             select(func.count()).select_from(Result).where(Result.ladder_id.is_not(None))
         ).one()
     wrong = [f"{ladder}: {total} for {bots} bots" for ladder, total, bots in sums if total != bots * START]
-    return Finding(on_ladders, wrong)
+    return InvariantReport(on_ladders, wrong)
 
 
-_CHECKS: dict[Invariant, Callable[[Evidence], Finding]] = {
+_CHECKS: dict[Invariant, Callable[[Evidence], InvariantReport]] = {
     Invariant.ARRANGED_ONCE: _check_arranged,
     Invariant.FINISHED_ONCE: _check_finished,
     Invariant.ONE_BODY: _check_bodies,
@@ -269,10 +271,10 @@ _CHECKS: dict[Invariant, Callable[[Evidence], Finding]] = {
 }
 
 
-def check_kept_runners(evidence: Evidence) -> Finding:
+def check_kept_runners(evidence: Evidence) -> InvariantReport:
     """Check that every match was claimed once. Use this where nothing happened to a runner."""
     moved = [f"{id}: claimed {match.epoch} times" for id, match in evidence.matches.items() if match.epoch > 1]
-    return Finding(len(evidence.matches), moved)
+    return InvariantReport(len(evidence.matches), moved)
 
 
 def describe(broken: Iterable[Invariant]) -> str:

@@ -18,7 +18,7 @@ from referee.db.engine import Database, get_database
 
 
 def skip_epoch_check() -> None:
-    """Accept every write to a claimed match, whoever claimed it. Statements are compiled when modules are imported."""
+    """Accept every write to a claimed match, of any runner. Statements are compiled when modules are imported."""
     leases.Leases.fence = lambda self, key, epoch: and_(  # type: ignore[method-assign]
         self._key == key, self._state == self._claimed
     )
@@ -97,11 +97,11 @@ def begin_lost_matches_anew() -> None:
     from referee.matches import claims
     from referee.matches.tables import LogRow, SealedAnswer, StoredMatch
 
-    claim = claims.claim_matches
+    claim_matches = claims.claim_matches
 
     def claim_anew(session: Any, *args: Any, **kwargs: Any) -> Any:
-        taken = claim(session, *args, **kwargs)
-        again = [one.match_id for one in taken if one.epoch > 1]
+        taken = claim_matches(session, *args, **kwargs)
+        again = [claim.match_id for claim in taken if claim.epoch > 1]
         for table in (LogRow, SealedAnswer):
             session.execute(delete(table).where(table.match_id.in_(again)))
         session.execute(update(StoredMatch).where(StoredMatch.id.in_(again)).values(rows=0))

@@ -23,8 +23,8 @@ from sqlalchemy import event
 from referee.db.engine import Database
 from tests.surroundings import settings_for
 from tools.chaos.bots import RandomBots
-from tools.chaos.installation import Installation
 from tools.chaos.invariants import Invariant, check_invariants, collect_evidence
+from tools.chaos.service import Installation
 from workers.runner import Runner
 
 MATCHES, BOTS, ROUNDS = 8, 4, 2
@@ -44,7 +44,7 @@ class Cut:
     announced: frozenset[str]  # matches whose results bots had learned
     rows: dict[str, list[bytes]]  # recorded rows by match, flushed or not
 
-    def damaged(self, rng: Random) -> bytes:
+    def damage_log(self, rng: Random) -> bytes:
         """Return the log as the disk may have it: each sector not flushed may be missing, from the end or anywhere."""
         end = rng.randint(self.flushed, len(self.log))
         log = bytearray(self.log[:end])
@@ -91,7 +91,7 @@ class WatchedDatabase(Database):
         with lock:
             log = self.read_log()
             salts, flushed = self.flushed
-            # After a checkpoint the log begins anew with other salts. All before is flushed, of the new part nothing.
+            # After a checkpoint the log begins again with other salts. All before is flushed, of the new part nothing.
             flushed = flushed if log[16:24] == salts else min(HEADER, len(log))
             database = Path(str(self.url.database)).read_bytes()
             return Cut(database, log[: count_bytes(log)], flushed, known, rows())
@@ -135,11 +135,11 @@ class Rehearsal:
         runner.start()
         while runner.is_alive() and len(self.cuts) < count:
             runner.join(self.rng.uniform(0.002, 0.1))
-            self.cuts.append(database.cut_power(self._announced, lambda: self._rows(service)))
+            self.cuts.append(database.cut_power(self._list_announced, lambda: self._rows(service)))
         runner.join()
         database.dispose()
 
-    def _announced(self) -> frozenset[str]:
+    def _list_announced(self) -> frozenset[str]:
         return frozenset(self.bots.notebook.ended)
 
     def _rows(self, service: Installation) -> dict[str, list[bytes]]:
@@ -149,7 +149,7 @@ class Rehearsal:
         """Start the service with the files of a cut, and play on. Return what is wrong."""
         folder.mkdir()
         (folder / "referee.db").write_bytes(cut.database)
-        (folder / "referee.db-wal").write_bytes(cut.damaged(self.rng))
+        (folder / "referee.db-wal").write_bytes(cut.damage_log(self.rng))
         with closing(sqlite3.connect(folder / "referee.db")) as opened:
             damage = [line for (line,) in opened.execute("PRAGMA integrity_check") if line != "ok"]
             if damage:

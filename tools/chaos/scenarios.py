@@ -16,14 +16,14 @@ from tests.database import postgres
 from tests.end_to_end.processes import Process, send
 from tools.chaos import planted
 from tools.chaos.bots import Ask, RandomBots, hold_from
-from tools.chaos.installation import Installation
 from tools.chaos.invariants import (
-    Finding,
     Invariant,
+    InvariantReport,
     check_invariants,
     check_kept_runners,
     collect_evidence,
 )
+from tools.chaos.service import Installation
 
 HELD_QUESTION = 5
 LOCKED_S = 6.5  # longer than a writer waits
@@ -31,14 +31,14 @@ LOOKS = 3  # of an idle runner for work, after which it would have claimed what 
 
 
 @dataclass(slots=True)
-class Stage:
+class Scene:
     """Hold what a scenario acts on: a service without processes, and two bots."""
 
     service: Installation
     bots: RandomBots
     match_ids: list[str] = field(default_factory=list)
     rows: dict[str, list[bytes]] = field(default_factory=dict)
-    findings: dict[Invariant, Finding] = field(default_factory=dict)
+    findings: dict[Invariant, InvariantReport] = field(default_factory=dict)
 
     def start_match(self, *, held_question: int = HELD_QUESTION) -> tuple[str, Process, Ask]:
         """Arrange a match, start a runner, and return when a bot holds the question with this number."""
@@ -74,119 +74,119 @@ class Stage:
         with suppress(AssertionError):  # matches that do not end break an invariant
             self.service.until_finished(self.match_ids)
 
-    def check(self) -> dict[Invariant, Finding]:
+    def check(self) -> dict[Invariant, InvariantReport]:
         evidence = collect_evidence(self.service, self.bots.notebook.all_asks(), self.match_ids, self.rows)
         return check_invariants(evidence) | self.findings
 
 
-def kill_runner(stage: Stage) -> None:
+def kill_runner(scene: Scene) -> None:
     """Kill a runner in the middle of a match."""
-    _, runner, _ = stage.start_match()
-    stage.replace_runner(runner)
-    stage.play_on()
+    _, runner, _ = scene.start_match()
+    scene.replace_runner(runner)
+    scene.play_on()
 
 
-def freeze_runner(stage: Stage) -> None:
+def freeze_runner(scene: Scene) -> None:
     """Stop a runner until another has taken over its match, then let it continue with an answer in its hands."""
-    match_id, first, ask = stage.start_match()
-    stage.service.until(lambda: _freeze(stage, first), "a stop that leaves the database to others")
-    second = stage.service.runner()
-    stage.wait_for_held(match_id, 2)
-    asked = len(stage.bots.notebook.asks_of(match_id))
-    stage.bots.release_asks(ask)
+    match_id, first, ask = scene.start_match()
+    scene.service.until(lambda: _freeze(scene, first), "a stop that leaves the database to others")
+    second = scene.service.runner()
+    scene.wait_for_held(match_id, 2)
+    asked = len(scene.bots.notebook.asks_of(match_id))
+    scene.bots.release_asks(ask)
     send(first.pid, signal.SIGCONT)
-    stage.service.until(
-        lambda: b"claim_lost" in first.log.read_bytes() or len(stage.bots.notebook.asks_of(match_id)) > asked,
+    scene.service.until(
+        lambda: b"claim_lost" in first.log.read_bytes() or len(scene.bots.notebook.asks_of(match_id)) > asked,
         "the next step of the runner that was stopped",
     )
     assert second.alive
-    stage.play_on()
+    scene.play_on()
 
 
-def _freeze(stage: Stage, runner: Process) -> bool:
+def _freeze(scene: Scene, runner: Process) -> bool:
     """Stop the runner, unless it is in a transaction, and let its leases expire. Return whether it is stopped."""
     send(runner.pid, signal.SIGSTOP)
     try:
-        stage.service.expire_leases()
+        scene.service.expire_leases()
     except Unavailable:
         send(runner.pid, signal.SIGCONT)
         return False
     return True
 
 
-def play(stage: Stage) -> None:
+def play(scene: Scene) -> None:
     """Play a match without any injury."""
-    stage.start_match()
-    stage.play_on()
+    scene.start_match()
+    scene.play_on()
 
 
-def kill_after_result(stage: Stage) -> None:
+def kill_after_result(scene: Scene) -> None:
     """Kill a runner as soon as a match has its result."""
-    _, runner, _ = stage.start_match()
-    stage.play_on()
+    _, runner, _ = scene.start_match()
+    scene.play_on()
     runner.kill()
 
 
-def jump_clock(stage: Stage) -> None:
+def jump_clock(scene: Scene) -> None:
     """Set the wall clock ahead by an hour in the middle of a match, while another runner has nothing to do."""
-    match_id, _, _ = stage.start_match()
-    idle = stage.service.runner()
-    _wait_for_looks(stage, idle)
-    stage.service.jump_clock(3600.0)
-    _wait_for_looks(stage, idle)
-    stage.play_on()
-    evidence = collect_evidence(stage.service, [], [match_id], {})
-    stage.findings[Invariant.KEPT_RUNNER] = check_kept_runners(evidence)
+    match_id, _, _ = scene.start_match()
+    idle = scene.service.runner()
+    _wait_for_looks(scene, idle)
+    scene.service.jump_clock(3600.0)
+    _wait_for_looks(scene, idle)
+    scene.play_on()
+    evidence = collect_evidence(scene.service, [], [match_id], {})
+    scene.findings[Invariant.KEPT_RUNNER] = check_kept_runners(evidence)
 
 
-def _wait_for_looks(stage: Stage, idle: Process) -> None:
+def _wait_for_looks(scene: Scene, idle: Process) -> None:
     """Wait until an idle runner has looked for work some more times, or has found some."""
 
     def looks() -> int:
         return idle.log.read_bytes().count(b"runner_finished")
 
-    before, asked = looks(), len(stage.bots.notebook.asks)
-    stage.service.until(
-        lambda: looks() >= before + LOOKS or len(stage.bots.notebook.asks) > asked, "looks of an idle runner for work"
+    before, asked = looks(), len(scene.bots.notebook.asks)
+    scene.service.until(
+        lambda: looks() >= before + LOOKS or len(scene.bots.notebook.asks) > asked, "looks of an idle runner for work"
     )
 
 
-def lock_and_kill(stage: Stage) -> None:
+def lock_and_kill(scene: Scene) -> None:
     """Let an outside writer lock the database when an answer must be recorded, then kill the runner."""
-    match_id, runner, ask = stage.start_match()
-    asked = stage.bots.notebook.count_different(match_id)
-    with stage.service.writing_by_hand():
-        stage.bots.release_asks(ask)
+    match_id, runner, ask = scene.start_match()
+    asked = scene.bots.notebook.count_different(match_id)
+    with scene.service.writing_by_hand():
+        scene.bots.release_asks(ask)
         end = time.monotonic() + LOCKED_S
         with suppress(AssertionError):
-            stage.service.until(
-                lambda: time.monotonic() > end or stage.bots.notebook.count_different(match_id) > asked, "the end"
+            scene.service.until(
+                lambda: time.monotonic() > end or scene.bots.notebook.count_different(match_id) > asked, "the end"
             )
         runner.kill()
-    stage.replace_runner(runner)
-    stage.play_on()
+    scene.replace_runner(runner)
+    scene.play_on()
 
 
-def kill_backend(stage: Stage) -> None:
+def kill_backend(scene: Scene) -> None:
     """Kill a process of PostgreSQL twice in the middle of a match, as the kernel does when memory runs out."""
-    server = stage.service.server
+    server = scene.service.server
     assert server is not None
-    match_id, runner, _ = stage.start_match()
+    match_id, runner, _ = scene.start_match()
     server.crash()
-    stage.bots.holds = hold_from(stage.bots.notebook, 2 * HELD_QUESTION)
-    runner = stage.replace_runner(runner)
-    stage.bots.release_asks()
-    stage.wait_for_held(match_id)
+    scene.bots.holds = hold_from(scene.bots.notebook, 2 * HELD_QUESTION)
+    runner = scene.replace_runner(runner)
+    scene.bots.release_asks()
+    scene.wait_for_held(match_id)
     server.crash()
-    stage.replace_runner(runner)
-    stage.play_on()
+    scene.replace_runner(runner)
+    scene.play_on()
 
 
-def think_long(stage: Stage) -> None:
+def think_long(scene: Scene) -> None:
     """Write to the row of a match while one of its bots thinks."""
-    match_id, _, _ = stage.start_match()
-    stranger = Database(stage.service.database.url.render_as_string(hide_password=False), write_wait_s=1.0)
-    finding = stage.findings[Invariant.NO_LOCK] = Finding(1)
+    match_id, _, _ = scene.start_match()
+    stranger = Database(scene.service.database.url.render_as_string(hide_password=False), write_wait_s=1.0)
+    finding = scene.findings[Invariant.NO_LOCK] = InvariantReport(1)
     try:
         with stranger.write() as session:
             session.execute(text("UPDATE matches SET lost_claims = lost_claims WHERE id = :id"), {"id": match_id})
@@ -194,13 +194,13 @@ def think_long(stage: Stage) -> None:
         finding.broken.append(f"{match_id}: {error}")
     finally:
         stranger.dispose()
-    stage.play_on()
+    scene.play_on()
 
 
 class Exposure(NamedTuple):
     """Name the scenario that shows a planted fault, an invariant that it breaks, and whether it needs PostgreSQL."""
 
-    scenario: Callable[[Stage], None]
+    scenario: Callable[[Scene], None]
     breaks: Invariant
     postgres: bool = False
 
@@ -222,17 +222,17 @@ LAZY_FLUSH: Final = {"wal_writer_delay": "10s", "wal_writer_flush_after": "100MB
 
 
 def run_scenario(
-    scenario: Callable[[Stage], None], folder: Path, *, fault: str = "", server: postgres.Server | None = None
-) -> dict[Invariant, Finding]:
+    scenario: Callable[[Scene], None], folder: Path, *, fault: str = "", server: postgres.Server | None = None
+) -> dict[Invariant, InvariantReport]:
     """Run a scenario with a new service in ``folder``, with a planted fault if one is named. Return the findings."""
     with RandomBots() as bots, Installation(folder, server, planted=fault) as service:
         if fault == "no unique result":
             planted.allow_two_results(service.database)
         for _ in range(2):
             service.enlist(bots.serve_random())
-        stage = Stage(service, bots)
+        scene = Scene(service, bots)
         try:
-            scenario(stage)
+            scenario(scene)
         finally:
             bots.release()
-        return stage.check()
+        return scene.check()
