@@ -18,6 +18,7 @@ from tools.chaos.invariants import Invariant, InvariantReport, check_invariants,
 from tools.chaos.network import BOTS_HOST, DATABASE_HOST, Namespace
 from tools.chaos.service import Client, Installation
 from tools.chaos.standstills import Injury
+from workers import queues
 
 WORKERS, SCHEDULERS, BOTS = 3, 2, 4
 OPEN_MATCHES = 12
@@ -76,8 +77,9 @@ class Campaign:
         return self._report(began, time.monotonic() - healed)
 
     def look_for_leftovers(self) -> InvariantReport:
-        """Wait until Redis has no wake-up job any more, because one that is left would block its place forever."""
+        """Wake runners and wait until Redis has no job, because one that is left would block its place forever."""
         client = self.service.client()
+        queues.wake(client)
 
         def is_clean() -> bool:
             self._restart_dead()
@@ -85,7 +87,7 @@ class Campaign:
 
         with suppress(AssertionError):
             self.service.until(is_clean, "a queue without leftovers", LEFTOVERS_S)
-        return InvariantReport(1, [f"{key!r} is left" for key in client.keys("rq:job:*")])
+        return InvariantReport(1, [f"{key!r}: {_describe_job(client, key)}" for key in client.keys("rq:job:*")])
 
     # -- between injuries --
 
@@ -168,6 +170,12 @@ class Campaign:
             unanswered=client.refused,
             duration_s=time.monotonic() - began,
         )
+
+
+def _describe_job(client: Any, key: Any) -> str:
+    """Return what Redis has of a job, except its arguments, and in how many seconds it expires."""
+    fields = client.hgetall(key) if client.type(key) == b"hash" else {}
+    return str({name: value for name, value in fields.items() if name != b"data"}) + f" ({client.ttl(key)} s)"
 
 
 def run_campaign(
