@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def run_planted(injuries: int, seed: int, with_postgres: bool) -> int:
-    """Run a campaign with each fault that can show on this database. Return 1 if the database is whole in all."""
+    """Run a campaign with each fault that can show on this database. Return 1 if none breaks an invariant."""
     broken = {}
     for fault, exposure in EXPOSURES.items():
         if exposure.postgres and not with_postgres:
