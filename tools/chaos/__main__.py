@@ -4,6 +4,7 @@ It prints its seed, every injury, the invariants and the longest standstills. Th
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -30,6 +31,7 @@ def main() -> int:
         "--planted", action="store_true", help="Run a shorter campaign with each planted fault and report what breaks."
     )
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that processes and namespace are removed
     print(f"seed {options.seed}", flush=True)
     if options.planted:
         return run_planted(options.injuries or INJURIES_PER_FAULT, options.seed, options.postgres)
@@ -76,6 +78,10 @@ def print_report(report: Report) -> None:
     times = Counter(Counter(ask.id for ask in asks).values())
     print(f"\n{len(report.injuries)} injuries in {report.duration_s:.0f} s; {report.unanswered} requests repeated")
     print(f"{report.claims.total()} matches, all over {report.ended_after_s:.0f} s after the last injury")
+    if report.has_namespace:
+        print(f"{report.finished_far} matches were finished by the worker in the network namespace")
+        if not report.finished_far:
+            print("*** NOT TESTED: a cut network, since that worker finished no match ***")
     print(f"matches by number of claims: {dict(sorted(report.claims.items()))}")
     print(f"decisions by number of times asked: {dict(sorted(times.items()))}\n")
     print(render_table(report.findings) + "\n")

@@ -36,6 +36,8 @@ class Report:
     bots: RandomBots
     claims: Counter[int]  # matches by number of claims
     ended_after_s: float  # from the last injury to the end of the last match
+    has_namespace: bool
+    finished_far: int  # matches that the worker in the network namespace finished
     unanswered: int  # requests to the API that had to be repeated
     duration_s: float
 
@@ -167,6 +169,8 @@ class Campaign:
             bots=self.bots,
             claims=Counter(match.epoch for match in evidence.matches.values()),
             ended_after_s=ended_after_s,
+            has_namespace=self.namespace is not None,
+            finished_far=self.service.count_finished("distant-worker"),
             unanswered=client.refused,
             duration_s=time.monotonic() - began,
         )

@@ -20,6 +20,9 @@ def why_unavailable() -> str:
     if made.returncode:
         return made.stderr.strip()
     subprocess.run(["ip", "netns", "delete", probe], check=True)
+    used = subprocess.run(["ip", "address", "show", "to", DATABASE_HOST], capture_output=True, text=True, check=True)
+    if used.stdout:  # answers would go to the other network
+        return f"{DATABASE_HOST} is in use; delete the namespaces that an interrupted campaign left (ip netns list)"
     return ""
 
 

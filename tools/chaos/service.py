@@ -1,6 +1,7 @@
 """A service whose processes can be injured: workers, schedulers, the API, bare runners, and their database."""
 
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -63,6 +64,11 @@ class Installation(Service):
 
     def alive(self, kind: str) -> list[Process]:
         return [process for process in self.processes if process.name.startswith(kind) and process.alive]
+
+    def count_finished(self, kind: str) -> int:
+        """Return how many matches the runners of these workers finished, as they logged when they ended."""
+        logs = [process.log.read_text(errors="replace") for process in self.processes if process.name.startswith(kind)]
+        return sum(int(count) for log in logs for count in re.findall(r'"runner_finished".*?"finished": (\d+)', log))
 
     def all_pids(self) -> list[int]:
         """Return the process ids of all processes and of what they forked, without Redis and PostgreSQL."""
