@@ -1,1 +1,0 @@
-"""Injure a running service at random, and check what it promises about matches. ``python -m tools.chaos --help``."""
