@@ -217,6 +217,7 @@ def test_everything_goes_by_keys(from_disk: Opened) -> None:
     keys.press("?")
     page.get_by_role("checkbox").uncheck()
     keys.press("Escape")
+    page.locator("dialog.keys").wait_for(state="hidden")  # the browser closes it a moment after the key
     before = at()
     keys.press("n")
     assert at() == before  # letters were switched off
