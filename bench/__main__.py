@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 NAMES: Final = (
-    *("engine", "environments", "players", "http", "http_strictness", "matches", "ratings"),
-    *("pairing", "standings", "store", "ladders", "growth", "api", "streams", "latency"),
+    *("engine", "environments", "http", "http_strictness", "matches", "ratings"),
+    *("pairing", "standings", "store", "claims", "ladders", "growth", "api", "streams", "latency"),
 )
 
 

@@ -30,7 +30,8 @@ Exchange = Callable[[], Awaitable[None]]
 
 def measure(benchmark: Benchmark) -> Json:
     figures: Json = {"concurrent matches": CONCURRENCY}
-    with start_bots() as bots, new_world(runner_slots=CONCURRENCY) as world:
+    database = {"database_url": benchmark.options.database} if benchmark.options.database else {}
+    with start_bots() as bots, new_world(runner_slots=CONCURRENCY, **database) as world:
         bot_ids = world.add_certified_bots(bots.url, max(GAMES.values()))
         for game, seats in GAMES.items():
             figures[game] = measure_game(benchmark, bots, world, game, bot_ids[:seats])
@@ -149,4 +150,9 @@ async def us_per_exchange(lanes: list[Exchange], exchanges: int) -> float:
 
 
 if __name__ == "__main__":
-    run("http", "CPU microseconds of the referee per decision over HTTP", measure)
+    run(
+        "http",
+        "CPU microseconds of the referee per decision over HTTP",
+        measure,
+        database={"metavar": "URL", "help": "Use this empty PostgreSQL database instead of SQLite."},
+    )

@@ -228,7 +228,14 @@ def _rows_of_played(
     if ladder_id is not None:
         change = {"seq": seq, "ladder_id": ladder_id, "before": START, "after": START, "games": seq}
         rows[schema.LedgerEntry] = [
-            {"seq": seq, "ladder_id": ladder_id, "kind": "result", "match_id": match_id, "created_at": moment}
+            {
+                "seq": seq,
+                "ladder_id": ladder_id,
+                "kind": "result",
+                "match_id": match_id,
+                "rating_rules": 1,
+                "created_at": moment,
+            }
         ]
         rows[schema.RatingChange] = [{**change, "bot_id": bot} for bot in pair]
     return rows

@@ -24,7 +24,7 @@ from referee.errors import StaleEpoch, Unavailable
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
-from referee.workflows import handshake_results
+from referee.workflows import check_results, handshake_results
 from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
 
@@ -122,7 +122,7 @@ async def check_bot(
         if "dns_failed" in {finding.fault for finding in report.findings} and await connectivity.is_resolver_down():
             raise Unavailable("the resolver does not answer")
         outcome = _outcome(report, seed)
-        await database.write(checks.finish, claimed, outcome)
+        await database.write(check_results.finish_check, claimed, outcome)
     except StaleEpoch as error:
         log.info("check_claim_lost", extra={"bot": claimed.bot_id, "reason": str(error)})
     except asyncio.CancelledError:

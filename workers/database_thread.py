@@ -17,9 +17,8 @@ from sqlalchemy.orm import Session
 from referee.db.engine import Database
 from referee.errors import StaleEpoch, Unavailable
 from referee.matches.recording import MatchUpdate, record_batch
-from referee.matches.tables import Result
 from referee.workflows import match_end
-from referee.workflows.match_end import FinishedMatch
+from referee.workflows.match_end import FinishedMatch, MatchEnd
 
 log = logging.getLogger(__name__)
 
@@ -74,13 +73,13 @@ class DatabaseThread:
         """
         await self._submit(_Job(JobStep.RECORD, update, "write"))
 
-    async def finish(self, match: FinishedMatch) -> Result:
-        """End a match durably and return its result. Raise ``StaleEpoch`` if the claim is no longer valid.
+    async def finish(self, match: FinishedMatch) -> MatchEnd:
+        """End a match durably and return its end. Raise ``StaleEpoch`` if the claim is no longer valid.
 
         While the database is not available, wait: another runner would ask the last question again.
         """
-        result: Result = await self._submit(_Job(JobStep.FINISH, match, "durable"))
-        return result
+        end: MatchEnd = await self._submit(_Job(JobStep.FINISH, match, "durable"))
+        return end
 
     async def read(self, operation: Callable[Concatenate[Session, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call ``operation(session, …)``, which only reads, in a transaction."""
@@ -112,12 +111,22 @@ class DatabaseThread:
         return result
 
     def _submit(self, job: _Job) -> asyncio.Future[Any]:
+        self._waiting.append(job)
         if not self._busy:
             self._busy = True
-            # Do not start immediately: other tasks that the loop runs in this turn may submit more work.
-            asyncio.get_running_loop().call_soon(self._start_batch)
-        self._waiting.append(job)
+            self._gather_batch(asyncio.get_running_loop(), 0)
         return job.future
+
+    def _gather_batch(self, loop: asyncio.AbstractEventLoop, known: int) -> None:
+        """Start a batch after the first turn of the loop that brings no more work than the ``known`` jobs.
+
+        A transaction and the loop's other work slow each other down, since they share the interpreter lock. So answers
+        that have arrived already are handled first, which also makes batches larger.
+        """
+        if len(self._waiting) > known:
+            loop.call_soon(self._gather_batch, loop, len(self._waiting))
+        else:
+            self._start_batch()
 
     def _start_batch(self) -> None:
         if self._thread is None:
@@ -128,9 +137,6 @@ class DatabaseThread:
         self._batches.put(batch)
 
     def _resolve(self, batch: Sequence[_Job]) -> None:
-        self._busy = bool(self._waiting)
-        if self._busy:
-            self._start_batch()
         for job in batch:
             if job.future.done():  # cancelled
                 continue
@@ -138,6 +144,9 @@ class DatabaseThread:
                 job.future.set_result(job.result)
             else:
                 job.future.set_exception(job.error)
+        self._busy = bool(self._waiting)
+        if self._busy:
+            self._gather_batch(asyncio.get_running_loop(), 0)
 
     # -- in the thread --
 
@@ -149,6 +158,12 @@ class DatabaseThread:
         self._connection.close()
 
     def _run(self, jobs: Sequence[_Job]) -> None:
+        """Run the jobs that only read, then the others, so that no reading holds up other writers."""
+        for is_read in (True, False):
+            if portion := [job for job in jobs if (job.needs == "read") == is_read]:
+                self._run_together(portion)
+
+    def _run_together(self, jobs: Sequence[_Job]) -> None:
         """Run the jobs in one transaction. If that fails, run each in its own transaction."""
         error = self._attempt(jobs)
         if error is None:
@@ -208,6 +223,6 @@ class DatabaseThread:
                     session.flush()
                     session.expunge_all()  # as if each job had its own session
         if ended := [job for job in jobs if job.step == JobStep.FINISH]:
-            results = match_end.finish_matches(session, [job.work for job in ended], master_key=self._master_key)
-            for job, result in zip(ended, results, strict=True):
-                job.result = result
+            ends = match_end.finish_matches(session, [job.work for job in ended], master_key=self._master_key)
+            for job, end in zip(ended, ends, strict=True):
+                job.result = end

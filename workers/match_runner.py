@@ -10,8 +10,9 @@ from referee.botclient import client
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
 from referee.botclient.match_driver import drive
-from referee.bots import house_bots
+from referee.db.leases import LEASE_S
 from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
+from referee.house.players import is_house
 from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
@@ -24,6 +25,7 @@ from referee.matches.states import DealGroupState
 from referee.protocol import messages
 from referee.protocol.signing import bot_secrets
 from referee.workflows import match_end, match_loading
+from referee.workflows.deal_group_closing import Reveal
 from referee.workflows.match_loading import LoadedMatch, RunnerSeat
 from workers.claim_file import RecordClaims
 from workers.connectivity import Connectivity, is_unconnected
@@ -35,6 +37,8 @@ log = logging.getLogger(__name__)
 NONCE_MS = 3_000  # time limit for each of the two calls that open a deal group
 NOTICE_MS = 2_000
 VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
+SEALED_DELAY_S = 0.05  # time for the other answers to a question before an answer is stored sealed
+CONFIRM_CLAIM_S = LEASE_S / 3  # age of the last write after which a claim is confirmed before a question
 OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another runner is opening
 
 
@@ -56,6 +60,7 @@ class MatchContext:
     keep_claim: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
     notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
     record_claims: RecordClaims
+    now_s: Callable[[], float]  # the clock of leases, which includes time in suspension
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 
     def caller(self, player: RunnerSeat) -> BotCaller:
@@ -85,9 +90,9 @@ async def play_match(context: MatchContext) -> bool:
             loaded = await _load_when_dealt(context)
             table = _MatchSession(context, loaded)
             await table.play()
-        await table.finish()
+        end = await table.finish()
         context.notify_spectators()
-        await _notify_end(context, loaded, table)
+        await _notify_end(context, loaded, table, end.reveal)
         return True
     except StaleEpoch as error:
         log.info("claim_lost", extra={"match": context.claim.match_id, "reason": str(error)})
@@ -139,7 +144,7 @@ async def _gather_nonces(
     3. Record the nonces before any chance is drawn from them.
     """
     group_id, epoch = opening.group_id, opening.epoch
-    callers = [None if house_bots.is_house(player.url) else context.caller(player) for player in players]
+    callers = [None if is_house(player.url) else context.caller(player) for player in players]
     try:
         hashes = opening.nonce_hashes
         if hashes is None:
@@ -196,23 +201,27 @@ class _MatchSession:
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
         self.seats = [_create_seat(context, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
+        self._has_sealed = bool(loaded.sealed)  # whether answers to the open question are stored sealed
+        self._waiting: list[asyncio.Future[bool]] = []  # answers that are not stored yet; true with the last answer
+        self._written_at_s = float("-inf")  # when the last write began that verified the claim
         self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
 
     async def play(self) -> None:
         """Play the match to its end."""
         if not self.match.over and self._recorded < len(self.match.lines):
-            await self._context.database.record(self._next_update(fault_reports=[]))
+            await self._write_update(self._next_update(fault_reports=[]))
         await drive(self.match, self._ask, self._record)
 
-    async def finish(self) -> None:
-        """Verify the log by replaying the recorded rows, then store the result."""
+    async def finish(self) -> match_end.MatchEnd:
+        """Verify the log by replaying the recorded rows, then store the result and return it."""
         tail = self._last_update or self._next_update(fault_reports=[])
         recorded = await self._context.database.read(logs.recorded_lines, self._loaded.id)
         self._replay([*recorded, *tail.lines])
         state = self.match.state
         outcome = match_end.MatchResult(state.placements(), state.returns(), state.scores(), self.match.faults)
-        await self._context.database.finish(match_end.FinishedMatch(tail, outcome, self._unreachable_seats()))
+        ended = match_end.FinishedMatch(tail, recorded, outcome, self._unreachable_seats())
+        return await self._context.database.finish(ended)
 
     def _unreachable_seats(self) -> set[int]:
         """Return seats that were retired or whose address the policy refuses."""
@@ -237,6 +246,7 @@ class _MatchSession:
         seat, uplink = self.seats[request.seat], self._context.connectivity
         owner_id = self._loaded.players[request.seat].owner_id
         while True:
+            await self._confirm_claim()
             uplink.record_call(owner_id)
             answer = await seat.ask(request)
             if seat.last is None:  # a house player in this process
@@ -252,6 +262,14 @@ class _MatchSession:
                 return answer
             if seat.last[1].sent:
                 self._cut_off.add(request.seat)
+
+    async def _confirm_claim(self) -> None:
+        """Raise ``StaleEpoch`` if this process was suspended for so long that another runner claimed the match.
+
+        Without this, it would ask a question that the other runner has already asked.
+        """
+        if self._context.now_s() - self._written_at_s >= CONFIRM_CLAIM_S:
+            await self._write_update(self._next_update(fault_reports=[]))
 
     async def _is_its_fault(self, reply: client.Reply, failed_at: float) -> bool:
         uplink = self._context.connectivity
@@ -274,16 +292,43 @@ class _MatchSession:
     def _record(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
         """Record an answer and the rows that it caused, before the match continues."""
         evidence = self._fault_reports(answer.seat, rows)
-        sealed = [] if rows else [PendingAnswer(match.n, answer.seat, answer.to_json())]
-        update = self._next_update(evidence, sealed)
+        if not rows:
+            return self._record_sealed(PendingAnswer(match.n, answer.seat, answer.to_json()), evidence)
+        for waiting in self._waiting:
+            _settle(waiting, True)
+        update = self._next_update(evidence)
         if match.over:
             self._last_update = update
         return self._write_update(update)
 
+    async def _record_sealed(self, answer: PendingAnswer, evidence: Sequence[FaultReport]) -> None:
+        """Store an answer sealed, unless the last answer to the question arrives very soon and makes it a row.
+
+        A crash before that loses the answer as if it had still been under way, and the seat is asked again.
+        """
+        if not evidence and await self._is_question_answered_soon():
+            return
+        if self.match.n == answer.n:  # the last answer may have arrived since the time was over
+            self._has_sealed = True
+            await self._write_update(self._next_update(evidence, [answer]))
+
+    async def _is_question_answered_soon(self) -> bool:
+        loop = asyncio.get_running_loop()
+        last_answer: asyncio.Future[bool] = loop.create_future()
+        timer = loop.call_later(SEALED_DELAY_S, _settle, last_answer, False)
+        self._waiting.append(last_answer)
+        try:
+            return await last_answer
+        finally:
+            timer.cancel()
+            self._waiting.remove(last_answer)
+
     async def _write_update(self, update: MatchUpdate) -> None:
         if update is self._last_update:  # stored with the result
             return
+        started_at_s = self._context.now_s()
         await self._context.database.record(update)
+        self._written_at_s = started_at_s
         if self._context.is_stopping():
             raise HandedOver("stop_requested")
 
@@ -291,7 +336,8 @@ class _MatchSession:
         """Return an update with the rows that are not recorded yet, and count these rows as recorded."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
-        points = [row["n"] for row in new if row["type"] == "decision"]
+        points = [row["n"] for row in new if row["type"] == "decision"] if self._has_sealed else []
+        self._has_sealed = self._has_sealed and not points
         return MatchUpdate(
             match_id=self._loaded.id,
             epoch=self._context.claim.epoch,
@@ -322,10 +368,14 @@ class _MatchSession:
         ]
 
 
+def _settle(waiting: asyncio.Future[bool], result: bool) -> None:  # call_later passes no keywords
+    if not waiting.done():
+        waiting.set_result(result)
+
+
 def _create_seat(context: MatchContext, loaded: LoadedMatch, player: RunnerSeat) -> BotSeat | HouseSeat:
-    if house_bots.is_house(player.url):
-        name = house_bots.player_name(player.url)
-        return HouseSeat(name, loaded.header["game"], match_random(loaded.id, context.master_key))
+    if is_house(player.url):
+        return HouseSeat(player.url, loaded.header["game"], match_random(loaded.id, context.master_key))
     return BotSeat(context.caller(player), loaded.header, player.seat, loaded.aliases)
 
 
@@ -344,8 +394,8 @@ def timing_fields(reply: client.Reply) -> Json:
 # -- after the end --
 
 
-async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchSession) -> None:
-    """Send the bots the result and, if the deal group is closed, its seed. Ignore their answers."""
+async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchSession, reveal: Reveal | None) -> None:
+    """Send the bots the result and, if the deal group was closed with it, its seed. Ignore their answers."""
     rows = table.match.log.rows
     notices = []
     for player in _remote_players(loaded.players):
@@ -353,10 +403,9 @@ async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchS
         body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
         notices.append(_send_notice(context, player, body, f"{loaded.id}_end_{player.seat}"))
     await asyncio.gather(*notices)
-    revealed = await context.database.read(deal_groups.load_reveal, loaded.group_id, context.master_key)
-    if revealed is not None:
+    if reveal is not None:
         group = loaded.header["group"]
-        body = messages.group_end_body(group["id"], group["commitment"], revealed["seed"], revealed["nonces"])
+        body = messages.group_end_body(group["id"], group["commitment"], reveal.seed, reveal.nonces)
         entries = await _load_group_players(context, loaded)
         await asyncio.gather(
             *(
@@ -368,7 +417,7 @@ async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchS
 
 def _remote_players(players: Sequence[RunnerSeat]) -> list[RunnerSeat]:
     """Return the bots that are called over HTTP."""
-    return [player for player in players if not house_bots.is_house(player.url)]
+    return [player for player in players if not is_house(player.url)]
 
 
 async def _send_notice(context: MatchContext, player: RunnerSeat, body: bytes, id: str) -> None:

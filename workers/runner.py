@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -18,8 +19,9 @@ from referee.bots import checks, handshakes
 from referee.db import change_notifier
 from referee.db.engine import Database
 from referee.errors import Unavailable
-from referee.matches import claims, quotas
-from referee.matches.claims import Claim
+from referee.matches import claims, match_queue
+from referee.matches.claims import Claim, ClaimedMatch
+from referee.matches.shares import Pool, slot_shares
 from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
@@ -28,14 +30,13 @@ from workers.claim_file import RecordClaims
 from workers.connectivity import Canary, Connectivity
 from workers.database_thread import DatabaseThread
 from workers.lease_renewal import LeaseRenewer
+from workers.look_planner import LookPlanner
 from workers.match_runner import HandedOver, MatchContext, play_match
 from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
 
 CLAIM_BATCH_SIZE = 8  # matches per claim, so that runners that start together share what is due
-REST_FACTOR = 10  # pause after a claim that found nothing, in multiples of its duration
-MAX_REST_S = 1.0  # longest such pause, since a claim may be slow only because the database is busy
 POLL_S = 0.25  # pause between two searches for more work while there is room
 LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
 HAND_OVER_AFTER_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
@@ -46,8 +47,9 @@ GRACE_S = 2.0  # time for open questions after a stop request
 
 @dataclass
 class RunnerCounters:
-    """Count what a runner did. ``claims`` is the number of times it tried to claim matches."""
+    """Count what a runner did. ``looks`` is how often it looked for due matches, ``claims`` how often it claimed."""
 
+    looks: int = 0
     claims: int = 0
     finished: int = 0
     handed_over: int = 0
@@ -71,7 +73,7 @@ class Runner:
     ) -> None:
         self.counters = RunnerCounters()
         self._slots = settings.runner_slots
-        self._friendlies = quotas.max_concurrent_friendlies(settings.runner_slots)
+        self._in_use = Pool(settings.runner_slots, slot_shares)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
         self._thread = DatabaseThread(database, master_key=settings.master_key)
@@ -88,7 +90,7 @@ class Runner:
         self._stopping = asyncio.Event()
         self._seconds = seconds
         self._started_at = seconds()
-        self._resting_s = 0.0  # age of the runner up to which it claims nothing
+        self._planner = LookPlanner(seconds)
         self._something_ended = False  # whether a task has ended since the last search for more work
 
     def stop(self) -> None:
@@ -111,7 +113,7 @@ class Runner:
 
     async def _run_loop(self, match_id: str | None) -> None:
         if match_id is not None:
-            self._start_matches(await self._thread.write(claims.claim_matches, 1, isolated=True, match_id=match_id))
+            await self._claim_alone(match_id)
         while not self._stopping.is_set():
             self._something_ended = False
             if match_id is None and self._age_s() < LIFETIME_S:
@@ -124,34 +126,41 @@ class Runner:
                 self.stop()
             await self._wait_for_room()
 
+    async def _claim_alone(self, match_id: str) -> None:
+        try:
+            self._start_matches(await self._thread.write(claims.claim_isolated_matches, 1, match_id=match_id))
+        except Unavailable as error:  # the scheduler wakes another runner for it
+            log.warning("claim_failed", extra={"reason": str(error)})
+
     async def _claim_due(self) -> None:
         """Claim due work, as far as there is room. Claim no matches while one waits that must be played alone."""
         try:
             todo = await self._thread.read(claims.find_due_work)
-            room = min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE)
             if todo.bots_due:
                 await self._take_handshakes_and_checks()
             await self._webhook_sender.send_due()
-            while room > 0 and todo.matches_due and not todo.isolated and not self._is_resting():
-                asked_s = self._age_s()
-                self.counters.claims += 1
-                taken = await self._thread.write(claims.claim_matches, room, friendlies=self._friendlies)
-                self._start_matches(taken)
-                if not taken:
-                    ended_s = self._age_s()
-                    self._resting_s = ended_s + min(REST_FACTOR * (ended_s - asked_s), MAX_REST_S)
-                room = min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE) if taken else 0
+            if todo.matches_due and not todo.isolated:
+                await self._claim_matches(todo.newest)
         except Unavailable as error:
             log.warning("claim_failed", extra={"reason": str(error)})
 
-    def _is_resting(self) -> bool:
-        """Return whether the runner pauses because its last claim found nothing.
-
-        A claim looks through all due matches, and a match that ends frees only its own bots. With a claim after every
-        match, a tournament whose bots are full would cost time quadratic in its matches. One claim after the pause
-        therefore covers all matches that ended during it. A runner that plays nothing does not pause.
-        """
-        return bool(self._tasks) and self._age_s() < self._resting_s
+    async def _claim_matches(self, newest: datetime | None) -> None:
+        """Look for matches without holding up any writer, then claim what was found, as long as there is room."""
+        while (room := min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE)) > 0:
+            look = self._planner.next_look(newest)
+            if look is None:
+                return
+            self.counters.looks += 1
+            slots = self._in_use.copy()
+            found = await self._thread.read(match_queue.find_matches, room, look=look, slots=slots)
+            self._planner.note_found(look, found)
+            if not found.units:
+                return
+            self.counters.claims += 1
+            claimed = await self._thread.write(claims.claim_found, found.units, slots=slots)
+            if not claimed:
+                return  # others were faster
+            self._start_matches(claimed)
 
     async def _take_handshakes_and_checks(self) -> None:
         for handshake in await self._thread.write(handshakes.claim_due_handshakes):
@@ -180,21 +189,30 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _start_matches(self, claims: list[Claim]) -> None:
-        self._record_claims("match", claims)
-        for claim in claims:
-            self._spawn(self._play_match(claim))
+    def _start_matches(self, claimed: list[ClaimedMatch]) -> None:
+        self._record_claims("match", [match.claim for match in claimed])
+        for match in claimed:
+            self._in_use.take(match.lane)
+            self._spawn(self._play_match(match))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._on_match_end)
+        task.add_done_callback(self._on_end)
 
-    def _on_match_end(self, task: asyncio.Task[None]) -> None:
+    def _on_end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._something_ended = True
 
-    async def _play_match(self, claim: Claim) -> None:
+    async def _play_match(self, claimed: ClaimedMatch) -> None:
+        """Play a match, then return the places that it used."""
+        try:
+            await self._play_claimed(claimed.claim)
+        finally:
+            self._in_use.take(claimed.lane, -1)
+            self._planner.add_freed(claimed.bots)
+
+    async def _play_claimed(self, claim: Claim) -> None:
         """Play a match. Handle every error here, so that it affects no other match."""
         playing = MatchContext(
             claim=claim,
@@ -207,6 +225,7 @@ class Runner:
             keep_claim=lambda: self._lease_renewer.keep_claim(claim),
             notify_spectators=self._notifier.notify,
             record_claims=self._record_claims,
+            now_s=lambda: self._database.clock.boot()[1],
         )
         try:
             finished = await play_match(playing)
@@ -255,6 +274,7 @@ class Runner:
             log.exception("check_failed", extra={"bot": claimed.bot_id})
         finally:
             self._checks_running -= 1
+            self._planner.add_freed([claimed.bot_id])
 
     def _age_s(self) -> float:
         return self._seconds() - self._started_at

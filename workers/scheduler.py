@@ -9,6 +9,7 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
 from redis import Redis
 
@@ -16,10 +17,13 @@ from referee.bots import checks, house_bots
 from referee.db import change_notifier, idempotency
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
-from referee.errors import Unavailable
-from referee.matches import claims, deal_groups
+from referee.errors import RefereeError, Unavailable
+from referee.ladders import official_matches
+from referee.ladders.ladder_sync import sync_ladders
+from referee.ladders.official import OfficialLadder, load_official_ladders
+from referee.matches import claims, deal_groups, queued_seats
 from referee.runtime import logging_setup
-from referee.settings import Settings
+from referee.settings import BadSettings, Settings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
@@ -31,10 +35,13 @@ SWEEP_S = 1.0
 
 
 class Scheduler:
-    """Sweep over the database repeatedly, to find due work."""
+    """Sweep over the database repeatedly, to find due work. ``ladders`` are the official ladders of the service."""
 
-    def __init__(self, database: Database, redis: Redis, master_key: bytes) -> None:
+    def __init__(
+        self, database: Database, redis: Redis, master_key: bytes, ladders: Sequence[OfficialLadder] = ()
+    ) -> None:
         self._database = database
+        self._ladders = ladders
         self._redis = redis
         self._master_key = master_key
         self._events = TournamentAdvancer(database, master_key)
@@ -45,35 +52,60 @@ class Scheduler:
         """Sweep once.
 
         1. Wake runners for due work, before anything that may fail.
-        2. Close deal groups that are still open although all their matches have ended.
-        3. Delete old idempotency keys and webhook deliveries.
-        4. Start and advance tournaments.
+        2. List due matches that nobody would find, which happens only after an error.
+        3. Close deal groups that ended with a cancelled match.
+        4. Delete old idempotency keys and webhook deliveries.
+        5. Start and advance tournaments.
+        6. Make the matches that are due on official ladders.
         """
         with self._database.read() as session:
-            left_open = deal_groups.list_unclosed_groups(session)
+            groups_to_close = deal_groups.list_groups_to_close(session)
             answers_old = idempotency.has_expired(session)
             todo = claims.find_due_work(session)
             messages_due = deliveries.has_due(session)
             deliveries_old = deliveries.has_expired(session)
+            is_match_missing = queued_seats.is_oldest_missing(session)
         for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
         if todo.matches_due or todo.bots_due or messages_due:
             queues.wake(self._redis)
-        self._close(left_open)
+        if is_match_missing:
+            log.error("queue_repaired")
+            self._repair_queue()
+        self._close(groups_to_close)
         if answers_old:
             with self._database.write() as session:
                 idempotency.delete_expired(session)
         if deliveries_old:
             with self._database.write() as session:
                 deliveries.delete_expired(session)
-        if self._events.advance_all():
+        if self._events.advance_all() | self._make_ladder_matches():
             queues.wake(self._redis)
             self._announcer.notify()
+
+    def _repair_queue(self) -> None:
+        with self._database.write() as session:
+            queued_seats.repair_queue(session)
+
+    def _make_ladder_matches(self) -> bool:
+        """Make the matches that are due on official ladders. Return whether there were any."""
+        with self._database.read() as session:
+            if not official_matches.has_work(session, master_key=self._master_key):
+                return False
+        try:
+            with self._database.write() as session:
+                return official_matches.make_matches(session, master_key=self._master_key) > 0
+        except Unavailable:
+            raise
+        except RefereeError as error:  # a bot changed at that moment; the next sweep chooses again
+            log.warning("ladder_matches_not_made", extra={"reason": str(error)})
+            return False
 
     def _close(self, group_ids: list[str]) -> None:
         for group_id in group_ids:
             try:
                 with self._database.write() as session:
+                    deal_groups.remove_group_to_close(session, group_id)
                     deal_group_closing.close_if_over(session, group_id, master_key=self._master_key)
             except deal_groups.WrongMasterKey as error:  # affects no other group
                 log.error("deal_group_not_closed", extra={"group": group_id, "reason": str(error)})
@@ -82,6 +114,12 @@ class Scheduler:
         if not self._prepared:
             with self._database.write() as session:
                 house_bots.get_or_create_house_bots(session)
+            with self._database.write() as session:
+                sync_ladders(session, self._ladders)
+            self._repair_queue()
+            with self._database.read() as session:
+                unclosed = deal_groups.list_unclosed_groups(session)
+            self._close(unclosed)
             self._prepared = True
             with self._database.write() as session:
                 checks.catch_up(session)
@@ -89,8 +127,9 @@ class Scheduler:
     def run(self, stopped: threading.Event, *, every_s: float = SWEEP_S) -> None:
         """Sweep every ``every_s`` seconds until ``stopped`` is set. Log errors and continue.
 
-        Before the first sweep, create the house bots, so that owners find opponents, and schedule checks of bots whose
-        certificates are for outdated rules.
+        Before the first sweep, repair the list of due matches, close deal groups that an earlier version left open,
+        create the house bots, so that owners find opponents, create the official ladders, and schedule checks of bots
+        whose certificates are for outdated rules.
         """
         while not stopped.is_set():
             try:
@@ -113,6 +152,11 @@ def main() -> int:
     if settings.redis_url is None:
         log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the processes that it starts.")
         return 2
+    try:
+        ladders = load_official_ladders(settings.ladders)
+    except BadSettings as error:
+        log.error(str(error))
+        return 2
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())
@@ -120,7 +164,7 @@ def main() -> int:
     if not is_usable_at_start(database):
         return 2
     gc.freeze()  # exclude imported modules from garbage collection
-    Scheduler(database, queues.connect(settings.redis_url), settings.master_key).run(stopped)
+    Scheduler(database, queues.connect(settings.redis_url), settings.master_key, ladders).run(stopped)
     database.dispose()
     return 0
 

@@ -8,10 +8,25 @@ due, in what order they are claimed and what follows from lost claims.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Select, String, Update, and_, case, inspect, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Float,
+    Select,
+    String,
+    Update,
+    and_,
+    bindparam,
+    case,
+    inspect,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from referee.db.engine import lease_now
+from referee.db.prepared import Prepared
 from referee.errors import StaleEpoch
 
 LEASE_S: Final = 15.0  # longer than the longest decision plus the longest wait for the write lock
@@ -112,34 +127,41 @@ class Leases(Generic[Row]):
         keys = session.scalars(query).all()
         if not keys:
             return []
-        claimed = select(self._model).from_statement(self._claim_statement(keys, boot, seconds).returning(self._table))
+        claim = self._claim_statement(self._key.in_(keys), boot, seconds)
+        claimed = select(self._model).from_statement(claim.returning(self._table))
         rows = session.scalars(claimed.execution_options(populate_existing=True))
         by_key = {getattr(row, self._key.name): row for row in rows}
         return [by_key[key] for key in keys if key in by_key]
 
+    def prepare_claim(self, **values: Any) -> Prepared:
+        """Return the statement for ``claim_keys`` that also sets ``values``, which may be expressions or parameters."""
+        claim = self._claim_statement(
+            self._key == bindparam("key"), bindparam("boot"), bindparam("seconds", type_=Float)
+        )
+        return Prepared(claim.values(values).returning(self._key, self._epoch))
+
     def claim_keys(
-        self, session: Session, keys: Sequence[str], boot: str, seconds: float, **values: Any
+        self, session: Session, claim: Prepared, keys: Sequence[str], boot: str, seconds: float, **parameters: Any
     ) -> dict[str, int]:
-        """Claim those of these rows that are claimable, and set ``values`` in them.
+        """Claim those of these rows that are claimable, with a statement from ``prepare_claim`` and its parameters.
 
         Return the epochs of the claims, keyed by the keys of the rows. This waits for locked rows. Lock the rows first
         if others may claim them at the same moment.
         """
-        if not keys:
-            return {}
-        claimed = self._claim_statement(keys, boot, seconds).values(values).returning(self._key, self._epoch)
-        return {row[0]: row[1] for row in session.connection().execute(claimed)}
+        shared = {**parameters, "boot": boot, "seconds": seconds}
+        found = claim.rows_of_each(session, [{**shared, "key": key} for key in keys])
+        return {key: epoch for rows in found for key, epoch in rows}
 
-    def _claim_statement(self, keys: Sequence[str], boot: str, seconds: float) -> Update:
+    def _claim_statement(self, wanted: ColumnElement[bool], boot: Any, seconds: Any) -> Update:
         changes: dict[Any, Any] = {self._epoch: self._epoch + 1, self._state: self._claimed}
         if self._lost is not None:
             was_lost = and_(self._state == self._claimed, self._columns.lease_boot == boot)
             changes[self._lost] = self._lost + case((was_lost, 1), else_=0)
-        claimable = and_(self._key.in_(keys), self.is_claimable(boot, seconds))
+        claimable = and_(wanted, self.is_claimable(boot, seconds))
         return update(self._table).where(claimable).values(changes).values(self.new_lease_values(boot, seconds))
 
-    def new_lease_values(self, boot: str, seconds: float) -> dict[str, Any]:
-        """Return the values of a lease that begins now."""
+    def new_lease_values(self, boot: Any, seconds: Any) -> dict[str, Any]:
+        """Return the values of a lease that begins now. ``boot`` and ``seconds`` may be parameters."""
         return {"lease_boot": boot, "lease_until": seconds + self._lease_s}
 
     # -- while claimed --

@@ -3,14 +3,15 @@
 The effect is that of ``Session.execute``, which would cost ten times as much as SQLite's own work.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import Dialect, Table, bindparam, insert
+from sqlalchemy import JSON, Dialect, String, Table, bindparam, insert, select
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
-from sqlalchemy.sql import Delete, Insert, Select, Update
+from sqlalchemy.sql import Delete, Insert, Select, Update, column
+from sqlalchemy.sql.functions import FunctionElement
 
 Result = TypeVar("Result")
 Row = tuple[Any, ...]
@@ -26,7 +27,7 @@ class _Compiled(NamedTuple):
 
     sql: str
     positions: Sequence[str] | None  # parameters in order; None where the driver takes them by name
-    constants: Values  # parameters that the statement itself has values for
+    constants: Values  # parameters that the statement itself has values for, as the driver takes them
     to_driver: Sequence[tuple[str, Convert]]
     from_driver: Sequence[tuple[int, Convert]]
 
@@ -49,12 +50,14 @@ class _Compiled(NamedTuple):
 class Prepared:
     """Execute one statement, compiled once for each kind of database.
 
+    Where SQLAlchemy needs different objects for them, as for upserts, pass a mapping from names of dialects.
     Every value is a named ``bindparam`` or a constant of the statement; an ``Insert`` names its columns through
-    ``values``. Defaults of columns that Python computes and expanding parameters are refused with ``ValueError``.
+    ``values``. Defaults of columns that Python computes and expanding parameters are refused with ``ValueError``; for a
+    list of texts there is ``list_parameter``.
     Pending changes of the session are not flushed first. Errors are those of SQLAlchemy.
     """
 
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, statement: Statement | Mapping[str, Statement]) -> None:
         self._statement = statement
         self._by_dialect: dict[str, _Compiled] = {}
         _STATEMENTS.append(self)
@@ -81,22 +84,28 @@ class Prepared:
             self.execute_each(session, batch)
             return
         driver, compiled = self._prepare(session)
-        with _translating_errors(compiled, batch):
+        try:
             driver.cursor().executemany(compiled.sql, [compiled.parameters(values) for values in batch])
+        except Exception as error:
+            _raise_as_sqlalchemy(error, compiled, batch)
+            raise
 
     def _run(self, session: Session, batch: Sequence[Values], read: Callable[[_Compiled, Any], Result]) -> list[Result]:
         """Execute the statement for each of ``batch``. On PostgreSQL all executions together take one round trip."""
         if not batch:
             return []
         driver, compiled = self._prepare(session)
-        together = len(batch) > 1 and hasattr(driver, "pipeline")
-        with _translating_errors(compiled, batch):
-            cursors = []
-            with driver.pipeline() if together else nullcontext():
-                for values in batch:
-                    cursors.append(driver.cursor())
-                    cursors[-1].execute(compiled.sql, compiled.parameters(values))
-            return [read(compiled, cursor) for cursor in cursors]
+        parameters = [compiled.parameters(values) for values in batch]
+        try:
+            if len(batch) > 1 and hasattr(driver, "pipeline"):
+                with driver.pipeline():
+                    cursors = [driver.execute(compiled.sql, given) for given in parameters]
+                return [read(compiled, cursor) for cursor in cursors]
+            # SQLite's driver would compile the statement again while an earlier cursor still has rows.
+            return [read(compiled, driver.execute(compiled.sql, given)) for given in parameters]
+        except Exception as error:
+            _raise_as_sqlalchemy(error, compiled, batch)
+            raise
 
     def _prepare(self, session: Session) -> tuple[Any, _Compiled]:
         """Return the connection of the driver and the statement compiled for it."""
@@ -109,7 +118,8 @@ class Prepared:
 
     def compile(self, dialect: Dialect) -> _Compiled:
         """Compile the statement for databases of this kind."""
-        compiled = self._by_dialect[dialect.name] = _compile(self._statement, dialect)
+        statement = self._statement[dialect.name] if isinstance(self._statement, Mapping) else self._statement
+        compiled = self._by_dialect[dialect.name] = _compile(statement, dialect)
         return compiled
 
 
@@ -128,30 +138,53 @@ def insert_columns(table: Table, *, without: Collection[str] = ()) -> Insert:
     return insert(table).values({name: bindparam(name) for name in names})
 
 
+def list_parameter(name: str) -> Select[str]:
+    """Return a query for the texts of a parameter that is a list, for use with ``in_`` and ``not_in``.
+
+    SQLite's planner assumes 25 texts. Where the query could also use an index on another column, make that impossible.
+    """
+    texts = _JsonTexts(bindparam(name, type_=JSON)).table_valued(column("value", String))
+    return select(texts.c.value)
+
+
+class _JsonTexts(FunctionElement[Any]):
+    """Represent the function of each database that returns the elements of a JSON array as rows."""
+
+    inherit_cache = True
+
+
+@compiles(_JsonTexts, "sqlite")
+def _compile_for_sqlite(texts: _JsonTexts, compiler: Any, **options: Any) -> str:
+    return f"json_each({compiler.process(texts.clauses, **options)})"
+
+
+@compiles(_JsonTexts, "postgresql")
+def _compile_for_postgresql(texts: _JsonTexts, compiler: Any, **options: Any) -> str:
+    return f"json_array_elements_text({compiler.process(texts.clauses, **options)})"
+
+
 def _compile(statement: Statement, dialect: Dialect) -> _Compiled:
     compiled: Any = statement.compile(dialect=dialect)
     if compiled.insert_prefetch or compiled.update_prefetch or compiled.post_compile_params:
         raise ValueError(f"not a statement that can be prepared: {compiled}")
-    to_driver = [
-        (name, convert)
+    to_driver = {
+        name: convert
         for name, bind in compiled.binds.items()
         if (convert := bind.type.dialect_impl(dialect).bind_processor(dialect)) is not None
-    ]
+    }
     from_driver = [
         (index, convert)
         for index, column in enumerate(statement.exported_columns)
         if (convert := column.type.dialect_impl(dialect).result_processor(dialect, None)) is not None
     ]
     constants = {name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required}
+    for name in constants.keys() & to_driver.keys():
+        constants[name] = to_driver.pop(name)(constants[name])
     positions = compiled.positiontup if compiled.positional else None
-    return _Compiled(str(compiled), positions, constants, to_driver, from_driver)
+    return _Compiled(str(compiled), positions, constants, list(to_driver.items()), from_driver)
 
 
-@contextmanager
-def _translating_errors(compiled: _Compiled, values: Any) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        if type(error).__module__.split(".")[0] in ("sqlite3", "psycopg"):
-            raise DBAPIError.instance(compiled.sql, values, error, Exception) from error
-        raise
+def _raise_as_sqlalchemy(error: Exception, compiled: _Compiled, values: Any) -> None:
+    """Raise SQLAlchemy's exception for an error of the driver. Do nothing if it is another error."""
+    if type(error).__module__.split(".")[0] in ("sqlite3", "psycopg"):
+        raise DBAPIError.instance(compiled.sql, values, error, Exception) from error

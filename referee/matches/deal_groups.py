@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, func, select, update
+from sqlalchemy import and_, bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
@@ -18,7 +18,7 @@ from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
 from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
-from referee.matches.tables import DealGroup, StoredMatch
+from referee.matches.tables import DealGroup, GroupToClose, StoredMatch
 
 SEED_BYTES = 32
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
@@ -129,16 +129,25 @@ def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
 
-def list_unclosed_groups(session: Session, *, limit: int = 100) -> list[str]:
+def list_groups_to_close(session: Session, *, limit: int = 100) -> list[str]:
+    """Return ids of groups that may be over: their last matches were cancelled after others had been played."""
+    return [row[0] for row in _TO_CLOSE.rows(session, {"most": limit})]
+
+
+def remove_group_to_close(session: Session, group_id: str) -> None:
+    """Remove a group from this list. Close it afterwards, so that a match that is cancelled meanwhile counts."""
+    _REMOVE_TO_CLOSE.execute(session, {"of": group_id})
+
+
+def list_unclosed_groups(session: Session) -> list[str]:
     """Return ids of groups that are not revealed although all their matches have ended.
 
-    Most groups are closed with their last match. Those remain whose last matches were cancelled unstarted, after others
-    had been played. The search looks at all groups that are not revealed.
+    The search looks at all groups that are not revealed.
     """
     of_group = select(StoredMatch.id).where(StoredMatch.group_id == DealGroup.id)
     has_ended = and_(~of_group.where(StoredMatch.status.in_(OPEN)).exists(), of_group.exists())
     query = select(DealGroup.id).where(DealGroup.state.in_(UNREVEALED), has_ended)
-    return list(session.scalars(query.limit(limit)))
+    return list(session.scalars(query))
 
 
 def load_reveal(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
@@ -185,6 +194,9 @@ def _check_one_per_entry(entries: Sequence[str], values: Sequence[str]) -> None:
 
 
 _GROUPS: Final = DealGroup.__table__
+_LISTED: Final = GroupToClose.__table__
+_TO_CLOSE: Final = Prepared(select(_LISTED.c.group_id).distinct().order_by(_LISTED.c.group_id).limit(bindparam("most")))
+_REMOVE_TO_CLOSE: Final = Prepared(delete(_LISTED).where(_LISTED.c.group_id == bindparam("of")))
 _CLAIMED: Final = update(_GROUPS).where(LEASES.fence(bindparam("of"), bindparam("held")))
 _NEW_LEASE: Final[dict[str, Any]] = {name: bindparam(name) for name in ("lease_boot", "lease_until")}
 _CLAIM_OPENING: Final = Prepared(

@@ -13,7 +13,10 @@ from referee.matches.tables import MatchSeat, Result, StoredMatch
 
 @dataclass(frozen=True, slots=True)
 class DownloadSeat:
-    """Represent a seat of a match with a result, as one row of a download."""
+    """Represent a seat of a match with a result, as one row of a download.
+
+    ``owner`` is None for house players and in results from before rating rules 2, ``anchor_micro`` for all but anchors.
+    """
 
     seq: int
     match_id: str
@@ -29,8 +32,10 @@ class DownloadSeat:
     bot: str
     name: str
     version: str | None
+    owner: str | None
     entrant: str
     rated: bool
+    anchor_micro: int | None
     placement: int
     returns: int
 
@@ -61,9 +66,11 @@ def _seat(result: Result, match: StoredMatch, number: int, seat: MatchSeat) -> D
         seat=number,
         bot=result.bots[number],
         name=seat.bot_name,
-        version=seat.version,
+        version=seat.version if result.versions is None else result.versions[number],
+        owner=None if result.owners is None else result.owners[number],
         entrant=result.entrants[number],
         rated=seat.rated,
+        anchor_micro=None if result.anchors is None else result.anchors[number],
         placement=result.placements[number],
         returns=result.returns[number],
     )

@@ -1,4 +1,7 @@
-"""Limit how many open friendlies one account has, how much time they grant, and how many are in progress."""
+"""Limit how many open friendlies one account has, and how much time they grant.
+
+``shares`` limits how many are in progress.
+"""
 
 from typing import Final
 
@@ -13,7 +16,6 @@ from referee.matches.tables import StoredMatch, friendly
 
 MAX_OPEN_FRIENDLIES: Final = 10
 MAX_TIME: Final = Limits(budget_ms=5_000, bank_ms=60_000)
-SLOTS_SHARE: Final = 4  # friendlies of one account use at most one in this many slots of a runner
 
 
 def check_friendlies(session: Session, account_id: str) -> None:
@@ -31,8 +33,3 @@ def check_friendlies(session: Session, account_id: str) -> None:
             f"You have {count} open friendlies; the limit is {MAX_OPEN_FRIENDLIES}. Wait until one is over, or "
             "cancel one with POST /api/v1/matches/ID/cancel."
         )
-
-
-def max_concurrent_friendlies(runner_slots: int) -> int:
-    """Return how many friendlies of one account may be in progress at the same time, given the slots of one runner."""
-    return max(1, runner_slots // SLOTS_SHARE)

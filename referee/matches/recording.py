@@ -1,6 +1,6 @@
 """Record the rows, sealed answers and fault reports of matches in progress, several matches per transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -55,6 +55,18 @@ class MatchUpdate:
     unsealed: Sequence[int] = ()
     fault_reports: Sequence[FaultReport] = field(default=())
 
+    def followed_by(self, later: "MatchUpdate") -> "MatchUpdate":
+        """Return one update with the effect of both. Answers that ``later`` unseals need not be stored sealed."""
+        return MatchUpdate(
+            match_id=self.match_id,
+            epoch=self.epoch,
+            start=self.start,
+            lines=[*self.lines, *later.lines],
+            sealed=[answer for answer in [*self.sealed, *later.sealed] if answer.n not in later.unsealed],
+            unsealed=[*self.unsealed, *later.unsealed],
+            fault_reports=[*self.fault_reports, *later.fault_reports],
+        )
+
 
 def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
     """Write the updates whose claims are valid and renew the leases.
@@ -62,8 +74,7 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
     Return the ids of the matches whose claims were lost. A claim also counts as lost if the rows of an update do not
     continue the recorded ones.
     """
-    # Sort by match id to prevent deadlocks between batches.
-    ordered = sorted(records, key=lambda record: (record.match_id, record.start))
+    ordered = _one_per_match(records)
     lease = claims.LEASES.new_lease_values(*lease_now(session))
     moves = [
         {"of": record.match_id, "held": record.epoch, "start": record.start}
@@ -74,6 +85,22 @@ def record_batch(session: Session, records: Sequence[MatchUpdate]) -> set[str]:
     valid = [record for record, count in zip(ordered, advanced, strict=True) if count == 1]
     _write(session, valid)
     return {record.match_id for record, count in zip(ordered, advanced, strict=True) if count != 1}
+
+
+def _one_per_match(records: Iterable[MatchUpdate]) -> list[MatchUpdate]:
+    """Combine the updates that continue each other. Sort by match id, to prevent deadlocks between batches."""
+    combined: list[MatchUpdate] = []
+    for record in sorted(records, key=lambda record: (record.match_id, record.start)):
+        last = combined[-1] if combined else None
+        if last and (last.match_id, last.epoch) == (record.match_id, record.epoch) and _continues(record, last):
+            combined[-1] = last.followed_by(record)
+        else:
+            combined.append(record)
+    return combined
+
+
+def _continues(record: MatchUpdate, last: MatchUpdate) -> bool:
+    return record.start == last.start + len(last.lines)
 
 
 def _write(session: Session, records: Sequence[MatchUpdate]) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from referee import __version__
-from referee.bots import certificates
+from referee.bots import certificates, house_bots
 from referee.bots.states import SEATED, BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
@@ -21,6 +21,7 @@ from referee.games import game as rules_of
 from referee.match.canonical import dumps
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups
+from referee.matches.queued_seats import add_to_queue
 from referee.matches.states import DealSharing, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 
@@ -45,7 +46,8 @@ class MatchPlan:
     """Describe a match to create: its game, its terms, its bots in seat order, and its table in a tournament.
 
     ``entrants``, if given, are the bots to which the seats belong. A bot that plays in another's seat is a substitute
-    and is not rated. Without a ``deal`` the match gets its own deal group.
+    and is not rated. Without a ``deal`` the match gets its own deal group. ``ladder_id`` is the official ladder for
+    which the service makes the match, or None.
     """
 
     game: str
@@ -61,6 +63,7 @@ class MatchPlan:
     entrants: Sequence[str] | None = None
     deal: Deal | None = None
     rematch_of: str | None = None
+    ladder_id: str | None = None
 
 
 def create_matches(
@@ -68,10 +71,10 @@ def create_matches(
 ) -> list[str]:
     """Create matches that are due immediately, in ``group`` or in new groups for their deals.
 
-    Return their ids in the order of ``plans``. A match is rated only if its plan is, at least two seats are, and all
-    rated seats have different owners. Raise ``NoSuchGame``, ``NotFound`` for an unknown bot, ``BadOption`` for invalid
-    options or a bot that does not play the game, ``Conflict`` for a bot that is not verified, and ``NoCertificate`` for
-    a rated match outside tournaments; tournaments check certificates themselves.
+    Return their ids in the order of ``plans``. A match is rated only if its plan is and ``counts_on_ladder`` holds.
+    Raise ``NoSuchGame``, ``NotFound`` for an unknown bot, ``BadOption`` for invalid options or a bot that does not play
+    the game, ``Conflict`` for a bot that is not verified, and ``NoCertificate`` for a rated match outside tournaments;
+    tournaments check certificates themselves.
     """
     draft = _Draft(session, plans)
     draft.check()
@@ -85,7 +88,9 @@ def create_matches(
     session.flush()  # ``group`` may not be stored yet
     for (add, blank), batch in zip(_INSERTS, (new_groups.values(), rows, seats), strict=True):
         add.execute_all(session, [blank | row for row in batch])
-    return [row["id"] for row in rows]
+    match_ids = [row["id"] for row in rows]
+    add_to_queue(session, match_ids)
+    return match_ids
 
 
 def has_owner_twice(owners: Collection[str]) -> bool:
@@ -94,6 +99,15 @@ def has_owner_twice(owners: Collection[str]) -> bool:
     Such a table is unrated even in a rated tournament.
     """
     return len(set(owners)) < len(owners)
+
+
+def counts_on_ladder(owners: Collection[str], anchors: Collection[int | None]) -> bool:
+    """Return whether a rated match counts: at least one rated bot, at least two seats that count, no owner twice.
+
+    ``owners`` are those of the rated seats. ``anchors`` has the rating of each anchor at the table, None for others.
+    """
+    seats = len(owners) + sum(anchor is not None for anchor in anchors)
+    return len(owners) > 0 and seats > 1 and not has_owner_twice(owners)
 
 
 @dataclass(frozen=True)
@@ -106,7 +120,7 @@ class _Draft:
     @cached_property
     def bots(self) -> Mapping[str, Row[Any]]:
         wanted = {bot_id for plan in self.plans for bot_id in plan.bots}
-        columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games)
+        columns = (Bot.id, Bot.owner_id, Bot.status, Bot.name, Bot.version, Bot.games, Bot.url)
         query = select(*columns).where(Bot.id.in_(wanted))
         if any(not plan.rated and plan.tournament_id is None for plan in self.plans):
             # Take shared locks in id order, so that a concurrent pause of a bot either comes first or cancels the
@@ -175,6 +189,7 @@ class _Draft:
             "table_no": plan.table_no,
             "leg": plan.leg,
             "rematch_of": plan.rematch_of,
+            "ladder_id": plan.ladder_id,
             "created_by": plan.created_by,
         }
 
@@ -183,7 +198,9 @@ class _Draft:
             return False
         counted = zip(plan.bots, self._rated_seats(plan), strict=True)
         owners = [self.bots[bot_id].owner_id for bot_id, counts in counted if counts]
-        return len(owners) >= 2 and not has_owner_twice(owners)
+        terms = plan.game, self.options[_options_key(plan)], len(plan.bots)
+        anchors = [house_bots.find_anchor(self.bots[bot_id].url, *terms) for bot_id in plan.bots]
+        return counts_on_ladder(owners, anchors)
 
     def _rated_seats(self, plan: MatchPlan) -> list[bool]:
         """Return for each seat whether it is rated. Seats in which house bots or substitutes play are not."""

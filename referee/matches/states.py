@@ -25,6 +25,13 @@ PLAYED: Final = frozenset({MatchState.FINISHED, MatchState.VOID})  # played to t
 WITHOUT_RESULT: Final = ENDED - {MatchState.FINISHED}  # ended without a result that counts
 
 
+class MatchKind(StrEnum):
+    """List the kinds of matches that share slots of runners and requests of bots by rules of their own."""
+
+    ORGANISED = "organised"  # rated or of a tournament
+    FRIENDLY = "friendly"
+
+
 class DealGroupState(StrEnum):
     NEW = "new"  # its bots are being asked for their nonces
     PLAYING = "playing"

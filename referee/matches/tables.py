@@ -81,6 +81,8 @@ class StoredMatch(Leased, Base):
     table_no: Mapped[int | None]
     leg: Mapped[int | None]  # number of the match among those at its table, from 1
     rematch_of: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
+    # The official ladder for which the service made the match. No foreign key: adding one would rebuild the table.
+    ladder_id: Mapped[str | None] = mapped_column(Id)
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"), index=True)
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
@@ -89,8 +91,11 @@ class StoredMatch(Leased, Base):
 
     @property
     def is_friendly(self) -> bool:
-        """Return whether this is a friendly: unrated and outside tournaments. ``friendly`` is the condition in SQL."""
-        return self.tournament_id is None and not self.rated
+        """Return whether this is a friendly: an unrated match that an account arranged outside tournaments.
+
+        ``friendly`` is the condition in SQL.
+        """
+        return self.tournament_id is None and self.ladder_id is None and not self.rated
 
 
 class MatchSeat(Base):
@@ -114,6 +119,40 @@ class MatchSeat(Base):
     def entrant(self) -> str:
         """Return the id of the bot to which the seat belongs, even if a substitute plays in the seat."""
         return self.entrant_id or self.bot_id
+
+
+class QueuedSeat(Base):
+    """List the bots of due matches, so that a bot finds its next matches however many wait. See ``queued_seats``.
+
+    A bot with several seats in a match has one row, with the first of them.
+    """
+
+    __tablename__ = "queued_seats"
+    __table_args__ = (
+        Index("ix_queued_seats_bot", "bot_id", "lane", *CLAIM_ORDER[:-1], "match_id"),
+        _partial_index("ix_queued_seats_lane", "seat = 0", "seat", "lane", *CLAIM_ORDER[:-1], "match_id"),
+    )
+
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    seat: Mapped[int]
+    lane: Mapped[str] = mapped_column(String(64))  # ``shares.Lane``: kind of match and account
+    created_at: Mapped[datetime]
+    tournament_round: Mapped[int | None]
+    table_no: Mapped[int | None]
+    leg: Mapped[int | None]
+
+
+class GroupToClose(Base):
+    """List a deal group that may be over, with the match that was cancelled, so that the scheduler closes it.
+
+    The group has no foreign key, whose check would wait for a transaction that closes the group.
+    """
+
+    __tablename__ = "groups_to_close"
+
+    group_id: Mapped[str] = mapped_column(Id, primary_key=True)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
 
 
 class LogRow(Base):
@@ -166,6 +205,9 @@ class Result(Base):
     entrants: Mapped[list[Any]]  # by seat: the bot, or the bot that it replaces as a substitute
     rated: Mapped[list[Any]]  # by seat: whether the seat counts on the ladder
     placements: Mapped[list[Any]]
+    owners: Mapped[list[Any] | None]  # by seat, None for house players; the list is None before rating rules 2
+    versions: Mapped[list[Any] | None]  # by seat, None for bots that report none
+    anchors: Mapped[list[Any] | None]  # by seat: the constant rating of an anchor in micro-points, None for others
     returns: Mapped[list[Any]]
     scores: Mapped[list[Any]]
     digest: Mapped[str] = mapped_column(String(64))
@@ -193,8 +235,11 @@ class Fault(Base):
 
 
 def friendly(match: Any = StoredMatch) -> ColumnElement[bool]:
-    """Return the condition for friendlies: unrated matches outside tournaments. ``match`` provides the columns."""
-    return and_(match.tournament_id.is_(None), match.rated.is_(False))
+    """Return the condition for friendlies: unrated matches outside tournaments and official ladders.
+
+    ``match`` provides the columns.
+    """
+    return and_(match.tournament_id.is_(None), match.ladder_id.is_(None), match.rated.is_(False))
 
 
 def is_unstarted() -> ColumnElement[bool]:

@@ -11,7 +11,7 @@ from referee.bots.checks import ClaimedCheck
 from referee.bots.states import PROVEN
 from referee.bots.tables import Bot, Check
 from referee.db.engine import current_time, lease_now
-from referee.matches import match_queue
+from referee.matches import capacity
 
 
 def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
@@ -21,7 +21,7 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
     otherwise the oldest. A bot whose matches use all of its calls is skipped until some calls are free.
     """
     boot, seconds = lease_now(session)
-    left = match_queue.calls_left(session, boot, seconds)
+    left = capacity.calls_left(session, boot, seconds)
     in_order = _turns(session, boot, seconds, [bot for bot, calls in left.items() if calls <= 0], limit)
     query = select(Check.bot_id).where(Check.bot_id.in_(in_order))
     rows = {check.bot_id: check for check in checks.LEASES.claim(session, query)}
@@ -31,7 +31,7 @@ def claim_due(session: Session, limit: int) -> list[ClaimedCheck]:
         if check.lost_claims >= checks.LOST_BEFORE_GIVEN_UP:
             checks.end_check(check, bot.version, {}, checks.GIVEN_UP, current_time(session))
         else:
-            at_once = min(match_queue.CALLS_PER_CHECK, left.get(bot.id, bot.max_concurrent_requests))
+            at_once = min(capacity.CALLS_PER_CHECK, left.get(bot.id, bot.max_concurrent_requests))
             taken.append(ClaimedCheck(bot.id, check.epoch, at_once, current_time(session)))
     session.flush()
     return taken

@@ -1,9 +1,9 @@
-"""Count what statements cost as a database grows: copies of matches in bulk, and the steps of SQLite's machine."""
+"""Count what statements cost as a database grows: copies of matches in bulk, and what databases count."""
 
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Integer, insert, literal, select
+from sqlalchemy import Integer, insert, literal, select, text
 from sqlalchemy.orm import Session
 
 from referee.matches.tables import DealGroup, StoredMatch
@@ -24,6 +24,17 @@ def copy_match(world: World, match_id: str, count: int) -> None:
                 columns["group_id"] = new_id
             copied = select(*columns.values()).select_from(numbers.join(source, source.c.id == key))
             session.execute(insert(source).from_select(list(columns), copied))
+
+
+def cost_of(world: World, query: Callable[[Session], object]) -> int:
+    """Return the number of instructions of SQLite, or of rows that PostgreSQL reads, for ``query``."""
+    if world.database.url.get_backend_name() == "sqlite":
+        return steps_of(world, query)
+    read = text("SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables")
+    with world.database.read() as session:
+        before = session.scalar(read)
+        query(session)
+        return int(session.scalar(read) or 0) - int(before or 0)
 
 
 def steps_of(world: World, query: Callable[[Session], object]) -> int:

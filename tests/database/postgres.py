@@ -36,14 +36,25 @@ class Server:
     version: str
     identity: Mapping[str, Any]
     settings: Mapping[str, object]
-    port: int = field(default_factory=lambda: _free_port())
+    port: int = field(default_factory=lambda: free_port())
     _process: subprocess.Popen[bytes] | None = None
 
     def url(self, database: str) -> str:
         return f"postgresql://referee@/{database}?host={self.directory}&port={self.port}"
 
-    def url_by_tcp(self, database: str) -> str:
-        return f"postgresql://referee@127.0.0.1:{self.port}/{database}"
+    def url_by_tcp(self, database: str, host: str = "127.0.0.1") -> str:
+        return f"postgresql://referee@{host}:{self.port}/{database}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def trust(self, network: str) -> None:
+        """Accept connections from this network. The server must listen on an address in it."""
+        with (self.directory / "data" / "pg_hba.conf").open("a") as rules:
+            rules.write(f"host all all {network} trust\n")
+        self.execute("SELECT pg_reload_conf()")
 
     def execute(self, statement: str, database: str = "postgres") -> None:
         """Run an administrative statement, such as CREATE DATABASE, outside of any transaction."""
@@ -60,6 +71,16 @@ class Server:
         query = b"SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             return [pid for (pid,) in connection.execute(query)]
+
+    def crash(self) -> None:
+        """Kill the process of a session. The server then ends all sessions and recovers; return when it answers."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as session:
+            os.kill(session.info.backend_pid, signal.SIGKILL)
+            deadline = time.monotonic() + START_S
+            while _answers(session) and time.monotonic() < deadline:
+                time.sleep(0.01)
+        assert self._process is not None
+        _wait_until_up(self, self._process, deadline)
 
     def start(self) -> None:
         """Start the server and wait until it answers.
@@ -212,6 +233,14 @@ def _started(server: Server) -> subprocess.Popen[bytes]:
         )
 
 
+def _answers(session: "psycopg.Connection[Any]") -> bool:
+    try:
+        session.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
 def _wait_until_up(server: Server, process: subprocess.Popen[bytes], deadline: float) -> None:
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -226,7 +255,7 @@ def _wait_until_up(server: Server, process: subprocess.Popen[bytes], deadline: f
     raise NoPostgres(f"the server did not come up: {log[-500:]}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port: int = taken.getsockname()[1]
     return port

@@ -100,8 +100,10 @@ class World:
         wanted = matches.MatchPlan(**{"game": GAME, "bots": seated, "options": {}, "limits": Limits(), **plan})
         return matches.create_match(session, wanted, master_key=MASTER_KEY, group=group)
 
-    def claim(self, limit: int = 1, **how: Any) -> list[Claim]:
+    def claim(self, limit: int = 1, *, isolated: bool = False, **how: Any) -> list[Claim]:
         with self.database.write() as session:
+            if isolated:
+                return [claimed.claim for claimed in claims.claim_isolated_matches(session, limit, **how)]
             return claims.claim_matches(session, limit, **how)
 
     def pass_seconds(self, seconds: float) -> None:

@@ -21,6 +21,7 @@ from referee.accounts import accounts
 from referee.accounts.tables import Account, Token
 from referee.db.clock import SystemClock
 from referee.db.engine import LONG_IDLE_S, Database, lease_now
+from referee.db.revisions import is_usable_at_start
 from referee.errors import Unavailable
 from referee.ladders import ledger
 from referee.settings import BadSettings
@@ -335,6 +336,17 @@ def test_a_server_that_is_gone_is_unavailable(tmp_path: Path) -> None:
         names(session)
     with pytest.raises(Unavailable), database.write() as session:
         names(session)
+
+
+def test_a_server_that_accepts_connections_but_never_answers_is_unavailable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        database = Database(f"postgresql://referee@127.0.0.1:{silent.getsockname()[1]}/none?connect_timeout=2")
+
+        with pytest.raises(Unavailable, match="timeout"), database.read() as session:
+            names(session)
+        with pytest.raises(Unavailable, match="timeout"), database.keep_connection().write() as session:
+            names(session)
+        assert is_usable_at_start(database)
 
 
 def test_K19_leases_are_not_judged_by_the_date(world: World) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from referee.db.engine import Database, lease_now
@@ -31,6 +31,7 @@ class Job(Leased, Base):
 
 
 LEASES = Leases(Job, lost="lost")
+CLAIM = LEASES.prepare_claim()
 
 
 @dataclass
@@ -122,7 +123,7 @@ def test_of_claimers_of_the_same_key_one_wins_although_none_locked_the_row(jobs:
         for key in keys:
             start.wait(60)
             with jobs.database.write() as session:
-                claimed.extend(LEASES.claim_keys(session, [key], *lease_now(session)).items())
+                claimed.extend(LEASES.claim_keys(session, CLAIM, [key], *lease_now(session)).items())
 
     in_threads(3, work)
 
@@ -143,8 +144,9 @@ def test_a_claim_sets_further_values_only_in_the_rows_it_claims(jobs: Jobs) -> N
     jobs.add("a", "b")
     jobs.claim(1)
 
+    claim = LEASES.prepare_claim(done=Job.done + bindparam("more"))
     with jobs.database.write() as session:
-        epochs = LEASES.claim_keys(session, ["a", "b", "unknown"], *lease_now(session), done=Job.done + 5)
+        epochs = LEASES.claim_keys(session, claim, ["a", "b", "unknown"], *lease_now(session), more=5)
 
     assert epochs == {"a": 1}
     assert (jobs.get("a").done, jobs.get("b").done) == (5, 0)

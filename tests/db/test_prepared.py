@@ -1,5 +1,7 @@
 """Prepared statements do what SQLAlchemy would do: the same values, rows, counts and errors on both databases."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -8,7 +10,7 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from referee import schema
-from referee.db.prepared import Prepared, insert_columns
+from referee.db.prepared import Prepared, insert_columns, list_parameter
 from referee.matches.states import MatchState
 from tests.database.world import World
 
@@ -53,6 +55,21 @@ def test_each_execution_has_its_own_count_and_its_own_rows(world: World) -> None
         assert (stick.execute_each(session, []), stick.execute(session, {"of": "nobody"})) == ([], 0)
 
 
+def test_a_parameter_that_is_a_list_has_any_texts_and_any_length(world: World) -> None:
+    matches = {world.match() for _ in range(3)}
+    listed = Prepared(select(MATCHES.c.id).where(MATCHES.c.id.in_(list_parameter("ids"))))
+    others = Prepared(select(MATCHES.c.id).where(MATCHES.c.id.not_in(list_parameter("ids"))))
+    one, *rest = sorted(matches)
+    lists = [[], [one, one, "\"'é,\\ %s"], [*matches, *map(str, range(2_000))]]
+
+    with world.database.read() as session:
+        found = [{row[0] for row in listed.rows(session, {"ids": ids})} for ids in lists]
+        not_found = [{row[0] for row in others.rows(session, {"ids": ids})} for ids in lists]
+
+    assert found == [set(), {one}, matches]
+    assert not_found == [matches, set(rest), set()]
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_errors_are_those_of_sqlalchemy(world: World, rows: int) -> None:
     match_id = world.match()
@@ -76,9 +93,23 @@ def test_a_statement_whose_values_are_not_all_its_own_is_refused(world: World) -
                 statement.rows(session, {"of": "x", "at": 0, "those": ["x"]})
 
 
+@pytest.mark.parametrize("dialect", ["sqlite.pysqlite", "postgresql.psycopg"])
+def test_all_statements_of_a_worker_compile_on_every_database(dialect: str) -> None:
+    code = f"""
+import workers.worker
+from referee.db.prepared import compile_all
+from sqlalchemy.dialects import registry
+compile_all(registry.load("{dialect}")())
+"""
+
+    # In a process without the statements of these tests, some of which are refused.
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_an_insert_names_every_column_but_those_it_leaves_out(world: World) -> None:
     add = Prepared(insert_columns(LADDERS, without=["frozen_reason"]).returning(LADDERS.c.id))
     row = {"id": "lad_x", "game": "saint-poker", "options": {}, "options_key": "x", "seats": 2, "created_at": AT}
+    row |= {"name": "X", "official": False, "daily_matches": None, "exchange_day": 0}
 
     with world.database.write() as session:
         assert add.rows(session, row) == [("lad_x",)]

@@ -18,7 +18,7 @@ from sqlalchemy import inspect, select, text
 
 from referee.accounts import accounts
 from referee.accounts.tables import Account
-from referee.bots import bots
+from referee.bots import bots, house_bots
 from referee.bots.tables import Bot
 from referee.db.base import Base
 from referee.db.engine import Database
@@ -31,7 +31,7 @@ NEXT = """
 import os, signal
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "9999", "0006"
+revision, down_revision = "9999", "0010"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -282,4 +282,33 @@ def test_E14_names_that_came_to_look_alike_stay_and_the_oldest_has_the_key(empty
         assert bots.register(session, "acc_0", "Bob", "https://bob.example/").normalized_name == "bob"
         with pytest.raises(NameTaken):
             accounts.create_account(session, "bob")
+    empty.dispose()
+
+
+def test_house_players_are_named_by_their_levels_and_remain_the_same_bots(empty: Database) -> None:
+    upgrade(empty, to="0006")
+    names = ("first", "random", "sound")
+    usual = {"host": "", "games": [], "max_concurrent_requests": 8, "secret_generation": 1, "revision": 1}
+    usual |= {"handshake_state": "idle", "handshake_epoch": 0, "handshake_lost_claims": 0, "unreachable_streak": 0}
+    usual |= {"owner_id": "acc_h", "created_at": MADE, "status": "house"}
+    with empty.migration_connection() as connection:
+        account = {"id": "acc_h", "name": "House", "normalized_name": "house:", "role": "owner", "created_at": MADE}
+        connection.execute(sa.insert(Base.metadata.tables["accounts"]), [account])
+        addresses = [dict.fromkeys(("normalized_name", "url", "verified_url"), f"house:{name}") for name in names]
+        rows = [
+            usual | address | {"id": f"bot_{name}", "name": f"House {name}"}
+            for name, address in zip(names, addresses, strict=True)
+        ]
+        today = Base.metadata.tables["bots"].c
+        columns = (sa.column(name, today[name].type) for name in rows[0])
+        connection.execute(sa.insert(sa.table("bots", *columns)), rows)
+
+    upgrade(empty)
+
+    with empty.write() as session:
+        levels = {bot.url: bot.id for bot in house_bots.get_or_create_house_bots(session)}
+        assert (levels["house:1"], levels["house:3"]) == ("bot_random", "bot_sound")
+        first = house_bots.get_or_create_house_bot(session, "house:first")
+        assert (first.id, first.name, first.verified_url) == ("bot_first", "House First", "house:first")
+        assert session.get_one(Bot, "bot_sound").name == "House 3 Sound"
     empty.dispose()

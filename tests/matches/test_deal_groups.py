@@ -10,12 +10,13 @@ from referee.errors import NotReady, StaleEpoch
 from referee.match.chance import commitment
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.matches import deal_groups, logs, matches
+from referee.matches import cancelling, deal_groups, logs, matches
 from referee.matches.deal_groups import WrongMasterKey
-from referee.workflows import deal_group_closing, match_cancellation, retirement
-from tests.database.checks import on_one_database
-from tests.database.growth import copy_match, steps_of
-from tests.database.world import World
+from referee.matches.recording import MatchUpdate
+from referee.matches.tables import StoredMatch
+from referee.workflows import deal_group_closing, match_cancellation, match_end, retirement
+from tests.database.growth import copy_match, cost_of
+from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
 
 
@@ -192,12 +193,34 @@ def test_a_group_whose_last_match_fell_to_a_withdrawal_is_left_to_be_closed(
     group_id, _ = leave_unclosed(world, common)
 
     with world.database.write() as session:
-        assert deal_groups.list_unclosed_groups(session) == [group_id]
+        assert deal_groups.list_groups_to_close(session) == deal_groups.list_unclosed_groups(session) == [group_id]
+        deal_groups.remove_group_to_close(session, group_id)
+        assert deal_groups.list_groups_to_close(session) == []
         assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert not deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
         assert deal_groups.list_unclosed_groups(session) == []
     with world.database.read() as session:
         assert verify(logs.log_lines(session, common[0])).revealed
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)  # SQLite has one writer at a time
+def test_a_group_of_which_one_match_ends_while_the_other_is_cancelled_is_left_to_be_closed(
+    world: World, common: tuple[str, str]
+) -> None:
+    (claim,) = world.claim(1)
+    (other,) = {*common} - {claim.match_id}
+    match = world.resumed(claim.match_id)
+    played(match)
+
+    with world.database.write() as ending:
+        tail = MatchUpdate(*claim, 0, match.lines)
+        match_end.finish_match(ending, tail, outcome(match), master_key=MASTER_KEY)
+        with world.database.write() as session:
+            cancelling.cancel_unstarted(session, StoredMatch.id == other, "a test")
+
+    with world.database.write() as session:
+        (group_id,) = deal_groups.list_groups_to_close(session)
+        assert deal_group_closing.close_if_over(session, group_id, master_key=MASTER_KEY)
 
 
 def test_a_withdrawal_closes_no_group_that_others_still_play(world: World, common: tuple[str, str]) -> None:
@@ -210,15 +233,23 @@ def test_a_withdrawal_closes_no_group_that_others_still_play(world: World, commo
         assert deal_groups.load_reveal(session, group_of(world, common[0]), MASTER_KEY) is None
 
 
-@on_one_database
-def test_closed_groups_cost_the_search_nothing(world: World) -> None:
-    (match_id, claim) = (world.match(), *world.claim(1))
+def test_open_and_closed_groups_cost_the_search_for_groups_to_close_nothing(
+    world: World, common: tuple[str, str]
+) -> None:
+    group_id, _ = leave_unclosed(world, common)
+    open_match, closed_match = world.match(), world.match()
+    (claim,) = world.claim(match_id=closed_match)
     world.finish(claim)
-    copy_match(world, match_id, 200)
-    few = steps_of(world, deal_groups.list_unclosed_groups)
-    copy_match(world, match_id, 20_000)
 
-    assert steps_of(world, deal_groups.list_unclosed_groups) == few
+    costs = []
+    for count in (200, 20_000):
+        copy_match(world, open_match, count)
+        copy_match(world, closed_match, count + 1)
+        costs.append(cost_of(world, deal_groups.list_groups_to_close))
+
+    assert costs[0] == costs[1] > 0
+    with world.database.read() as session:
+        assert deal_groups.list_groups_to_close(session) == [group_id]
 
 
 def leave_unclosed(world: World, common: tuple[str, str]) -> tuple[str, str]:

@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 
+from sqlalchemy import delete, update
+
 from referee.match.time_limits import Limits
-from referee.matches import claims, scheduling
+from referee.matches import claims, match_queue, queued_seats, scheduling
 from referee.matches.claims import Claim
 from referee.matches.scheduling import Deal, MatchPlan
+from referee.matches.shares import Pool, slot_shares
 from referee.matches.states import DealSharing
+from referee.matches.tables import QueuedSeat, StoredMatch
+from referee.workflows import match_cancellation
+from tests.database.queue import due_seats, listed
 from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
+
+SLOTS = Pool(8, slot_shares)  # an account may play two friendlies in them
 
 
 def arranged(world: World, *plans: MatchPlan) -> list[str]:
@@ -56,13 +64,13 @@ def test_E21_friendlies_of_one_account_are_played_up_to_its_share_however_often_
     rated = arranged(world, plan(seated, many))  # arranged by an organiser
     others = sorted(arranged(world, *[plan(seated, few, rated=False)] * 3))
 
-    claimed = [world.claim(2, friendlies=2) for _ in range(4)]
+    claimed = [world.claim(2, slots=SLOTS) for _ in range(4)]
 
     mine = [claim for taken in claimed for claim in taken if claim.match_id in early]
     assert of(mine) == early[:2]
     assert {one for taken in claimed for one in of(taken)} == {*early[:2], *rated, *others[:2]}
     world.finish(mine[0])
-    assert of(world.claim(5, friendlies=2)) == early[2:3]
+    assert of(world.claim(5, slots=SLOTS)) == early[2:3]
 
 
 def test_E21_friendlies_whose_runner_is_gone_are_taken_up_again_within_the_share(world: World) -> None:
@@ -71,7 +79,7 @@ def test_E21_friendlies_whose_runner_is_gone_are_taken_up_again_within_the_share
     assert len(world.claim(4)) == 4
     world.pass_seconds(16)
 
-    again = [of(world.claim(1, friendlies=2)), of(world.claim(4, friendlies=2)), of(world.claim(4, friendlies=2))]
+    again = [of(world.claim(1, slots=SLOTS)), of(world.claim(4, slots=SLOTS)), of(world.claim(4, slots=SLOTS))]
 
     assert again == [friendlies[:1], friendlies[1:2], []]
 
@@ -157,3 +165,53 @@ def test_a_duplicate_group_given_back_in_parts_goes_out_whole_again(world: World
     assert set(of(again)) == set(of(claimed[1:]))
     world.pass_seconds(16)
     assert len(world.claim(1)) == 1  # lost matches are claimed one by one
+
+
+# -- the list of due matches --
+
+
+def test_the_list_has_each_bot_of_each_due_match(world: World) -> None:
+    first, second = world.bots(2)
+    made = arranged(world, plan([first, second]), plan([second, second, first]), plan([first, second]))
+    states = [listed(world.database)]
+    claimed = world.claim(2)
+    states.append(listed(world.database))
+    give_back(world, claimed[:1])
+    (waiting,) = {*made} - {*of(claimed)}
+    with world.database.write() as session:
+        match_cancellation.cancel_match(session, waiting, master_key=MASTER_KEY)
+
+    assert [len(rows) for rows in states] == [6, 2]  # each has both bots, one of them in two seats
+    assert listed(world.database) == due_seats(world.database)
+    assert {match_id for match_id, _, _ in listed(world.database)} == {claimed[0].match_id}
+
+
+def test_a_match_missing_in_the_list_is_put_back_when_it_is_the_oldest(world: World) -> None:
+    match_id = world.match()
+    with world.database.write() as session:
+        session.execute(delete(QueuedSeat))
+    later = world.match()
+    ended = world.claim(1)
+    assert of(ended) == [later]
+
+    with world.database.read() as session:
+        assert queued_seats.is_oldest_missing(session)
+    with world.database.write() as session:
+        queued_seats.repair_queue(session)
+        assert not queued_seats.is_oldest_missing(session)
+
+    assert listed(world.database) == due_seats(world.database)
+    assert of(world.claim(1)) == [match_id]
+
+
+def test_a_match_is_found_behind_many_that_are_listed_though_they_are_not_due(world: World) -> None:
+    seated = world.bots(2)
+    excess = arranged(world, *[plan(seated)] * (match_queue.WINDOW + 1))
+    with world.database.write() as session:  # as an earlier version would, which keeps no list
+        session.execute(update(StoredMatch).where(StoredMatch.id.in_(excess)).values(status="waiting"))
+    wanted = arranged(world, plan(seated))
+
+    assert of(world.claim(1)) == wanted
+    with world.database.write() as session:
+        queued_seats.repair_queue(session)
+    assert listed(world.database) == set()

@@ -88,6 +88,24 @@ def test_one_match_may_be_recorded_twice_in_a_batch(world: World, claim: Claim) 
     assert lines(world, claim.match_id) == [b"a", b"b"]
 
 
+def test_an_answer_is_not_stored_sealed_if_the_last_of_its_question_arrives_in_the_same_batch(
+    world: World, claim: Claim
+) -> None:
+    earlier, same, next_question = (PendingAnswer(n, seat, {"seat": seat}) for n, seat in ((0, 0), (0, 1), (1, 0)))
+    record(world, MatchUpdate(*claim, sealed=[earlier]))
+    batch = [
+        MatchUpdate(*claim, sealed=[same]),
+        MatchUpdate(*claim, 0, [b"{}"], unsealed=[0]),
+        MatchUpdate(*claim, 1, sealed=[next_question]),
+    ]
+
+    assert record(world, *batch) == set()
+    assert lines(world, claim.match_id) == [b"{}"]
+    assert world.load(claim.match_id).sealed == [{"seat": 0}]
+    assert batch[0].followed_by(batch[1]).sealed == []
+    assert batch[1].followed_by(batch[2]).sealed == [next_question]
+
+
 def test_sealed_answers_wait_for_the_last_of_their_question(world: World, claim: Claim) -> None:
     answers = [Answer(0, choice=1, ms=5).to_json(), Answer(1, trouble="deadline").to_json()]
     record(world, MatchUpdate(claim.match_id, claim.epoch, sealed=[PendingAnswer(0, 1, answers[1])]))

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -18,8 +17,8 @@ from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.games import catalogue
+from referee.house.players import find_player
 from referee.house.server import House, serve
-from referee.house.strategies import players
 from referee.ladders.audit import audit
 from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
@@ -38,7 +37,7 @@ class Scripted(House):
     something, that is the answer."""
 
     def __init__(self, before: Callable[[web.Request], Awaitable[web.Response | None]]) -> None:
-        super().__init__("first", players()["first"](Random(1)))
+        super().__init__("first", find_player("first"))
         self.before = before
 
     async def _decide(self, request: web.Request) -> web.Response:

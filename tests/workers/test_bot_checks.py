@@ -62,6 +62,10 @@ def row_of(world: World, bot_id: str) -> Check:
         return session.get_one(Check, bot_id)
 
 
+def progress_of(row: Check) -> tuple[str, int, int, str]:
+    return row.state, row.questions_sent, row.questions_total, row.current_step
+
+
 def certified(world: World, bot_id: str) -> tuple[Json | None, list[str]]:
     """Return (what is certified now, how earlier certificates ended)."""
     with world.database.read() as session:
@@ -131,9 +135,13 @@ def test_how_far_it_is_shows_while_it_goes_on_and_a_stop_gives_it_back(world: Wo
             patient = replace(QUICK, pace=replace(QUICK.pace, budget_ms=60_000))
             runner = Runner(world.settings, world.database, suite=patient)
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked and row_of(world, bot_id).current_step == "saint-poker")
+            await until(
+                lambda: (
+                    bool(holding.asked)
+                    and progress_of(row_of(world, bot_id)) == ("running", 0, QUICK.questions, "saint-poker")
+                )
+            )
             row = row_of(world, bot_id)
-            assert (row.state, row.questions_sent, row.questions_total) == ("running", 0, QUICK.questions)
             assert row.report is None
             before = row.lease_until or 0
             await until(lambda: (row_of(world, bot_id).lease_until or 0) > before)

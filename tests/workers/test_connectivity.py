@@ -4,7 +4,6 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from functools import partial
-from random import Random
 from typing import Self
 
 import pytest
@@ -12,8 +11,8 @@ from aiohttp import web
 
 from referee.botclient.client import Reply, Timing
 from referee.botclient.name_lookup import is_resolver_working
+from referee.house.players import find_player
 from referee.house.server import House
-from referee.house.strategies import players
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import seats_of, until
 from workers.connectivity import MAX_TOTAL_S, WINDOW_S, Connectivity, is_unconnected
@@ -151,7 +150,7 @@ class Sly(House):
     """A bot that answers a question, reads the next, hangs up and refuses calls for a moment, repeatedly."""
 
     def __init__(self) -> None:
-        super().__init__("first", players()["first"](Random(1)))
+        super().__init__("first", find_player("first"))
         self.read = self.hung_up = 0
 
     async def _decide(self, request: web.Request) -> web.Response:
@@ -227,7 +226,7 @@ class Named(House):
     """A bot with a host name."""
 
     def __init__(self, host: str) -> None:
-        super().__init__("first", players()["first"](Random(1)))
+        super().__init__("first", find_player("first"))
         self.host = host
 
     async def start(self, host: str, port: int) -> Self:

@@ -129,19 +129,37 @@ def line(text: str) -> bytes:
     return b'{"line": "%s"}' % text.encode()
 
 
-def test_everything_requested_in_one_turn_of_the_loop_shares_a_transaction(watched: Watched) -> None:
+def test_all_writes_requested_in_one_turn_of_the_loop_share_a_transaction_after_the_reads(watched: Watched) -> None:
     claims, thread = [watched.claimed() for _ in range(3)], watched.thread
 
     async def story() -> Any:
         return await asyncio.gather(
-            thread.read(watched.does("read")),
             thread.write_soon(watched.does("soon")),
+            thread.read(watched.does("read")),
             *(thread.record(MatchUpdate(*claim, 0, [line("a")])) for claim in claims),
         )
 
-    assert list(asyncio.run(story())) == ["read", "soon", None, None, None]
-    assert watched.transactions == ["write"]
+    assert list(asyncio.run(story())) == ["soon", "read", None, None, None]
+    assert watched.transactions == ["read", "write"]
     assert [watched.world.load(claim.match_id).lines for claim in claims] == [[line("a")]] * 3
+
+
+def test_a_transaction_begins_after_the_first_turn_of_the_loop_that_brings_no_more_work(watched: Watched) -> None:
+    thread = watched.thread
+
+    async def later(turns: int) -> str:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return await thread.write_soon(watched.does(f"after {turns} turns"))
+
+    async def story() -> None:
+        await asyncio.gather(*(later(turns) for turns in (0, 1, 2, 5)))
+
+    asyncio.run(story())
+
+    assert watched.work == [f"after {turns} turns" for turns in (0, 1, 2, 5)]
+    assert watched.transactions[0] == "write"
+    assert len(watched.transactions) == 2, "the last came after a turn that brought nothing"
 
 
 def test_what_is_requested_during_a_transaction_forms_the_next(watched: Watched) -> None:
@@ -182,7 +200,7 @@ def test_rows_come_before_calls_and_ends_come_last(watched: Watched) -> None:
     world, thread, claim, ending = watched.world, watched.thread, watched.claimed(), watched.claimed()
     match = world.resumed(ending.match_id)
     played(match)
-    finished = FinishedMatch(MatchUpdate(*ending, 0, match.lines), outcome(match))
+    finished = FinishedMatch(MatchUpdate(*ending, 0, match.lines), [], outcome(match))
 
     def look(session: Session) -> tuple[int, int]:
         rows = session.scalars(select(func.count()).select_from(schema.LogRow)).one()
@@ -190,12 +208,12 @@ def test_rows_come_before_calls_and_ends_come_last(watched: Watched) -> None:
 
     async def story() -> Any:
         return await asyncio.gather(
-            thread.finish(finished), thread.read(look), thread.record(MatchUpdate(*claim, 0, [line("a")]))
+            thread.finish(finished), thread.write_soon(look), thread.record(MatchUpdate(*claim, 0, [line("a")]))
         )
 
-    result, seen, _ = asyncio.run(story())
+    end, seen, _ = asyncio.run(story())
 
-    assert (result.match_id, seen) == (ending.match_id, (1, 0))
+    assert (end.result.match_id, seen) == (ending.match_id, (1, 0))
     assert watched.transactions == ["durable"]
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from referee.bots import bots, house_bots
 from referee.db.engine import current_time
 from referee.db.ids import new_id
+from referee.house.pool import shared_pool
 from referee.house.seat import HouseSeat
 from referee.match.log import parse_row
 from referee.match.match import Request
@@ -38,6 +39,7 @@ def test_a_bot_plays_house_bots_at_once_and_the_log_verifies(world: World) -> No
     assert {(row["ms"], row.get("fault")) for row in asked} == {(0, None)}
     assert len([nonce for nonce in rows[-1]["nonces"] if nonce]) == 1
     assert world.differences() == []
+    assert shared_pool().processes()  # house:4 has searched outside the event loop
 
 
 def test_a_question_asked_again_is_answered_alike_and_another_by_other_dice() -> None:

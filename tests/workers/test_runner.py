@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from random import Random
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -12,14 +10,17 @@ from sqlalchemy import select
 
 from referee.bots import bots
 from referee.games import catalogue
+from referee.house.players import find_player
 from referee.house.server import House
-from referee.house.strategies import players
 from referee.ladders.tables import Rating
 from referee.match.log import parse_row
 from referee.match.time_limits import Limits
 from referee.matches import claims, matches
+from referee.matches.recording import MatchUpdate
 from referee.matches.tables import Fault, MatchSeat
 from tests.workers.conftest import Scripted, World
+from workers import match_runner
+from workers.database_thread import DatabaseThread
 from workers.runner import Runner
 
 SHORT = {"rounds": 2}
@@ -96,6 +97,68 @@ def test_due_matches_are_played_rated_and_their_logs_verify(world: World, game: 
     assert sum(values) == seats * 1_500_000_000
 
 
+@pytest.mark.parametrize(("delay_s", "stored"), [(1000.0, False), (0.0, True)])
+def test_an_answer_is_stored_sealed_only_while_others_to_the_same_question_take_their_time(
+    world: World, monkeypatch: pytest.MonkeyPatch, delay_s: float, stored: bool
+) -> None:
+    updates: list[MatchUpdate] = []
+    record = DatabaseThread.record
+
+    async def noted(thread: DatabaseThread, update: MatchUpdate) -> None:
+        updates.append(update)
+        await record(thread, update)
+        if update.sealed:
+            first_stored.set()
+
+    async def wait_for_the_other(request: web.Request) -> None:
+        if stored:
+            await first_stored.wait()
+
+    async def story() -> str:
+        async with world.houses("first", Scripted(wait_for_the_other)):
+            match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT, limits=PATIENT)
+            await world.run()
+            return match_id
+
+    monkeypatch.setattr(match_runner, "SEALED_DELAY_S", delay_s)
+    monkeypatch.setattr(DatabaseThread, "record", noted)
+    first_stored = asyncio.Event()
+    match_id = asyncio.run(story())
+
+    assert world.verified(match_id).ok
+    assert any(update.sealed for update in updates) is stored
+
+
+def test_an_answer_that_became_a_row_when_its_time_was_over_is_not_stored_sealed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would stay in the table, and a later runner would play it as an answer to another question."""
+    updates: list[MatchUpdate] = []
+    record = DatabaseThread.record
+
+    async def noted(thread: DatabaseThread, update: MatchUpdate) -> None:
+        updates.append(update)
+        await record(thread, update)
+
+    async def is_told_too_late(table: match_runner._MatchSession) -> bool:
+        question = table.match.n
+        await until(lambda: table.match.n != question)
+        return False
+
+    async def story() -> str:
+        async with world.houses("first", "first", "first"):
+            match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT, limits=PATIENT)
+            await world.run()
+            return match_id
+
+    monkeypatch.setattr(match_runner._MatchSession, "_is_question_answered_soon", is_told_too_late)
+    monkeypatch.setattr(DatabaseThread, "record", noted)
+    match_id = asyncio.run(story())
+
+    assert world.verified(match_id).ok
+    assert not any(update.sealed for update in updates)
+
+
 def test_D8_the_bots_nonces_enter_the_deal(world: World) -> None:
     async def story() -> str:
         async with world.houses("first", "first"):
@@ -117,7 +180,7 @@ def test_B16_a_bot_that_hangs_holds_up_its_own_match_alone(world: World) -> None
             others = [world.arrange("saint-poker", world.bot_ids[:2], options=SHORT) for _ in range(6)]
             runner = Runner(world.settings, world.database)
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked and all(world.match(one).status == "finished" for one in others))
+            await until(lambda: bool(holding.asked) and all(world.match(one).status == "finished" for one in others))
             assert world.match(stuck).status == "running"
             runner.stop()
             await running
@@ -324,8 +387,11 @@ class Holding:
         self._at_once -= 1
 
 
-async def until(condition: Callable[[], Any], seconds: float = 30) -> None:
-    """Wait for a condition; fail after a time limit."""
+async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait for a condition; fail after a time limit.
+
+    It returns a bool: a list that was empty when the condition was evaluated may be filled before it is looked at.
+    """
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110  # what is waited for is in other processes too
             await asyncio.sleep(0.01)
@@ -335,7 +401,7 @@ class Noted(House):
     """A house bot that notes the ports from which it is called."""
 
     def __init__(self) -> None:
-        super().__init__("first", players()["first"](Random(1)))
+        super().__init__("first", find_player("first"))
         self.ports: set[int] = set()
         self.notices = 0
 

@@ -1,20 +1,25 @@
-"""Test what a runner claims and when: a share of its slots for friendlies, and rests after claims that find nothing."""
+"""Test what a runner claims and when: shares of its slots for friendlies, and where it looks for due matches."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sqlalchemy import Engine, event, select
+import pytest
+from aiohttp import web
+from sqlalchemy import select
+from sqlalchemy import update as sql_update
 
 from referee.bots import bots
-from referee.matches.tables import Fault
+from referee.db.clock import SystemClock
+from referee.matches.recording import MatchUpdate
+from referee.matches.tables import Fault, StoredMatch
 from referee.workflows import pausing
 from tests.surroundings import MASTER_KEY
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import PATIENT, SHORT, Holding, seats_of, until
-from workers.runner import MAX_REST_S, Runner, RunnerCounters
+from workers.database_thread import DatabaseThread
+from workers.look_planner import LOOK_EVERYWHERE_S
+from workers.runner import Runner, RunnerCounters
 
 
 def test_E21_tarpits_in_the_friendlies_of_one_account_hold_a_quarter_of_the_slots(world: World) -> None:
@@ -47,7 +52,7 @@ def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_in_it_is_paused_and_no
             held = world.arrange("saint-poker", [world.bot_ids[0], world.bot_ids[2]], limits=PATIENT, rated=False)
             runner = Runner(replace(world.settings, runner_slots=1), world.database)
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked)
+            await until(lambda: bool(holding.asked))
             with world.database.write() as session:
                 pausing.pause_bot(session, world.bot_ids[0], "enough", master_key=MASTER_KEY)
             next_one = world.arrange("saint-poker", world.bot_ids[1:3], options=SHORT)
@@ -66,8 +71,10 @@ def test_E21_the_slot_of_a_friendly_comes_back_when_a_bot_in_it_is_paused_and_no
     assert [world.bot(one).unreachable_streak for one in world.bot_ids] == [0, 0, 0]
 
 
-def test_matches_that_end_while_a_runner_rests_are_made_up_for_together(world: World) -> None:
-    clock = Clock(per_claim_s=0.1)
+def test_a_runner_looks_at_the_matches_of_the_bots_that_it_freed_and_claims_without_a_vain_attempt(
+    world: World,
+) -> None:
+    clock = Clock()
     pairs = [Holding() for _ in range(4)]
     last = pairs[-1]
 
@@ -81,22 +88,21 @@ def test_matches_that_end_while_a_runner_rests_are_made_up_for_together(world: W
             await until(lambda: all(holding.asked for holding in pairs))
             for ended, holding in enumerate(pairs[:-1], 1):
                 holding.released.set()
-                await until(partial(lambda ended: runner.counters.finished >= ended, ended))
-                await until(partial(lambda looks: clock.looks > looks + 10, clock.looks))
-            clock.now_s += MAX_REST_S
-            await until(lambda: runner.counters.finished == 6)
+                await until(partial(lambda ended: runner.counters.finished >= 2 * ended, ended))
             last.released.set()
             return await running
 
-    with clock.passing():
-        tally = asyncio.run(story())
+    tally = asyncio.run(story())
 
-    # Twice a claim that finds matches and one that finds none. A claim after every match would make eight.
-    assert (tally.finished, tally.claims) == (7, 4)
+    # One look everywhere that finds four matches and one after it, then one for each match that ended, while the clock
+    # stands still: there is no other look everywhere. Claims are made only for what was found.
+    assert tally.finished == 7
+    assert tally.claims == 4
+    assert tally.looks <= 1 + 7
 
 
-def test_a_due_match_of_free_bots_is_claimed_within_a_sweep_though_others_wait_for_full_ones(world: World) -> None:
-    clock, holding = Clock(per_claim_s=50.0), Holding()
+def test_a_due_match_of_free_bots_is_claimed_at_once_though_others_wait_for_full_ones(world: World) -> None:
+    holding = Holding()
 
     async def story() -> None:
         async with world.houses("first", "first", "first", Scripted(holding)):
@@ -104,18 +110,40 @@ def test_a_due_match_of_free_bots_is_claimed_within_a_sweep_though_others_wait_f
             full, free = world.bot_ids[::3], world.bot_ids[1:3]
             for _ in range(3):
                 world.arrange("saint-poker", full, options=SHORT, limits=PATIENT)
-            runner = Runner(world.settings, world.database, seconds=clock)
+            runner = Runner(world.settings, world.database, seconds=Clock())
             running = asyncio.create_task(runner.run())
-            await until(lambda: holding.asked and runner.counters.claims == 2)  # the second finds none
+            await until(lambda: bool(holding.asked))
             wanted = world.arrange("saint-poker", free, options=SHORT)
-            clock.now_s += MAX_REST_S
             await until(lambda: world.match(wanted).status != "due")
             runner.stop()
             await running
             holding.released.set()
 
-    with clock.passing():
-        asyncio.run(story())
+    asyncio.run(story())
+
+
+def test_bots_that_nobody_freed_are_found_by_a_look_everywhere(world: World) -> None:
+    clock, holding = Clock(), Holding()
+
+    async def story() -> None:
+        async with world.houses("first", "first", Scripted(holding)):
+            one_call_each(world)
+            full = world.bot_ids[::2]
+            for _ in range(2):
+                world.arrange("saint-poker", full, options=SHORT, limits=PATIENT)
+            wanted = world.arrange("saint-poker", world.bot_ids[:2], options=SHORT)
+            runner = Runner(world.settings, world.database, seconds=clock)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: bool(holding.asked) and runner.counters.looks == 1)
+            with world.database.write() as session:  # as if a match or a check of another runner had ended
+                bots.get_bot(session, world.bot_ids[0]).max_concurrent_requests = 3
+            clock.now_s += LOOK_EVERYWHERE_S
+            await until(lambda: world.match(wanted).status != "due")
+            runner.stop()
+            await running
+            holding.released.set()
+
+    asyncio.run(story())
 
 
 # -- helpers --
@@ -128,26 +156,48 @@ def one_call_each(world: World) -> None:
             bots.get_bot(session, bot_id).max_concurrent_requests = 1
 
 
+def test_a_runner_that_was_suspended_while_another_claimed_the_match_asks_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let a runner sleep for a minute between the commit of an answer and its next question."""
+    record, boot = DatabaseThread.record, SystemClock.boot
+    asleep_s, asked, asked_before = [0.0], [0], [0]
+
+    async def suspended_after(thread: DatabaseThread, update: MatchUpdate) -> None:
+        await record(thread, update)
+        if asked[0] >= 3 and not asleep_s[0]:
+            asleep_s[0], asked_before[0] = 60.0, asked[0]
+            with world.database.write() as session:
+                session.execute(sql_update(StoredMatch).values(epoch=StoredMatch.epoch + 1, lease_until=1e12))
+
+    def later(clock: SystemClock) -> tuple[str, float]:
+        boot_id, seconds = boot(clock)
+        return boot_id, seconds + asleep_s[0]
+
+    async def count(_: web.Request) -> None:
+        asked[0] += 1
+
+    async def story() -> RunnerCounters:
+        async with world.houses(Scripted(count), Scripted(count), Scripted(count)):
+            world.arrange("pool-nap", world.bot_ids, limits=PATIENT)
+            runner = Runner(world.settings, world.database)
+            running = asyncio.create_task(runner.run())
+            await until(lambda: asleep_s[0] > 0 and not runner._tasks)
+            runner.stop()
+            return await running
+
+    monkeypatch.setattr(DatabaseThread, "record", suspended_after)
+    monkeypatch.setattr(SystemClock, "boot", later)
+    counters = asyncio.run(story())
+
+    assert (counters.finished, asked) == (0, asked_before)
+
+
 @dataclass
 class Clock:
-    """Simulated time that is advanced manually, and by ``per_claim_s`` whenever a runner claims matches."""
+    """Simulated time that is advanced manually."""
 
-    per_claim_s: float
     now_s: float = 0.0
-    looks: int = 0
 
     def __call__(self) -> float:
-        self.looks += 1
         return self.now_s
-
-    @contextmanager
-    def passing(self) -> Iterator[None]:
-        def executed(_: object, __: object, statement: str, *___: object) -> None:
-            if statement.startswith("WITH RECURSIVE"):  # the accounts with due matches, queried once per claim
-                self.now_s += self.per_claim_s
-
-        event.listen(Engine, "before_cursor_execute", executed)
-        try:
-            yield
-        finally:
-            event.remove(Engine, "before_cursor_execute", executed)

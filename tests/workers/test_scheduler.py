@@ -1,4 +1,4 @@
-"""The scheduler closes the deal groups that were left open, and searches for them only now and then."""
+"""The scheduler closes the deal groups that were left open, with its next sweep."""
 
 from pathlib import Path
 
