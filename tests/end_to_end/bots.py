@@ -5,14 +5,13 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
+from referee.house.players import find_player
 from referee.house.server import House
-from referee.house.strategies import players
 
 T = TypeVar("T")
 
@@ -82,7 +81,7 @@ class Bots:
 
     def serve(self, name: str, *, latency_ms: int = 0, make: Callable[..., House] = Watched) -> House:
         """One more bot, played by the house player of this name."""
-        house = make(name, players()[name](Random(len(self.served))), latency_ms=latency_ms)
+        house = make(name, find_player(name), latency_ms=latency_ms)
         if isinstance(house, Watched):
             house.desk = self.desk
         self.run(house.start("127.0.0.1", 0))

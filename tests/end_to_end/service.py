@@ -54,7 +54,10 @@ class Service:
         self.processes: list[Process] = []
         self.bot_ids: list[str] = []
         self.names = 0
+        self.ladders = folder / "ladders.toml"  # none, unless a test writes some
+        self.ladders.write_text("")
         self.environment = environment(
+            REFEREE_LADDERS=str(self.ladders),
             REFEREE_DATA=str(folder),
             REFEREE_MASTER_KEY=MASTER_KEY.hex(),
             REFEREE_EGRESS_ALLOW="127.0.0.1/32:1024-65535",

@@ -1,10 +1,35 @@
-"""A short slice of the campaign in ``chaos``; `make chaos` runs a long one."""
+"""A short slice of the campaign in ``tools/chaos``; `make chaos` runs a long one."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import SystemRandom
 
-from tools.chaos import campaign
+import pytest
+
+from tests.database import postgres
+from tools.chaos.campaign import run_campaign
+from tools.chaos.invariants import list_broken, render_table
 
 
-def test_whatever_is_killed_at_random_every_match_has_one_result_and_the_audit_is_clean(tmp_path: Path) -> None:
-    campaign(12.0, SystemRandom().randrange(10**6), tmp_path, longest_stop_s=4.0)
+@pytest.fixture(params=["sqlite", "postgresql"])
+def server(request: pytest.FixtureRequest) -> Iterator[postgres.Server | None]:
+    """Return a server of its own for PostgreSQL, or None for SQLite."""
+    if request.param == "sqlite":
+        yield None
+        return
+    try:
+        with postgres.server() as started:
+            yield started
+    except postgres.NoPostgres as error:
+        if postgres.REQUIRED:
+            raise
+        pytest.skip(str(error))
+
+
+def test_whatever_is_injured_at_random_every_invariant_holds(tmp_path: Path, server: postgres.Server | None) -> None:
+    seed = SystemRandom().randrange(10**6)
+    print(f"seed {seed}")
+
+    report = run_campaign(12, seed, tmp_path, longest_freeze_s=4.0, server=server)
+
+    assert list_broken(report.findings) == [], f"seed {seed}\n{render_table(report.findings)}"
