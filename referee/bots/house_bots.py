@@ -1,15 +1,17 @@
-"""Represent the strategies of ``referee.house`` as rows of ``bots``, created when first needed.
+"""Represent the players of ``referee.house`` as rows of ``bots``, created when first needed.
 
-House bots play in the runner's process, belong to a reserved account and are never rated.
+House bots play in the runner's process and belong to a reserved account. They are never rated, but those with a
+calibrated rating are anchors, against which other bots are rated.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee import __version__
-from referee.accounts.reserved_names import HOUSE_OWNER_NAME, house_bot_name
+from referee.accounts.reserved_names import HOUSE_OWNER_NAME
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
 from referee.bots.states import BotState
@@ -18,44 +20,44 @@ from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
 from referee.errors import NotFound
 from referee.games import catalogue
-from referee.house.strategies import players
+from referee.house.anchors import anchor_rating
+from referee.house.players import LEVELS, SCHEME, HousePlayer, NoSuchHousePlayer, find_player, is_house
 
-SCHEME: Final = "house:"  # scheme of their addresses; the address guard refuses it in registrations
 MAX_CONCURRENT_REQUESTS: Final = 1_000_000  # calls stay within the process, so they need no limit
 
 # No valid name has this key, so no other account or bot can take it.
 _OWNER_KEY: Final = SCHEME
 
 
-def is_house(url: str) -> bool:
-    """Return whether the bot at this address plays in this process."""
-    return url.startswith(SCHEME)
+def find_anchor(url: str, game: str, options: Mapping[str, Any], seats: int) -> int | None:
+    """Return the constant rating of the bot at this address in micro-points, or None if it is no anchor there.
+
+    ``options`` are complete. Only house players with a calibrated rating for these terms are anchors.
+    """
+    return anchor_rating(game, options, seats, url) if is_house(url) else None
 
 
-def player_name(url: str) -> str:
-    """Return the name of the house player at this address: ``sound`` for ``house:sound``."""
-    return url.removeprefix(SCHEME)
-
-
-def get_or_create_house_bot(session: Session, name: str) -> Bot:
-    """Return the house bot that plays as ``random``, ``first`` or ``sound``. Create it if there is none.
+def get_or_create_house_bot(session: Session, address: str) -> Bot:
+    """Return the house bot at an address such as ``house:3``. Create it if there is none.
 
     Raise ``NotFound`` when there is no such player.
     """
-    if name not in players():
-        raise NotFound("house player", name)
-    bot = _find_house_bot(session, name)
+    try:
+        player = find_player(address)
+    except NoSuchHousePlayer:
+        raise NotFound("house player", address) from None
+    bot = _find_house_bot(session, player)
     if bot is None:
         take_advisory_lock(session, "house bots")
-        bot = _find_house_bot(session, name) or _create_house_bot(session, name)
+        bot = _find_house_bot(session, player) or _create_house_bot(session, player)
     _update_house_bot(bot)
     session.flush()
     return bot
 
 
 def get_or_create_house_bots(session: Session) -> list[Bot]:
-    """Return all house bots in order of their names. Create those that are missing."""
-    return [get_or_create_house_bot(session, name) for name in sorted(players())]
+    """Return the house bots of all levels, the weakest first. Create those that are missing."""
+    return [get_or_create_house_bot(session, player.address()) for player in LEVELS]
 
 
 def list_house_bots(session: Session) -> list[Bot]:
@@ -64,24 +66,22 @@ def list_house_bots(session: Session) -> list[Bot]:
 
 
 def resolve_bot_ids(session: Session, bot_ids: list[str]) -> list[str]:
-    """Return these ids of bots, with addresses of house bots (``house:sound``) replaced by their ids."""
-    return [
-        get_or_create_house_bot(session, player_name(bot_id)).id if is_house(bot_id) else bot_id for bot_id in bot_ids
-    ]
+    """Return these ids of bots, with addresses of house bots (``house:3``) replaced by their ids."""
+    return [get_or_create_house_bot(session, bot_id).id if is_house(bot_id) else bot_id for bot_id in bot_ids]
 
 
-def _find_house_bot(session: Session, name: str) -> Bot | None:
-    return session.scalar(select(Bot).where(Bot.normalized_name == SCHEME + name))
+def _find_house_bot(session: Session, player: type[HousePlayer]) -> Bot | None:
+    return session.scalar(select(Bot).where(Bot.normalized_name == player.address()))
 
 
-def _create_house_bot(session: Session, name: str) -> Bot:
+def _create_house_bot(session: Session, player: type[HousePlayer]) -> Bot:
     bot = Bot(
         id=new_id("bot"),
         owner_id=_owner(session).id,
-        name=house_bot_name(name),
-        normalized_name=SCHEME + name,
-        url=SCHEME + name,
-        verified_url=SCHEME + name,
+        name=player.full_name(),
+        normalized_name=player.address(),  # no valid name has this key
+        url=player.address(),
+        verified_url=player.address(),
         host="",
         status=BotState.HOUSE,
         version=__version__,

@@ -1,18 +1,37 @@
-"""Implement `referee house`, which serves a house player as a bot over HTTP, to register it or play against it."""
+"""Implement `referee house`: serve house players over HTTP, and calibrate their levels."""
 
 import errno
+import os
+from itertools import pairwise
 from pathlib import Path
 
 import click
 
 from referee.cli.options import FILE, PORT, Number, secret_option
+from referee.cli.progress import progress_bar
 from referee.games import catalogue
+from referee.house import calibration
 from referee.house import server as served
-from referee.house.strategies import players
+from referee.house.comparison import OMNISCIENT, Comparison, Pairing, play_deals
+from referee.house.players import LEVELS, NoSuchHousePlayer, find_player
+
+DEALS = 1000
 
 
-@click.command()
-@click.argument("name", type=click.Choice(sorted(players())))
+@click.group()
+def house() -> None:
+    """Serve house players as bots, or measure how strong they are.
+
+    \b
+    house:1  Random  plays any legal action
+    house:2  Novice  plays like a beginner
+    house:3  Sound   plays by good rules of thumb
+    house:4  Search  tries actions in positions that agree with what its seat knows
+    """
+
+
+@house.command()
+@click.argument("player", metavar="PLAYER")
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", help="Address to serve on.")
 @click.option("--port", type=PORT, default=9000, help="Port to serve on; 0 picks a free port.")
 @secret_option("Secret of the bot, as shown when it was registered.")
@@ -36,8 +55,8 @@ from referee.house.strategies import players
     help="Delay of every answer, in milliseconds. [default: none]",
 )
 @click.option("--seed", metavar="TEXT", help="Any text; the same seed gives the same decisions. [default: random]")
-def house(
-    name: str,
+def serve(
+    player: str,
     host: str,
     port: int,
     secret: str | None,
@@ -46,14 +65,15 @@ def house(
     latency_ms: int,
     seed: str | None,
 ) -> None:
-    """Serve a house player over HTTP until Ctrl-C.
+    """Serve PLAYER (house:1 … house:4) over HTTP until Ctrl-C.
 
     Without a secret, the bot can play but cannot pass the challenge at registration. --secret (or $REFEREE_BOT_SECRET)
     takes precedence over --secret-file.
     """
     try:
+        address = find_player(player).address()
         served.run(
-            name,
+            address,
             host,
             port,
             secret,
@@ -61,11 +81,71 @@ def house(
             latency_ms=latency_ms,
             games=games,
             seed=seed,
-            started=lambda url: click.echo(f"{name} plays at {url}"),
+            started=lambda url: click.echo(f"{address} plays at {url}"),
         )
+    except NoSuchHousePlayer as error:
+        raise click.UsageError(str(error)) from error
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise click.UsageError(
                 f"Port {port} is in use on {host}; pass another --port, or 0 for any free port."
             ) from error
         raise click.ClickException(f"Cannot serve on {host} port {port}: {error.strerror or error}") from error
+
+
+@house.command()
+@click.option("--deals", type=Number(2, 1_000_000), default=DEALS, help="Deals per comparison, each played twice.")
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    type=click.Choice(sorted(catalogue())),
+    help="Game to calibrate. Repeatable. [default: all]",
+)
+@click.option(
+    "--search-deals",
+    type=Number(2, 1_000_000),
+    show_default=False,
+    help="Deals of the comparisons with players that search, which take long. [default: as --deals]",
+)
+@click.option("--seed", metavar="TEXT", default="calibration", help="Any text; the same seed gives the same deals.")
+@click.option("--processes", type=Number(1, 1000), default=os.cpu_count() or 1, help="Number of processes.")
+@click.option("--out", type=FILE, default=calibration.FILE, show_default=False, help="File. [default: the package's]")
+@click.option("--omniscient", is_flag=True, help="Also compare a player that sees all cards with house:3.")
+def calibrate(
+    deals: int,
+    games: tuple[str, ...],
+    search_deals: int | None,
+    seed: str,
+    processes: int,
+    out: Path,
+    omniscient: bool,
+) -> None:
+    """Compare each level with the one below and write the ratings.
+
+    Print the share of placements that the upper level wins from the lower one, with its standard error. Each deal is
+    played twice, with the seats exchanged, at the standard number of seats of the game.
+    """
+    for game_name in games or sorted(catalogue()):
+        seats = catalogue()[game_name].standard_seats
+        click.echo(f"{game_name}, {seats} seats")
+        pairs = [Pairing(game_name, seats, upper.address(), lower.address(), seed) for lower, upper in pairwise(LEVELS)]
+        long = search_deals or deals
+        compared = [_compare(pairing, long if pairing is pairs[-1] else deals, processes) for pairing in pairs]
+        if omniscient:
+            _compare(Pairing(game_name, seats, OMNISCIENT, pairs[-1].rival, seed), long, processes)
+        calibration.store_ratings(calibration.rate_levels(compared), out)
+
+
+def _compare(pairing: Pairing, deals: int, processes: int) -> Comparison:
+    results = []
+    with progress_bar(f"{pairing.player} against {pairing.rival}") as update:
+        for result in play_deals(pairing, deals, processes):
+            results.append(result)
+            update(len(results), deals, f"{pairing.player} against {pairing.rival}")
+    compared = Comparison.summarize(pairing, results)
+    click.echo(
+        f"  {pairing.player} against {pairing.rival}: {100 * compared.share:.1f} ± {100 * compared.error:.1f} % of "
+        f"placements in {compared.deals} deals, {compared.cpu_ms:.2f} ms of CPU per decision"
+    )
+    return compared

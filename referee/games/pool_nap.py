@@ -31,6 +31,7 @@ class PoolNap(State):
     opening = "round_start"
     secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 11)
+    standard_seats = 4
     option_specs = (
         Option("start_chips", "int", 50, "chips of each seat before the opening pot", low=2, high=100_000),  # PN-01
         Option("ante", "int", 1, "contribution to the pot; less than start_chips", low=1, high=99_999),  # PN-01

@@ -35,6 +35,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
     rules_version = 1
     opening = "round"
     seats = range(2, 6)
+    standard_seats = 4
     option_specs = (
         Option("target", "int", 25, "points that end the match", low=1, high=500),
         Option("max_rounds", "int", 100, "the last round in any case", low=1, high=500),  # PA-37

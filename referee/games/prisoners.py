@@ -38,6 +38,7 @@ class Prisoners(State):
         Secret("deal", "hands", by_seat=True),
     )
     seats = range(2, 11)
+    standard_seats = 4
     option_specs = (
         Option("decks", "int", 0, "one deck or two; 0: one for up to four seats, else two", low=0, high=2),  # PR-02
         Option(
@@ -123,7 +124,7 @@ class Prisoners(State):
     def _deal(self, deck: list[str]) -> None:
         assert self.dealer is not None
         dealt = len(deck) // self.players * self.players
-        for place, seat in enumerate([*self._lap(self.dealer)[1:], self.dealer]):
+        for place, seat in enumerate([*self.lap_from(self.dealer)[1:], self.dealer]):
             self.hands[seat] = in_order(deck[place : dealt : self.players])
         self.left_over = deck[dealt:]  # PR-06
         self.emit(
@@ -172,7 +173,7 @@ class Prisoners(State):
 
     def _force_aces(self, suit: str) -> None:
         assert self.leader is not None
-        for seat in self._lap(self.leader):  # PR-15
+        for seat in self.lap_from(self.leader):  # PR-15
             while aces := aces_to_play(self.hands[seat], suit):
                 self._spend(seat, aces)
                 self.emit("aces", deal=self.deal, seat=seat, cards=aces)
@@ -188,7 +189,7 @@ class Prisoners(State):
             self._settle_prisoner(self.claims.pop(0), "claim")
         elif any(self.hands):
             assert self.leader is not None
-            self.ask("bid", self._lap(self.leader))
+            self.ask("bid", self.lap_from(self.leader))
             self._hear()
         else:
             self._settle_prisoner(None, "none")  # PR-08
@@ -310,7 +311,7 @@ class Prisoners(State):
             self._end()
         else:
             assert self.dealer is not None
-            self._open_deal(self._lap(self.dealer)[1])
+            self._open_deal(self.lap_from(self.dealer)[1])
 
     def _end(self) -> None:
         self.phase = "over"
@@ -331,7 +332,7 @@ class Prisoners(State):
     def placements(self) -> list[int]:
         return rank_seats(self.points)  # PR-17: equal points share a place
 
-    def _lap(self, seat: Seat) -> list[Seat]:
+    def lap_from(self, seat: Seat) -> list[Seat]:
         """Return all seats in the direction of play, beginning with this one (PR-03)."""
         step = 1 if self.options["direction"] == "clockwise" else -1
         return [(seat + step * i) % self.players for i in range(self.players)]

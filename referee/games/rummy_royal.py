@@ -43,6 +43,7 @@ class RummyRoyal(State):
     rules_version = 1
     opening = "ante"
     seats = range(2, MOST_SEATS + 1)
+    standard_seats = 4
     option_specs = (
         Option("deals", "int", 0, "number of deals; 0: each seat deals twice", low=0, high=100),  # RR-04
         Option("stack", "int", 200, "chips of each seat at the start", low=10, high=10_000),  # RR-05
@@ -174,7 +175,7 @@ class RummyRoyal(State):
     def _may_bid(self, seat: Seat) -> bool:
         return self.amount < self.options["max_bid"] and self.amount < self.stacks[seat]  # RR-11
 
-    def _find_leads(self, seat: Seat) -> list[str]:
+    def find_leads(self, seat: Seat) -> list[str]:
         """Return the lowest card of each suit of the colour due, in the order of the suits."""
         lowest = {card[1]: card for card in reversed(self.hands[seat])}
         return [lowest[suit] for suit in SUITS_DUE[self.colour] if suit in lowest]
@@ -267,8 +268,12 @@ class RummyRoyal(State):
     # -- play: sequences and stops --
 
     def _open_play(self) -> None:
-        self.holder = {card: seat for seat, hand in enumerate(self.hands) for card in hand}
+        self.index_hands()
         self._play_on(*self._next_lead(self._dealer() + 1))
+
+    def index_hands(self) -> None:
+        """Derive ``holder`` from the hands."""
+        self.holder = {card: seat for seat, hand in enumerate(self.hands) for card in hand}
 
     def _play_on(self, seat: Seat, lead: str | None) -> None:
         """Play a lead and all forced leads after it, until a seat has a choice or the deal is over (RR-13)."""
@@ -310,7 +315,7 @@ class RummyRoyal(State):
         The card is None if the seat has a choice and was asked, and if no seat has the colour, which ends the deal.
         """
         for seat in self.seats_from(first):
-            leads = self.leads = self._find_leads(seat)
+            leads = self.leads = self.find_leads(seat)
             if len(leads) > 1:
                 self.ask("lead", [seat])
                 return seat, None

@@ -32,6 +32,7 @@ class SaintPoker(State):
     opening = "river_setup"
     secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 6)
+    standard_seats = 2
     option_specs = (
         Option("rounds", "int", 8, "number of rounds", low=1, high=8),  # SP-01
         Option("final_pickup", "bool", True, "whether the last round has its pickup phase"),  # SP-02

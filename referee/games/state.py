@@ -41,6 +41,7 @@ class State:
     name: ClassVar[str]
     rules_version: ClassVar[int]
     seats: ClassVar[range]
+    standard_seats: ClassVar[int]  # number of seats at which players are compared and ladders are official
     option_specs: ClassVar[tuple[Option, ...]]
     opening: ClassVar[str]  # the event that begins a round, or a deal if the game consists of deals
     secrets: ClassVar[tuple[Secret, ...]]  # what ``mask_event`` hides
@@ -199,7 +200,10 @@ class State:
         """
         if not self._is_pending(seat):
             raise IllegalAction(f"seat {seat} is not asked in {self.phase!r}; asked are {list(self.pending())}")
-        action = self.validate_action(seat, action)
+        return self.apply_legal(seat, self.validate_action(seat, action))
+
+    def apply_legal(self, seat: Seat, action: Json) -> list[Event]:
+        """Play one of ``legal(seat)`` for a pending seat, as ``apply`` does, without checking either."""
         if not self.together:
             del self.queue[0]
             self.act(seat, action)

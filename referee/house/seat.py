@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from referee.house.strategies import HousePlayer, players
+from referee.house.players import HousePlayer, find_player
 from referee.match.match import Answer, Request
 
 
@@ -13,22 +13,23 @@ def answer_of(player: HousePlayer, game: str, request: Request) -> Answer:
 
 
 class HouseSeat:
-    """Represent a seat of the house player ``name``, with the interface of ``client.BotSeat``.
+    """Represent a seat of the house player at ``address``, with the interface of ``client.BotSeat``.
 
-    ``dice`` returns the random generator for a question. A decision takes at most 11 ms, and on average less than 1 ms,
-    so it does not need a thread.
+    ``dice`` returns the random generator for a question. Players that search do so in other processes. A decision of
+    any other takes at most 11 ms, and on average less than 1 ms, so it does not need a thread.
     """
 
     last: None = None  # the last call; always None, because there are no calls
 
-    def __init__(self, name: str, game: str, dice: Callable[[Request], Random]) -> None:
-        self._player = players()[name]
+    def __init__(self, address: str, game: str, dice: Callable[[Request], Random]) -> None:
+        self._player = find_player(address)
         self._game = game
         self._dice = dice
 
     async def ask(self, request: Request) -> Answer:
-        """Return the answer to a question. This never fails and does not use any of the seat's time."""
-        return answer_of(self._player(self._dice(request)), self._game, request)
+        """Return the answer to a question. This does not use any of the seat's time."""
+        player = self._player(self._dice(request))
+        return Answer(request.seat, await player.answer(self._game, request.for_player()))
 
     def close(self) -> None:
         """Do nothing, because there are no connections."""

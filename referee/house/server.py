@@ -16,7 +16,7 @@ from aiohttp import web
 
 from referee import __version__
 from referee.games import catalogue
-from referee.house.strategies import HousePlayer, players
+from referee.house.players import HousePlayer, find_player
 from referee.match.canonical import Json
 from referee.protocol.messages import PROTOCOL
 from referee.protocol.signing import Signer, challenge_proof, current_secret, secret_bytes
@@ -31,11 +31,12 @@ class House:
     Without a secret, signatures are not checked and challenges are refused."""
 
     name: str
-    player: HousePlayer
+    player: type[HousePlayer]
     secret: str | None = None
     secret_file: Path | None = None  # read at each call if no secret is set
     latency_ms: int = 0  # simulated thinking time
     games: Sequence[str] = ()  # listed in the manifest; all games if empty
+    dice_key: bytes = field(default_factory=lambda: SystemRandom().randbytes(32), repr=False)
     url: str = ""
     decisions: int = 0
     now: Callable[[], float] = time.time
@@ -65,7 +66,7 @@ class House:
         return _json(
             {
                 "protocol": PROTOCOL,
-                "name": f"house {self.name}",
+                "name": self.name,
                 "version": __version__,
                 "games": sorted(self.games or catalogue()),
                 "max_concurrent_requests": 100,
@@ -76,7 +77,9 @@ class House:
         question = await self._read_signed_body(request)
         if self.latency_ms:
             await asyncio.sleep(self.latency_ms / 1000)
-        action = self.player.decide(question["match"]["game"], question)
+        # A question asked again gets the same answer, and nobody without the key can foresee it.
+        dice = Random(hmac.digest(self.dice_key, question["decision"]["id"].encode(), "sha256"))  # noqa: S311
+        action = await self.player(dice).answer(question["match"]["game"], question)
         self.decisions += 1
         return _json({"decision": question["decision"]["id"], "action": action})
 
@@ -140,9 +143,15 @@ async def serve(
     games: Sequence[str] = (),
     seed: Any = None,
 ) -> House:
-    """Start serving the house player ``name``. Call ``close`` to stop it. Raise ``KeyError`` for an unknown name."""
-    rng = SystemRandom() if seed is None else Random(seed)  # noqa: S311  # for repeatable play, not for secrets
-    return await House(name, players()[name](rng), secret, secret_file, latency_ms, games).start(host, port)
+    """Start serving the house player ``name``. Call ``close`` to stop it.
+
+    With a seed, its choices are repeatable. Raise ``NoSuchHousePlayer`` for an unknown name.
+    """
+    player = find_player(name)
+    house = House(player.full_name(), player, secret, secret_file, latency_ms, games)
+    if seed is not None:
+        house.dice_key = hashlib.sha256(str(seed).encode()).digest()
+    return await house.start(host, port)
 
 
 def run(

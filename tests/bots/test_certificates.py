@@ -119,7 +119,7 @@ def test_what_failed_is_not_checked_after_every_handshake_but_after_a_while(worl
 
 
 def test_an_event_leaves_out_whoever_lost_its_certificate_and_takes_it_back(world: World) -> None:
-    tournament_id, seated = entered(world, 3, substitute="random")
+    tournament_id, seated = entered(world, 3, substitute="house:1")
     called(world, seated[0], with_check=True)
     checked(world, {"pool-nap": BOTH["pool-nap"]})
 

@@ -9,7 +9,7 @@ from referee.bots import bots, checks, handshakes
 from referee.bots.checks import GIVEN_UP, LOST_BEFORE_GIVEN_UP, CheckOutcome
 from referee.db.leases import LEASE_S
 from referee.errors import StaleEpoch
-from referee.matches import claims, match_queue
+from referee.matches import capacity, claims
 from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
 from referee.workflows import check_claims, handshake_results
@@ -111,12 +111,12 @@ def test_a_bot_that_is_checked_plays_less_and_one_that_plays_all_it_can_is_check
 
     one = claimed(world)
     with world.database.read() as session:
-        left = match_queue.calls_left(session, *world.clock.boot())
+        left = capacity.calls_left(session, *world.clock.boot())
     with world.database.write() as session:
         checks.give_back(session, one)
         bots.get_bot(session, bot_id).max_concurrent_requests = 1
 
-    assert one.at_once == match_queue.CALLS_PER_CHECK
+    assert one.at_once == capacity.CALLS_PER_CHECK
     assert left[bot_id] == 6 - 1 - one.at_once
     with world.database.write() as session:
         assert check_claims.claim_due(session, 3) == []

@@ -11,18 +11,18 @@ from tests.cli.running import referee, surroundings
 
 
 def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
-    command = [sys.executable, "-m", "referee", "house", "first", "--port", "0", "--game", "pool-nap"]
+    command = [sys.executable, "-m", "referee", "house", "serve", "house:first", "--port", "0", "--game", "pool-nap"]
     serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings())
     assert serving.stdout is not None
     try:
-        where = re.fullmatch(r"first plays at http://(127\.0\.0\.1:\d+)\n", serving.stdout.readline())
+        where = re.fullmatch(r"house:first plays at http://(127\.0\.0\.1:\d+)\n", serving.stdout.readline())
         assert where
         connection = http.client.HTTPConnection(where[1], timeout=10)
         connection.request("GET", "/")
         card = json.loads(connection.getresponse().read())
         connection.close()
 
-        taken = referee("house", "first", "--port", where[1].partition(":")[2])
+        taken = referee("house", "serve", "house:first", "--port", where[1].partition(":")[2])
         serving.send_signal(signal.SIGINT)
 
         assert card["games"] == ["pool-nap"]
@@ -36,7 +36,7 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
 
 
 def test_a_secret_that_is_none_is_refused() -> None:
-    refused = referee("house", "first", "--port", "0", "--secret", "hush")
+    refused = referee("house", "serve", "house:first", "--port", "0", "--secret", "hush")
 
     assert refused.returncode == 2
     assert "a secret begins with whsec_" in refused.stderr

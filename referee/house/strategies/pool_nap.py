@@ -75,3 +75,18 @@ def follow(seen: Json) -> Worth:
 
 
 WORTH: WorthByPhase = {"bid": bid, "play": play}
+
+# -- the novice: expects every court card to win a trick, saves high cards when it leads, spends them when it follows --
+
+
+def count_court_cards(seen: Json) -> Worth:
+    high = sum(RANK[card] >= RANK["Jc"] for card in seen["hand"])
+    return lambda action: action["tricks"] if action.get("tricks", 9) <= high else 0
+
+
+def save_then_spend(seen: Json) -> Worth:
+    sign = 1 if seen["trick"] else -1
+    return lambda action: sign * RANK[action["card"]]
+
+
+NOVICE: WorthByPhase = {"bid": count_court_cards, "play": save_then_spend}

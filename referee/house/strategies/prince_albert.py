@@ -3,10 +3,12 @@
 Most heuristics use ``chance_to_win``, the probability that no other hand is better.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from referee.games.cards import DECK, UNKNOWN
+from referee.games.cards import DECK, RANK, UNKNOWN
 from referee.games.poker import Rank, rank
 from referee.house.strategies.heuristics import Json, Worth, WorthByPhase
 
@@ -54,25 +56,24 @@ def bid(seen: Json) -> Worth:
 # -- drawing --
 
 
-def draw(seen: Json) -> Worth:
-    """Prefer the exchange with the best expected hand, unless keeping the hand is better."""
-    hand = seen["hands"][seen["seat"]]
-    unseen = [card for card in DECK if card not in cards_seen(seen)]
-    average: dict[str, float] = {}
+def draw(seen: Json, step: int = 1) -> Worth:
+    """Prefer the exchange with the best expected hand, unless keeping the hand is better.
 
-    def cards_after_discard(discard: str) -> list[str]:
-        return [card for card in hand if card != discard]
+    Expect a card of the deck to be one of every ``step``-th unseen card.
+    """
+    hand, known = seen["hands"][seen["seat"]], cards_seen(seen)
+    unseen = [card for card in DECK if card not in known][::step]
+    average: dict[str, float] = {}
 
     def worth(action: Json) -> Any:
         if action["type"] == "pass":
             return strength(rank(hand))
         discard, source = action["discard"], action["from"]
+        kept = [card for card in hand if card != discard]
         if source != "deck":
-            return strength(rank([*cards_after_discard(discard), seen["piles"][source]["top"]]))
+            return strength(rank([*kept, seen["piles"][source]["top"]]))
         if discard not in average:
-            average[discard] = sum(strength(rank([*cards_after_discard(discard), card])) for card in unseen) / len(
-                unseen
-            )
+            average[discard] = sum(strength(rank([*kept, card])) for card in unseen) / len(unseen)
         return average[discard]
 
     return worth
@@ -121,3 +122,40 @@ WORTH: WorthByPhase = {
     "show": show,
     **dict.fromkeys(("bet1", "bet2", "bet3"), bet),
 }
+# -- the novice: bids on pairs, draws for its lowest card, and always shows, calls and stays --
+
+
+def bid_on_pair(seen: Json) -> Worth:
+    pair = rank(seen["hands"][seen["seat"]])[0] > 0
+    return lambda action: action["cards"] == MODEST_BID if action["type"] == "bid" else 0.5 - pair
+
+
+def replace_lowest_card(seen: Json) -> Worth:
+    hand = seen["hands"][seen["seat"]]
+    ranks = [card[0] for card in hand]
+    single = [card for card in hand if ranks.count(card[0]) == 1]
+
+    def worth(action: Json) -> Any:
+        if action["type"] == "pass":
+            return 0
+        return (
+            (RANK["Ah"] - RANK[action["discard"]]) if action["discard"] in single and action["from"] == "deck" else -1
+        )
+
+    return worth
+
+
+def prefer(*kinds: str) -> Callable[[Json], Worth]:
+    return lambda _: lambda action: action["type"] in kinds
+
+
+MODEST_BID = 4
+
+NOVICE: WorthByPhase = {
+    "bidding": bid_on_pair,
+    "drawing": replace_lowest_card,
+    "all_in": prefer("stay"),
+    "show": prefer("show"),
+    **dict.fromkeys(("bet1", "bet2", "bet3"), prefer("check", "call")),
+}
+QUICK: WorthByPhase = WORTH | {"drawing": partial(draw, step=7)}  # for search, which plays many rounds

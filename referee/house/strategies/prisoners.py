@@ -54,3 +54,19 @@ PRICE = 6  # points that the cards can win elsewhere, per pip
 EVEN = 3  # total that a rival overbids with probability 1/2
 
 WORTH: WorthByPhase = {"name_suit": name_suit, "bid": bid}
+
+# -- the novice: outbids others for kings, queens and jokers as cheaply as possible, whatever is left for later --
+
+
+def outbid(seen: Json) -> Worth:
+    wanted = POINTS[seen["prisoner"][0]] >= POINTS["Q"]
+
+    def worth(action: Json) -> Any:
+        return -total(action["cards"], seen["suit"]) if wanted and action["type"] == "bid" else -MOST_PAID
+
+    return worth
+
+
+MOST_PAID = 14  # total of a bid; the novice passes rather than bid more
+
+NOVICE: WorthByPhase = {"bid": outbid}

@@ -75,3 +75,11 @@ def higher_cards(card: str) -> list[str]:
 
 
 WORTH: WorthByPhase = {"dealer": dealer, "auction": auction, "lead": lead}
+
+# -- the novice: sells the extra hand, buys none, and leads its lowest card --
+
+NOVICE: WorthByPhase = {
+    "dealer": lambda _: lambda action: action["type"] == "sell",
+    "auction": lambda _: lambda action: action["type"] == "pass",
+    "lead": lambda _: lambda action: -RANK[action["card"]],
+}

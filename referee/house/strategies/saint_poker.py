@@ -50,3 +50,24 @@ def pickup(seen: Json) -> Worth:
 PARTNER, NEIGHBOUR = 6, 1  # added to the rank of a card for each kept card of its rank or of its suit
 
 WORTH: WorthByPhase = {"river": river, "select": select, "pickup": pickup}
+
+# -- the novice: likes high cards, knows pairs, and overlooks straights and flushes --
+
+
+def give_low_card(_: Json) -> Worth:
+    return lambda action: -RANK[action["card"]]
+
+
+def lay_pair(_: Json) -> Worth:
+    def worth(action: Json) -> Any:
+        one, other = action["cards"]
+        return one[0] == other[0], RANK[one] + RANK[other]
+
+    return worth
+
+
+def take_high_card(_: Json) -> Worth:
+    return lambda action: RANK[action["card"]]
+
+
+NOVICE: WorthByPhase = {"river": give_low_card, "select": lay_pair, "pickup": take_high_card}
