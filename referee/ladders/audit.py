@@ -101,7 +101,7 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
     except BadLog as error:
         yield Difference("log", match.id, f"row {error.row}: {error.reason}", "a valid log")
         return
-    proven = log_claims.derive_records(session, lines, log.rows, played.seats)
+    proven = log_claims.derive_records(session, lines, log.rows, played.seats, result)
     for deviation in proven.differing(match, played.seats, result):
         for ladder_id in sorted({result.ladder_id, proven.result["ladder_id"]} - {None}, key=str) or [None]:
             yield Difference(deviation.kind, match.id, str(deviation.stored), str(deviation.derived), ladder_id)

@@ -10,7 +10,8 @@ class Difference:
     ``ladder_id`` is the ladder that this makes unreliable, or None.
     """
 
-    kind: str  # one of "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "count"
+    # One of "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "balance", "exchange", "count".
+    kind: str
     id: str
     stored: str
     expected: str

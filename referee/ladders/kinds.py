@@ -1,4 +1,7 @@
-"""Define the kinds of entries of the rating ledger. The values are stored in the database and returned by the API."""
+"""Define the kinds of entries of the rating ledger, and the choices of owners about official ladders.
+
+The values are stored in the database and returned by the API.
+"""
 
 from enum import StrEnum
 
@@ -7,3 +10,11 @@ class EntryKind(StrEnum):
     RESULT = "result"
     VOID = "void"
     REPAIR = "repair"
+
+
+class LadderPlay(StrEnum):
+    """List what the owner of a bot has chosen about official ladders."""
+
+    ASKED = "asked"  # the bot is older than official ladders, and its owner has not answered yet
+    ON = "on"
+    OFF = "off"

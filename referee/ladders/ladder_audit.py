@@ -8,17 +8,19 @@ from sqlalchemy.orm import Session, aliased
 
 from referee.ladders import ranks
 from referee.ladders.audit_findings import Difference
+from referee.ladders.daily_exchanges import load_all_sums
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_replay import LadderReplay
-from referee.ladders.ledger import ReplayEntry
-from referee.ladders.rating_replay import RatingMove
+from referee.ladders.ledger import STATE, STATE_AFTER, ReplayEntry
+from referee.ladders.rating_replay import RatingMove, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingCount
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
 _Entries = TypeVar("_Entries", bound=Select[*tuple[Any, ...]])
 
-Changes = dict[str, tuple[str, int, int, int]]  # by bot: ladder id, rating before and after, games
+Changes = dict[str, tuple[str, int, RatingState]]  # by bot: ladder id, rating before, state after
+Ratings = dict[str, tuple[RatingState, int]]  # by bot: state, and the last entry that changed it
 
 
 def check_ladders(session: Session, step: Callable[[int], None]) -> Iterator[Difference]:
@@ -32,7 +34,10 @@ def check_ladder(session: Session, ladder_id: str, step: Callable[[int], None]) 
     replay = LadderReplay(session, ladder_id)
     for entry, stored, expected in walk_entries(replay, step):
         yield from _compare_entries("change", ladder_id, stored, expected, entry.seq)
-    yield from _compare_entries("rating", ladder_id, stored_ratings(session, ladder_id), expected_ratings(replay))
+    stored_now, expected_now = stored_ratings(session, ladder_id), expected_ratings(replay)
+    yield from _compare_entries("rating", ladder_id, _without_balances(stored_now), _without_balances(expected_now))
+    yield from _compare_entries("balance", ladder_id, _balances(stored_now), _balances(expected_now))
+    yield from _compare_entries("exchange", ladder_id, stored_exchanges(session, ladder_id), expected_exchanges(replay))
     yield from _compare_entries(
         "count", ladder_id, stored_counts(session, ladder_id), ranks.count_bands(replay.rating_replay.ratings.values())
     )
@@ -61,16 +66,32 @@ def walk_entries(replay: LadderReplay, step: Callable[[int], None]) -> Iterator[
         step(len(page))
 
 
-def expected_ratings(replay: LadderReplay) -> dict[str, tuple[int, int, int]]:
-    """Return, keyed by bot id, the rating in micro-points, the games, and the last entry that changed the rating."""
-    return {
-        bot: (*held, replay.as_of[bot]) for bot, held in replay.rating_replay.ratings.items() if bot in replay.as_of
-    }
+def expected_ratings(replay: LadderReplay) -> Ratings:
+    held = replay.rating_replay.ratings
+    return {bot: (held.get(bot, RatingState()), seq) for bot, seq in replay.as_of.items()}
 
 
-def stored_ratings(session: Session, ladder_id: str) -> dict[str, tuple[int, int, int]]:
-    query = select(Rating.bot_id, Rating.value, Rating.games, Rating.as_of_seq).where(Rating.ladder_id == ladder_id)
-    return {bot: (value, games, as_of) for bot, value, games, as_of in session.execute(query)}
+def stored_ratings(session: Session, ladder_id: str) -> Ratings:
+    query = select(Rating.bot_id, Rating.as_of_seq, *STATE).where(Rating.ladder_id == ladder_id)
+    return {bot: (RatingState(*state), as_of) for bot, as_of, *state in session.execute(query)}
+
+
+def stored_exchanges(session: Session, ladder_id: str) -> dict[Any, int]:
+    """Return the sums of the ladder's day, keyed by parties, and the day itself, keyed by "day"."""
+    day = session.scalars(select(Ladder.exchange_day).where(Ladder.id == ladder_id)).one()
+    return {**load_all_sums(session, ladder_id), "day": day}
+
+
+def expected_exchanges(replay: LadderReplay) -> dict[Any, int]:
+    return {**replay.rating_replay.exchanged, "day": replay.rating_replay.day}
+
+
+def _without_balances(ratings: Ratings) -> Ratings:
+    return {bot: (state._replace(balance=0), seq) for bot, (state, seq) in ratings.items()}
+
+
+def _balances(ratings: Ratings) -> dict[str, int]:
+    return {bot: state.balance for bot, (state, _) in ratings.items() if state.balance}
 
 
 def check_entries(session: Session, ladder_id: str) -> Iterator[Difference]:
@@ -170,18 +191,18 @@ def _has_entry(match_id: Any, kind: EntryKind) -> Any:
 
 def _stored_changes(session: Session, seqs: list[int]) -> dict[int, Changes]:
     row = RatingChange
-    query = select(row.seq, row.bot_id, row.ladder_id, row.before, row.after, row.games).where(row.seq.in_(seqs))
+    query = select(row.seq, row.bot_id, row.ladder_id, row.before, *STATE_AFTER).where(row.seq.in_(seqs))
     found: dict[int, Changes] = {}
-    for seq, bot_id, ladder_id, before, after, games in session.execute(query):
-        found.setdefault(seq, {})[bot_id] = (ladder_id, before, after, games)
+    for seq, bot_id, ladder_id, before, *state in session.execute(query):
+        found.setdefault(seq, {})[bot_id] = (ladder_id, before, RatingState(*state))
     return found
 
 
 def _expected_changes(replay: LadderReplay, entry: ReplayEntry, moves: list[RatingMove], stored: Changes) -> Changes:
     if entry.kind == EntryKind.REPAIR:
         ratings = replay.rating_replay.ratings
-        return {bot: (replay.ladder_id, before, *ratings[bot]) for bot, (_, before, _, _) in stored.items()}
-    return {move.bot_id: (replay.ladder_id, move.before, move.after, move.games) for move in moves}
+        return {bot: (replay.ladder_id, before, ratings[bot]) for bot, (_, before, _) in stored.items()}
+    return {move.bot_id: (replay.ladder_id, move.before, move.after) for move in moves}
 
 
 def _compare_entries(
@@ -197,7 +218,7 @@ def _compare_entries(
     """
     if stored == expected:
         return
-    for key in sorted(stored.keys() | expected.keys()):
+    for key in sorted(stored.keys() | expected.keys(), key=str):
         if stored.get(key) != expected.get(key):
             name = str((entry or ladder_id, key))
             yield Difference(kind, name, str(stored.get(key)), str(expected.get(key)), ladder_id)

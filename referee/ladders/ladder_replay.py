@@ -28,9 +28,7 @@ class LadderReplay:
     ladder_id: str
     rating_replay: RatingReplay = field(default_factory=RatingReplay)
     as_of: dict[str, int] = field(default_factory=dict)
-    _before: dict[int, dict[str, RatingState]] = field(
-        default_factory=dict
-    )  # ratings before results that are voided later
+    _before: dict[int, RatingReplay] = field(default_factory=dict)  # copies before results that are voided later
 
     def pages(self) -> Iterator[list[ReplayEntry]]:
         """Yield all entries of the ladder, in pages. Pass each to ``apply_entry``, in this order."""
@@ -41,9 +39,8 @@ class LadderReplay:
         moves: list[RatingMove] = []
         if entry.kind == EntryKind.VOID and entry.result_seq is not None and entry.result_seq < entry.seq:
             moves = self._undo_result(entry)
-        elif entry.counts_at(entry.seq):
-            self._copy_ratings_before(entry)
-            moves = self.rating_replay.apply_result(entry.bots, entry.placements, entry.rated)
+        elif entry.kind == EntryKind.RESULT:
+            moves = self._apply_result(entry, entry.seq)
         self.as_of |= dict.fromkeys((move.bot_id for move in moves), entry.seq)
         return moves
 
@@ -52,9 +49,12 @@ class LadderReplay:
         self._add_missing(bots)
         self.as_of |= {bot_id: max(seq, self.as_of.get(bot_id, 0)) for bot_id in bots}
 
-    def _copy_ratings_before(self, entry: ReplayEntry) -> None:
-        if entry.void_seq is not None and entry.void_seq > entry.seq and len(self._before) < MAX_COPIES:
-            self._before[entry.seq] = dict(self.rating_replay.ratings)
+    def _apply_result(self, entry: ReplayEntry, seq: int) -> list[RatingMove]:
+        """Apply a result that counts after entry ``seq``; first copy the ratings if it is voided later."""
+        counts = entry.counts_at(seq)
+        if counts and entry.void_seq is not None and entry.void_seq > entry.seq and len(self._before) < MAX_COPIES:
+            self._before[entry.seq] = self.rating_replay.copy()
+        return entry.apply_to(self.rating_replay, seq)
 
     def _undo_result(self, void: ReplayEntry) -> list[RatingMove]:
         """Replay the ladder without the voided result; return the rating changes from the previous replay."""
@@ -62,12 +62,10 @@ class LadderReplay:
         old = self.rating_replay
         self._before = {seq: held for seq, held in self._before.items() if seq <= entered}
         start = max(self._before, default=0)
-        self.rating_replay = RatingReplay(dict(self._before.get(start, {})))
+        self.rating_replay = self._before[start].copy() if start else RatingReplay()
         for page in read_entries(self.session, self.ladder_id, after=max(start - 1, 0), until=void.seq):
             for entry in page:
-                if entry.counts_at(void.seq):
-                    self._copy_ratings_before(entry)
-                    self.rating_replay.apply_result(entry.bots, entry.placements, entry.rated)
+                self._apply_result(entry, void.seq)
         moves = old.moves_towards(self.rating_replay)
         self._add_missing(old.ratings)
         return moves

@@ -84,9 +84,9 @@ def load_leaderboard(
     return LeaderboardPage([_row(rank_of[bot.id], bot, value, games) for bot, value, games in rows], found)
 
 
-def list_ladders_by_game(session: Session, *, start: int, limit: int) -> list[Ladder]:
-    """Return up to ``limit`` ladders, from index ``start`` on, ordered by game, seats and age."""
-    query = select(Ladder).order_by(Ladder.game, Ladder.seats, Ladder.created_at, Ladder.id)
+def list_official_first(session: Session, *, start: int, limit: int) -> list[Ladder]:
+    """Return up to ``limit`` ladders, from index ``start`` on: official ones first, each kind by game and seats."""
+    query = select(Ladder).order_by(Ladder.official.desc(), Ladder.game, Ladder.seats, Ladder.name)
     return list(session.scalars(query.limit(limit).offset(start)))
 
 

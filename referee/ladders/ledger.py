@@ -5,58 +5,71 @@ then. On a ladder frozen by an audit, entries are still appended, but ratings do
 Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Insert, and_, bindparam, func, select
+from sqlalchemy import Insert, and_, bindparam, func, or_, select
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session, aliased
 
-from referee.db.engine import current_time, get_database, take_advisory_lock
+from referee.bots.tables import Bot
+from referee.db.engine import current_time, take_advisory_lock
 from referee.db.prepared import Prepared, insert_columns
-from referee.ladders import ranks
+from referee.ladders import daily_exchanges, ranks
 from referee.ladders.kinds import EntryKind
-from referee.ladders.rating_replay import RatingMove, RatingReplay, RatingState
+from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.tables import Result
+from referee.ratings.exchange import INHERITANCE_DAYS
 
 PAGE_SIZE: Final = 500  # entries per query
 
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """Hold a result to be entered on its ladder: for each seat, the bot, its placement, and whether it is rated."""
+    """Hold a result to be entered on its ladder."""
 
     ladder_id: str
     match_id: str
-    bots: Sequence[str]
-    placements: Sequence[int]
-    rated: Sequence[bool]
+    seats: RatedSeats
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayEntry:
     """Hold a ledger entry with all data for a replay.
 
-    ``result_seq`` and ``void_seq`` are the numbers of the entries by which its match was entered and voided, or None.
-    ``bots`` is empty if the match has no valid result.
+    ``rules`` are its rating rules, ``day`` is its day in UTC as a ``date.toordinal``. ``result_seq`` and ``void_seq``
+    are the numbers of the entries by which its match was entered and voided, or None. ``seats`` is None if the match
+    has no valid result.
     """
 
     seq: int
     kind: EntryKind
     match_id: str | None
+    rules: int
+    day: int
     result_seq: int | None
     void_seq: int | None
-    bots: Sequence[str] = ()
-    placements: Sequence[int] = ()
-    rated: Sequence[bool] = ()
+    seats: RatedSeats | None = None
+
+    @property
+    def bots(self) -> Sequence[str]:
+        """Return the bots whose ratings a result may change or read, or none if this is not a valid result."""
+        return self.seats.bots if self.kind == EntryKind.RESULT and self.seats is not None else ()
 
     def counts_at(self, seq: int) -> bool:
         """Return whether this is a result that counts on the ladder after entry ``seq``."""
-        return self.kind == EntryKind.RESULT and bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
+        return bool(self.bots) and (self.void_seq is None or self.void_seq > seq)
+
+    def apply_to(self, replay: RatingReplay, seq: int) -> list[RatingMove]:
+        """Apply the result to a replay if it counts after entry ``seq``. Return the changes."""
+        if self.kind == EntryKind.RESULT and self.rules == RULES_2:
+            replay.begin_day(self.day)
+        return replay.apply_result(self.seats, self.rules) if self.seats and self.counts_at(seq) else []
 
 
 def lock_ledger(session: Session) -> None:
@@ -67,33 +80,59 @@ def lock_ledger(session: Session) -> None:
     take_advisory_lock(session, "results")
 
 
-def enter_results(session: Session, results: Sequence[RatedResult]) -> None:
-    """Enter the results of a closed deal group into the ledger, in this order. The caller holds the lock."""
+def enter_results(session: Session, results: Sequence[RatedResult]) -> dict[str, list[RatingMove]]:
+    """Enter the results of a closed deal group into the ledger, in this order. The caller holds the lock.
+
+    Return the rating changes, keyed by match id; there are none on a frozen ladder.
+    """
+    moves: dict[str, list[RatingMove]] = {}
     for ladder_id, same_ladder in groupby(results, key=lambda result: result.ladder_id):
-        ladder_results = list(same_ladder)
-        entries = [append_entry(session, ladder_id, EntryKind.RESULT, result.match_id) for result in ladder_results]
-        known = _load_ratings(session, ladder_id, {bot for result in ladder_results for bot in result.bots})
-        if known is None:
-            continue
-        replay = RatingReplay(dict(known))
-        moves = [replay.apply_result(result.bots, result.placements, result.rated) for result in ladder_results]
-        store_changes(session, ladder_id, list(zip(entries, moves, strict=True)), known)
+        moves |= _enter_on_ladder(session, ladder_id, list(same_ladder))
+    return moves
 
 
-def void_result(session: Session, result: RatedResult, reason: str, *, created_by: str | None) -> int:
+def _enter_on_ladder(session: Session, ladder_id: str, results: Sequence[RatedResult]) -> dict[str, list[RatingMove]]:
+    moment = current_time(session)
+    entries = [
+        append_entry(
+            *(session, ladder_id, EntryKind.RESULT, result.match_id), rules=result.seats.newest_rules, moment=moment
+        )
+        for result in results
+    ]
+    stored = _load_ratings(session, ladder_id, {bot for result in results for bot in result.seats.bots})
+    if stored is None:
+        return {}
+    replay = RatingReplay(dict(stored.ratings), day=stored.exchange_day)
+    parties = {pair for result in results for pair in daily_exchanges.parties_of(result.seats)}
+    has_day = any(result.seats.newest_rules == RULES_2 for result in results)
+    if has_day and utc_day(moment) != replay.day:
+        replay.begin_day(utc_day(moment))
+        daily_exchanges.begin_day(session, ladder_id, replay.day)
+    else:
+        replay.exchanged = daily_exchanges.load_sums(session, ladder_id, parties)
+    _load_inherited(session, ladder_id, replay, results)
+    moves = [replay.apply_result(result.seats, result.seats.newest_rules) for result in results]
+    store_changes(session, ladder_id, list(zip(entries, moves, strict=True)), stored.ratings)
+    daily_exchanges.store_sums(session, ladder_id, replay.exchanged)
+    return {result.match_id: moved for result, moved in zip(results, moves, strict=True)}
+
+
+def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *, created_by: str | None) -> int:
     """Append an entry that voids a result; return its number. The caller holds the lock.
 
     All rating changes that follow, including those of bots that were not in the match, are stored with this entry.
     """
     entered = session.scalar(
-        select(LedgerEntry.seq).where(LedgerEntry.match_id == result.match_id, LedgerEntry.kind == EntryKind.RESULT)
+        select(LedgerEntry.seq).where(LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT)
     )
-    seq = append_entry(session, result.ladder_id, EntryKind.VOID, result.match_id, reason, created_by)
-    frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == result.ladder_id)).one()
+    seq = append_entry(session, ladder_id, EntryKind.VOID, match_id, reason, created_by)
+    frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == ladder_id)).one()
     if entered is not None and frozen is None:
-        replayed = replay_ratings(session, result.ladder_id, entered - 1, seq)
-        known = _load_ratings(session, result.ladder_id, replayed.ratings) or {}
-        store_changes(session, result.ladder_id, [(seq, RatingReplay(dict(known)).moves_towards(replayed))], known)
+        replayed = replay_ratings(session, ladder_id, entered - 1, seq)
+        stored = _load_ratings(session, ladder_id, replayed.ratings)
+        known = stored.ratings if stored else {}
+        store_changes(session, ladder_id, [(seq, RatingReplay(dict(known)).moves_towards(replayed))], known)
+        daily_exchanges.replace_sums(session, ladder_id, replayed.day, replayed.exchanged)
     return seq
 
 
@@ -104,10 +143,14 @@ def append_entry(
     match_id: str | None,
     reason: str | None = None,
     created_by: str | None = None,
+    *,
+    rules: int = RULES_2,
+    moment: datetime | None = None,
 ) -> int:
-    """Append an entry without changing ratings; return its number."""
+    """Append an entry, by default of now, without changing ratings; return its number."""
     entry = {"ladder_id": ladder_id, "kind": kind, "match_id": match_id, "reason": reason, "created_by": created_by}
-    return int(_APPEND.rows(session, {**entry, "created_at": current_time(session)})[0][0])
+    made = {"rating_rules": rules, "created_at": moment or current_time(session)}
+    return int(_APPEND.rows(session, {**entry, **made})[0][0])
 
 
 def store_changes(
@@ -117,25 +160,27 @@ def store_changes(
 
     ``known`` has the ratings before these changes, keyed by bot id.
     """
-    changes: list[dict[str, Any]] = [
-        {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id}
-        | {"before": move.before, "after": move.after, "games": move.games}
-        for seq, moves_of_entry in moves
-        for move in moves_of_entry
-    ]
-    ratings: dict[str, dict[str, Any]] = {
-        row["bot_id"]: {"ladder_id": ladder_id, "bot_id": row["bot_id"], "value": row["after"]}
-        | {"games": row["games"], "as_of_seq": row["seq"]}
-        for row in changes
-    }
+    changes = [change_row(ladder_id, seq, move) for seq, moves_of_entry in moves for move in moves_of_entry]
+    last = {move.bot_id: (seq, move.after) for seq, moves_of_entry in moves for move in moves_of_entry}
     if not changes:
         return
     # Update the bots in a fixed order, to prevent deadlocks.
-    ordered = [ratings[bot_id] for bot_id in sorted(ratings)]
+    ordered = [rating_row(ladder_id, bot_id, *last[bot_id]) for bot_id in sorted(last)]
     _ADD_CHANGES.execute_all(session, changes)
-    _UPSERT_RATING[get_database(session).is_sqlite].execute_all(session, ordered)
-    before = (known[bot_id] for bot_id in ratings if bot_id in known)
-    ranks.update_counts(session, ladder_id, before, (RatingState(row["value"], row["games"]) for row in ordered))
+    _UPSERT_RATING.execute_all(session, ordered)
+    before = (known[bot_id] for bot_id in last if bot_id in known)
+    ranks.update_counts(session, ladder_id, before, (state for _, state in last.values()))
+
+
+def change_row(ladder_id: str, seq: int, move: RatingMove) -> dict[str, Any]:
+    """Return the row of a rating change by entry ``seq``."""
+    state = {"after" if name == "value" else name: value for name, value in move.after._asdict().items()}
+    return {"seq": seq, "bot_id": move.bot_id, "ladder_id": ladder_id, "before": move.before, **state}
+
+
+def rating_row(ladder_id: str, bot_id: str, seq: int, state: RatingState) -> dict[str, Any]:
+    """Return the row of a rating that entry ``seq`` changed last."""
+    return {"ladder_id": ladder_id, "bot_id": bot_id, "as_of_seq": seq, **state._asdict()}
 
 
 def read_entries(
@@ -155,27 +200,51 @@ def read_entries(
 
 
 def _replay_entry(
-    seq: int, kind: EntryKind, match_id: str | None, entered: int | None, voided: int | None, *by_seat: Any
+    seq: int,
+    kind: EntryKind,
+    match_id: str | None,
+    rules: int,
+    created_at: datetime,
+    entered: int | None,
+    voided: int | None,
+    *by_seat: Any,
 ) -> ReplayEntry:
-    lengths = {len(values) if isinstance(values, list) else 0 for values in by_seat}
+    facts = by_seat if rules == RULES_2 else by_seat[:3]  # the first facts of ``RatedSeats``
+    lengths = {len(values) if isinstance(values, list) else 0 for values in facts}
     # A damaged result does not count; the audit reports it.
-    return ReplayEntry(seq, kind, match_id, entered, voided, *(by_seat if len(lengths) == 1 and lengths != {0} else ()))
+    seats = RatedSeats(*facts) if len(lengths) == 1 and lengths != {0} else None
+    return ReplayEntry(seq, kind, match_id, rules, utc_day(created_at), entered, voided, seats)
 
 
 def replay_ratings(session: Session, ladder_id: str, after: int, until: int) -> RatingReplay:
-    """Return the ratings after entry ``until`` of all bots with results after entry ``after``.
+    """Return the ratings and the day's sums after entry ``until``, with all bots that have results after ``after``.
 
-    No other rating can change. The replay starts at the last entry up to ``after`` with stored ratings that are valid.
+    No other rating can change. The replay starts at the last entry up to ``after`` with stored ratings that are valid
+    and without sums that still matter.
     """
-    start = _last_settled_seq(session, ladder_id, after, until)
+    start = _replay_start(session, ladder_id, after, until)
     replay = RatingReplay()
     for page in read_entries(session, ladder_id, after=start, until=until):
-        occurring = {bot for act in page if act.kind == EntryKind.RESULT for bot in act.bots}
-        replay.ratings |= ratings_at(session, ladder_id, start, occurring - replay.ratings.keys())
+        _load_states(session, ladder_id, start, replay, page)
         for entry in page:
-            if entry.counts_at(until):
-                replay.apply_result(entry.bots, entry.placements, entry.rated)
+            entry.apply_to(replay, until)
     return replay
+
+
+def _load_states(
+    session: Session, ladder_id: str, seq: int, replay: RatingReplay, entries: Sequence[ReplayEntry]
+) -> None:
+    """Add the ratings after entry ``seq`` of all bots in these entries, and of all bots of their owners."""
+    owners = {owner for entry in entries if entry.bots and entry.seats for owner in entry.seats.owners or () if owner}
+    occurring = {bot for entry in entries for bot in entry.bots}
+    new_owners = sorted(owners - replay.bots_of.keys())
+    for start in range(0, len(new_owners), PAGE_SIZE):
+        query = select(Bot.owner_id, Rating.bot_id).join(Rating, Rating.bot_id == Bot.id)
+        query = query.where(Rating.ladder_id == ladder_id, Bot.owner_id.in_(new_owners[start : start + PAGE_SIZE]))
+        for owner, bot_id in session.execute(query):
+            replay.bots_of[owner].add(bot_id)
+            occurring.add(bot_id)
+    replay.ratings |= ratings_at(session, ladder_id, seq, occurring - replay.ratings.keys())
 
 
 def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) -> dict[str, RatingState]:
@@ -191,9 +260,32 @@ def ratings_at(session: Session, ladder_id: str, seq: int, bots: Iterable[str]) 
             .subquery()
         )
         is_latest = and_(RatingChange.seq == latest.c.seq, RatingChange.bot_id == latest.c.bot_id)
-        query = select(RatingChange.bot_id, RatingChange.after, RatingChange.games).join(latest, is_latest)
-        found |= {bot_id: RatingState(value, games) for bot_id, value, games in session.execute(query)}
+        query = select(RatingChange.bot_id, *STATE_AFTER).join(latest, is_latest)
+        found |= {bot_id: RatingState(*state) for bot_id, *state in session.execute(query)}
     return found
+
+
+def _replay_start(session: Session, ladder_id: str, seq: int, until: int) -> int:
+    """Return the last entry up to ``seq`` after which a replay up to entry ``until`` can start without earlier ones."""
+    while True:
+        settled = _last_settled_seq(session, ladder_id, seq, until)
+        seq = _last_seq_before_day(session, ladder_id, settled)
+        if seq == settled:
+            return seq
+
+
+def _last_seq_before_day(session: Session, ladder_id: str, seq: int) -> int:
+    """Return the last entry up to ``seq`` that precedes all sums of the day of the last result up to ``seq``."""
+    entry = LedgerEntry
+    results = select(entry.seq).where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT)
+    results = results.where(entry.rating_rules == RULES_2, entry.seq <= seq)
+    last = session.scalar(results.with_only_columns(entry.created_at).order_by(entry.seq.desc()).limit(1))
+    if last is None:
+        return seq
+    begin = last.replace(hour=0, minute=0, second=0, microsecond=0)
+    elsewhen = or_(entry.created_at < begin, entry.created_at >= begin + timedelta(days=1))
+    previous = session.scalar(results.where(elsewhen).order_by(entry.seq.desc()).limit(1)) or 0
+    return session.scalars(results.where(entry.seq > previous).order_by(entry.seq).limit(1)).one() - 1
 
 
 def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) -> int:
@@ -211,50 +303,83 @@ def _last_settled_seq(session: Session, ladder_id: str, seq: int, until: int) ->
         seq = first - 1
 
 
-def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> dict[str, RatingState] | None:
-    """Return the stored ratings of these bots, keyed by bot id, or None if the ladder is frozen."""
-    known = {}
+class _StoredRatings(NamedTuple):
+    """Hold the stored ratings of some bots of a ladder, keyed by bot id, and the day of the ladder's sums."""
+
+    ratings: dict[str, RatingState]
+    exchange_day: int
+
+
+def _load_ratings(session: Session, ladder_id: str, bots: Iterable[str]) -> _StoredRatings | None:
+    """Return the stored ratings of these bots, or None if the ladder is frozen."""
+    known, day = {}, 0
     for rows in _KNOWN.rows_of_each(session, [{"ladder": ladder_id, "bot": bot_id} for bot_id in sorted(bots)]):
-        for frozen, rated_bot, value, games in rows:
+        for frozen, exchange_day, rated_bot, *state in rows:
             if frozen is not None:
                 return None
+            day = exchange_day
             if rated_bot is not None:
-                known[rated_bot] = RatingState(value, games)
-    return known
+                known[rated_bot] = RatingState(*state)
+    return _StoredRatings(known, day)
+
+
+def _load_inherited(session: Session, ladder_id: str, replay: RatingReplay, results: Sequence[RatedResult]) -> None:
+    """Add the ratings that new bots in these results may inherit: those of their owners' bots that played recently."""
+    since = replay.day - INHERITANCE_DAYS
+    owners = {
+        owner
+        for result in results
+        for bot, owner in zip(result.seats.bots, result.seats.owners or (), strict=False)
+        if owner is not None and not replay.ratings.get(bot, RatingState()).games
+    }
+    wanted = [{"ladder": ladder_id, "owner": owner, "since": max(since, 1)} for owner in sorted(owners)]
+    for values, rows in zip(wanted, _OWNED.rows_of_each(session, wanted), strict=True):
+        for bot_id, *state in rows:
+            replay.ratings.setdefault(bot_id, RatingState(*state))
+            replay.bots_of[str(values["owner"])].add(bot_id)
 
 
 # These statements are built once, without the ORM, because some of them run for every result.
 _LAST = 2**62
-_LADDERS, _ENTRIES_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS = (
-    model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result)
+_LADDERS, _ENTRIES_TABLE, _RATINGS, _CHANGES_TABLE, _RESULTS, _BOTS = (
+    model.__table__ for model in (Ladder, LedgerEntry, Rating, RatingChange, Result, Bot)
 )
 _APPEND = Prepared(insert_columns(_ENTRIES_TABLE, without=["seq"]).returning(_ENTRIES_TABLE.c.seq))
 _ADD_CHANGES = Prepared(insert_columns(_CHANGES_TABLE))
+STATE: Final = [_RATINGS.c[name] for name in RatingState._fields]  # columns of a whole state
+STATE_AFTER: Final = [_CHANGES_TABLE.c["after" if name == "value" else name] for name in RatingState._fields]
 _KNOWN = Prepared(
-    select(_LADDERS.c.frozen_reason, _RATINGS.c.bot_id, _RATINGS.c.value, _RATINGS.c.games)
+    select(_LADDERS.c.frozen_reason, _LADDERS.c.exchange_day, _RATINGS.c.bot_id, *STATE)
     .select_from(
         _LADDERS.outerjoin(_RATINGS, and_(_RATINGS.c.ladder_id == _LADDERS.c.id, _RATINGS.c.bot_id == bindparam("bot")))
     )
     .where(_LADDERS.c.id == bindparam("ladder"))
 )
+_OWNED = Prepared(
+    select(_RATINGS.c.bot_id, *STATE)
+    .select_from(_RATINGS.join(_BOTS, _BOTS.c.id == _RATINGS.c.bot_id))
+    .where(_RATINGS.c.ladder_id == bindparam("ladder"), _BOTS.c.owner_id == bindparam("owner"))
+    .where(_RATINGS.c.last_day >= bindparam("since"))
+)
 
 
-def _upsert_rating(sqlite: bool) -> Insert:
+def _upsert_rating(insert: Callable[..., Any]) -> Insert:
     row: dict[str, Any] = {column.name: bindparam(column.name) for column in _RATINGS.c}
-    added = (sqlite_insert if sqlite else postgres_insert)(_RATINGS).values(row)
-    values = {name: added.excluded[name] for name in ("value", "games", "as_of_seq")}
-    return added.on_conflict_do_update(index_elements=["ladder_id", "bot_id"], set_=values)
+    added = insert(_RATINGS).values(row)
+    values = {name: added.excluded[name] for name in (*RatingState._fields, "as_of_seq")}
+    upsert: Insert = added.on_conflict_do_update(index_elements=["ladder_id", "bot_id"], set_=values)
+    return upsert
 
 
-_UPSERT_RATING = {sqlite: Prepared(_upsert_rating(sqlite)) for sqlite in (True, False)}
+_UPSERT_RATING = Prepared({"sqlite": _upsert_rating(sqlite_insert), "postgresql": _upsert_rating(postgres_insert)})
 
 _ENTERED, _VOIDED = _ENTRIES_TABLE.alias("entered"), _ENTRIES_TABLE.alias("voided")
 _READ_ENTRIES = (
     select(
-        *(_ENTRIES_TABLE.c[name] for name in ("seq", "kind", "match_id")),
+        *(_ENTRIES_TABLE.c[name] for name in ("seq", "kind", "match_id", "rating_rules", "created_at")),
         _ENTERED.c.seq,
         _VOIDED.c.seq,
-        *(_RESULTS.c[name] for name in ("bots", "placements", "rated")),
+        *(_RESULTS.c[field.name] for field in fields(RatedSeats)),
     )
     .select_from(
         _ENTRIES_TABLE.outerjoin(

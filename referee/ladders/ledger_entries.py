@@ -31,6 +31,7 @@ class LedgerRow:
 
     entry: int
     kind: EntryKind
+    rating_rules: int
     entered_at: datetime
     match_id: str | None
     reason: str | None  # of the entry itself; ``seat`` has the reason why a result does not count
@@ -39,6 +40,7 @@ class LedgerRow:
     before_micro: int | None
     after_micro: int | None
     games: int | None  # number of the bot's matches that count after the entry
+    balance_micro: int | None  # of an anchor, after the entry; 0 for other bots
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,11 @@ class _Entry:
     seats: list[DownloadSeat]
 
     def row(self, bot: str | None, seat: DownloadSeat | None, change: RatingChange | None) -> LedgerRow:
-        of_entry = self.entry.seq, self.entry.kind, self.entry.created_at, self.entry.match_id, self.entry.reason
-        moved = (None, None, None) if change is None else (change.before, change.after, change.games)
+        entry = self.entry
+        of_entry = entry.seq, entry.kind, entry.rating_rules, entry.created_at, entry.match_id, entry.reason
+        moved = (
+            (None, None, None, None) if change is None else (change.before, change.after, change.games, change.balance)
+        )
         return LedgerRow(*of_entry, bot, seat, *moved)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import select
@@ -14,6 +15,7 @@ from referee.ladders import ratings
 from referee.match.log import digest, parse_row
 from referee.match.verification import VerificationReport, verify
 from referee.matches import logs
+from referee.matches.scheduling import counts_on_ladder
 from referee.matches.tables import MatchLog, MatchSeat, Result, StoredMatch
 
 Json = dict[str, Any]
@@ -25,7 +27,11 @@ class SeatWithOwner:
 
     row: MatchSeat
     owner_id: str
-    counts: bool
+    is_house: bool
+
+    @property
+    def counts(self) -> bool:
+        return self.row.entrant_id is None and not self.is_house
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +66,7 @@ def load_seats(session: Session, match_ids: Sequence[str]) -> dict[str, list[Sea
     query = query.where(MatchSeat.match_id.in_(match_ids)).order_by(MatchSeat.match_id, MatchSeat.seat)
     found: dict[str, list[SeatWithOwner]] = {match_id: [] for match_id in match_ids}
     for row, owner_id, status in session.execute(query):
-        counts = row.entrant_id is None and status != BotState.HOUSE
-        found[row.match_id].append(SeatWithOwner(row, owner_id, counts))
+        found[row.match_id].append(SeatWithOwner(row, owner_id, status == BotState.HOUSE))
     return found
 
 
@@ -88,9 +93,12 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
 
 
 def derive_records(
-    session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[SeatWithOwner]
+    session: Session, lines: Sequence[bytes], rows: int, seats: Sequence[SeatWithOwner], stored: Result
 ) -> DerivedRecords:
-    """Return the values derived from a verified log and its seats."""
+    """Return the values derived from a verified log and its seats.
+
+    The ratings of anchors are those of the ``stored`` result, because a later calibration does not change them.
+    """
     header, last = parse_row(lines[0]), parse_row(lines[rows - 1])
     match = {name: header[name] for name in ("game", "options", "seats", "rated")}
     bots = [player["bot"] for player in header["players"]]
@@ -98,15 +106,28 @@ def derive_records(
     result = {"bots": bots, **{name: last[name] for name in ("placements", "returns", "scores")}}
     result |= {"entrants": [seat.row.entrant_id or bot for seat, bot in zip(seats, bots, strict=False)]}
     result |= {"rated": counts, "engine_version": header["engine_version"], "digest": digest(lines[rows - 1])}
-    result |= {"ladder_id": _ladder_id(session, match, [seat.owner_id for seat in seats if seat.counts])}
+    anchors = _anchors(seats, stored)
+    if stored.owners is not None:  # not from before rating rules 2
+        result |= {"owners": [None if seat.is_house else seat.owner_id for seat in seats], "anchors": anchors}
+        result |= {"versions": [player["version"] for player in header["players"]]}
+    result |= {"ladder_id": _ladder_id(session, match, [seat.owner_id for seat in seats if seat.counts], anchors)}
     by_seat = zip(bots, counts, last["placements"], last["returns"], strict=False)
     names = ("bot_id", "rated", "placement", "returns")
     return DerivedRecords(match, [dict(zip(names, values, strict=True)) for values in by_seat], result)
 
 
-def _ladder_id(session: Session, match: Json, owners: Sequence[str]) -> str | None:
+def _anchors(seats: Sequence[SeatWithOwner], stored: Result) -> list[int | None]:
+    """Return the stored ratings of anchors, which only house players have."""
+    ratings_by_seat = stored.anchors if isinstance(stored.anchors, list) else []
+    return [
+        rating if seat.is_house and isinstance(rating, int) else None
+        for seat, rating in zip_longest(seats, ratings_by_seat[: len(seats)])
+    ]
+
+
+def _ladder_id(session: Session, match: Json, owners: Sequence[str], anchors: Sequence[int | None]) -> str | None:
     """Return the ladder on which the match counts, or None if it counts on none."""
-    if not match["rated"] or len(owners) < 2 or len(set(owners)) < len(owners):
+    if not match["rated"] or not counts_on_ladder(owners, anchors):
         return None
     ladder = ratings.find_ladder(session, match["game"], match["options"], match["seats"])
     return None if ladder is None else ladder.id

@@ -1,11 +1,11 @@
 """Compute ranks on a ladder from counts of bots in bands of ratings, as fast with 100,000 bots as with 100.
 
 A rank is one more than the number of bots above: those in higher wide bands, those in higher narrow bands of the same
-wide band, and the few above in the same narrow band. Bots without a match that counts have no rank.
+wide band, and the few above in the same narrow band. Anchors and bots without a match that counts have no rank.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,11 +14,10 @@ from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.orm import Session
 
-from referee.db.engine import get_database
 from referee.db.prepared import Prepared
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
-from referee.ratings.elo import MICRO, START
+from referee.ratings.elo import MICRO
 
 NARROW_BAND: Final = MICRO
 WIDE_BAND: Final = 64 * MICRO
@@ -49,19 +48,17 @@ def find_rank(session: Session, ladder_id: str, bot_id: str) -> LadderRank | Non
         total += bots if width == WIDE_BAND else 0
         above += bots if band > value // width else 0
     end = (value // NARROW_BAND + 1) * NARROW_BAND
-    # Only bots at the starting rating may have no match; for other ratings, the index alone suffices.
-    within = _PLAYED_WITHIN if value < START < end else _WITHIN
-    above += session.connection().execute(within, {**where, "end": end}).scalar_one()
+    above += session.connection().execute(_WITHIN, {**where, "end": end}).scalar_one()
     return LadderRank(above + 1, total, value, games, as_of_seq)
 
 
 def count_bands(ratings: Iterable[RatingState]) -> Counter[Band]:
-    """Return the number of these ratings in each band of both widths. Ignore bots without a match that counts."""
+    """Return the number of these ratings in each band of both widths. Ignore anchors and bots without a match."""
     counted: Counter[Band] = Counter()
-    for value, games in ratings:
-        if games:
-            counted[NARROW_BAND, value // NARROW_BAND] += 1
-            counted[WIDE_BAND, value // WIDE_BAND] += 1
+    for state in ratings:
+        if state.games:
+            counted[NARROW_BAND, state.value // NARROW_BAND] += 1
+            counted[WIDE_BAND, state.value // WIDE_BAND] += 1
     return counted
 
 
@@ -76,7 +73,7 @@ def update_counts(
         for (width, band), bots in sorted(change.items())
         if bots
     ]
-    _ADD_TO_COUNT[get_database(session).is_sqlite].execute_all(session, rows)
+    _ADD_TO_COUNT.execute_all(session, rows)
 
 
 def replace_counts(session: Session, ladder_id: str, ratings: Iterable[RatingState]) -> None:
@@ -106,17 +103,17 @@ _WITHIN = (
     select(func.count())
     .select_from(_RATINGS)
     .where(_RATINGS.c.ladder_id == bindparam("ladder"))
-    .where(_RATINGS.c.value > bindparam("value"), _RATINGS.c.value < bindparam("end"))
+    .where(_RATINGS.c.value > bindparam("value"), _RATINGS.c.value < bindparam("end"), _RATINGS.c.games > 0)
 )
-_PLAYED_WITHIN = _WITHIN.where(_RATINGS.c.games > 0)
 
 
-def _add_to_count(sqlite: bool) -> Insert:
+def _add_to_count(insert: Callable[..., Any]) -> Insert:
     row: dict[str, Any] = {column.name: bindparam(column.name) for column in _COUNTS.c}
-    added = (sqlite_insert if sqlite else postgres_insert)(_COUNTS).values(row)
-    return added.on_conflict_do_update(
+    added = insert(_COUNTS).values(row)
+    upsert: Insert = added.on_conflict_do_update(
         index_elements=["ladder_id", "width", "band"], set_={"bots": _COUNTS.c.bots + added.excluded.bots}
     )
+    return upsert
 
 
-_ADD_TO_COUNT = {sqlite: Prepared(_add_to_count(sqlite)) for sqlite in (True, False)}
+_ADD_TO_COUNT = Prepared({"sqlite": _add_to_count(sqlite_insert), "postgresql": _add_to_count(postgres_insert)})

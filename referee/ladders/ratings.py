@@ -18,6 +18,7 @@ from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.db.prepared import Prepared
 from referee.errors import BadOption, NotFound
 from referee.ladders.kinds import EntryKind
+from referee.ladders.ladder_names import make_unique, variant_name
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
 from referee.matches.tables import MatchSeat
@@ -70,8 +71,13 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
     ladder = find_ladder(session, game, options, seats)
     if ladder is None:
         key = hashlib.sha256(dumps(dict(options))).hexdigest()
-        row = {"id": new_id("ladder"), "game": game, "options": dict(options), "options_key": key, "seats": seats}
-        session.execute(insert_once(session, Ladder, {**row, "created_at": current_time(session)}))
+        row: dict[str, Any] = {"id": new_id("ladder"), "game": game, "options": dict(options), "options_key": key}
+        row |= {"seats": seats, "official": False, "created_at": current_time(session)}
+        official = session.scalar(select(Ladder).where(Ladder.game == game, Ladder.official))
+        standard = (official.options, official.seats) if official else None
+        name = variant_name(game, options, seats, standard)
+        row["name"] = make_unique(name, row["id"], {*session.scalars(select(Ladder.name).where(Ladder.name == name))})
+        session.execute(insert_once(session, Ladder, row))
         ladder = find_ladder(session, game, options, seats)
         assert ladder is not None
     return ladder
@@ -103,15 +109,18 @@ def get_ladder(session: Session, ladder_id: str) -> Ladder:
 def list_ladders(
     session: Session, *, game: str | None = None, limit: int = 50, cursor: Cursor | None = None
 ) -> Page[Ladder]:
-    """Return a page of ladders in order of id."""
+    """Return a page of ladders: the official ones by name, then the variants by name."""
     check_limit(limit)
     query = select(Ladder)
     if game is not None:
         query = query.where(Ladder.game == game)
     if cursor is not None:
-        query = query.where(Ladder.id > _texts(cursor, 1)[0])
-    rows = list(session.scalars(query.order_by(Ladder.id).limit(limit + 1)))
-    return Page(rows[:limit], [rows[limit - 1].id] if len(rows) > limit else None)
+        official, name = _ladder_cursor(cursor)
+        later = and_(Ladder.official == official, Ladder.name > name)
+        query = query.where(or_(later, ~Ladder.official) if official else later)
+    rows = list(session.scalars(query.order_by(Ladder.official.desc(), Ladder.name).limit(limit + 1)))
+    last = rows[limit - 1] if len(rows) > limit else None
+    return Page(rows[:limit], None if last is None else [last.official, last.name])
 
 
 def count_ladders_by_game(session: Session) -> dict[str, int]:
@@ -267,10 +276,11 @@ def _ladder_position(cursor: Cursor | None) -> tuple[int | None, str, int, int]:
     raise BadOption("cursor", "must be the cursor of a previous page")
 
 
-def _texts(cursor: Cursor, count: int) -> list[str]:
-    if len(cursor) != count or not all(isinstance(part, str) for part in cursor):
-        raise BadOption("cursor", "must be the cursor of a previous page")
-    return list(cursor)
+def _ladder_cursor(cursor: Cursor) -> tuple[bool, str]:
+    match list(cursor):
+        case [bool(official), str(name)]:
+            return official, name
+    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 _NO_VERSION: Final = object()  # differs from None, the version of a bot that reports none

@@ -13,23 +13,25 @@ from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.ladders import ledger, log_claims, ranks
+from referee.ladders import daily_exchanges, ledger, log_claims, ranks
 from referee.ladders.audit_findings import Difference
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_audit import (
     entries_without_result,
+    expected_exchanges,
     expected_ratings,
     invalid_entries,
     misplaced_entries,
     missing_entries,
     missing_voids,
     stored_counts,
+    stored_exchanges,
     stored_ratings,
     voids_without_cause,
     walk_entries,
 )
 from referee.ladders.ladder_replay import LadderReplay
-from referee.ladders.rating_replay import RatingState
+from referee.ladders.rating_replay import RULES_1, RULES_2, RatingMove, RatingState
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.matches.states import PLAYED, MatchState
 from referee.matches.tables import MatchLog, Result, StoredMatch
@@ -85,8 +87,8 @@ def repair_ladder(
     1. Correct the results of ``matches`` from their logs; without ``matches``, replay the logs of the whole ladder.
     2. Append missing ledger entries; delete or move entries that cannot be right.
     3. Rewrite changes from the entries.
-    4. Append an entry of kind "repair" that corrects wrong ratings.
-    5. Recount the bands of ratings.
+    4. Append an entry of kind "repair" that corrects wrong ratings and balances.
+    5. Recount the bands of ratings and the sums of the day.
 
     Damaged or missing logs cannot be repaired. The next audit reports them again; void their matches to resolve this.
     """
@@ -99,8 +101,11 @@ def repair_ladder(
     _rewrite_changes(session, repaired, replay)
     if stored_counts(session, ladder_id) != ranks.count_bands(replay.rating_replay.ratings.values()):
         repaired.repairs.append("counts of ratings recomputed")
+    if stored_exchanges(session, ladder_id) != expected_exchanges(replay):
+        repaired.repairs.append("sums of the day recomputed")
     _rewrite_ratings(session, repaired, replay, created_by)
     ranks.replace_counts(session, ladder_id, replay.rating_replay.ratings.values())
+    daily_exchanges.replace_sums(session, ladder_id, replay.rating_replay.day, replay.rating_replay.exchanged)
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
     session.expire_all()
     return repaired
@@ -130,7 +135,7 @@ def _repair_result(session: Session, repaired: RepairReport, match: StoredMatch,
         lines, _ = log_claims.replay_stored_log(session, match.id, log)
     except BadLog:
         return
-    proven = log_claims.derive_records(session, lines, log.rows, seats)
+    proven = log_claims.derive_records(session, lines, log.rows, seats, result)
     for deviation in list(proven.differing(match, seats, result)):
         repaired.repairs.append(f"{deviation.kind} of {match.id} from {deviation.stored} to {deviation.derived}")
         for column, value in deviation.derived.items():
@@ -150,10 +155,9 @@ def _repair_entries(session: Session, repaired: RepairReport) -> None:
 
 def _append_entries(session: Session, repaired: RepairReport, created_by: str | None) -> None:
     ladder_id = repaired.ladder_id
-    for match_id, seq in session.execute(missing_entries(ladder_id)).all():
-        ledger.append_entry(
-            session, ladder_id, EntryKind.RESULT, match_id, f"found missing for result {seq}", created_by
-        )
+    for match_id, seq, owners in session.execute(missing_entries(ladder_id).add_columns(Result.owners)).all():
+        reason, rules = f"found missing for result {seq}", RULES_1 if owners is None else RULES_2
+        ledger.append_entry(session, ladder_id, EntryKind.RESULT, match_id, reason, created_by, rules=rules)
         repaired.repairs.append(f"ledger entry for result {seq} of {match_id} added")
     for match_id in session.scalars(missing_voids(ladder_id)).all():
         reason = session.scalar(select(StoredMatch.reason).where(StoredMatch.id == match_id))
@@ -175,9 +179,8 @@ def _rewrite_changes(session: Session, repaired: RepairReport, replay: LadderRep
             continue
         session.execute(delete(RatingChange).where(RatingChange.seq == entry.seq))
         rows = [
-            {"seq": entry.seq, "bot_id": bot_id, "ladder_id": repaired.ladder_id}
-            | {"before": before, "after": after, "games": games}
-            for bot_id, (_, before, after, games) in expected.items()
+            ledger.change_row(repaired.ladder_id, entry.seq, RatingMove(bot_id, before, after))
+            for bot_id, (_, before, after) in expected.items()
         ]
         if rows:
             session.execute(insert(RatingChange), rows)
@@ -192,21 +195,19 @@ def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderRep
     wrong = [bot for bot in sorted(stored.keys() | expected.keys()) if stored.get(bot) != expected.get(bot)]
     replayed = {bot: replay.rating_replay.ratings.get(bot, RatingState()) for bot in wrong}
     for bot in wrong:
-        before = stored[bot][0] if bot in stored else None
+        before = stored[bot][0].value if bot in stored else None
         repaired.repairs.append(
             f"rating of {bot} from {before} to {replayed[bot].value} after {replayed[bot].games} games"
         )
     repaired.seq = ledger.append_entry(session, ladder_id, EntryKind.REPAIR, None, repaired.reason, created_by)
     changes = [
-        {"seq": repaired.seq, "bot_id": bot, "ladder_id": ladder_id, "games": replayed[bot].games}
-        | {"before": stored[bot][0] if bot in stored else RatingState().value, "after": replayed[bot].value}
+        ledger.change_row(
+            *(ladder_id, repaired.seq),
+            RatingMove(bot, (stored[bot][0] if bot in stored else RatingState()).value, replayed[bot]),
+        )
         for bot in wrong
     ]
-    ratings = [
-        {"ladder_id": ladder_id, "bot_id": bot, "value": replayed[bot].value, "games": replayed[bot].games}
-        | {"as_of_seq": repaired.seq}
-        for bot in wrong
-    ]
+    ratings = [ledger.rating_row(ladder_id, bot, repaired.seq, replayed[bot]) for bot in wrong]
     for portion in _portions(wrong):
         session.execute(delete(Rating).where(Rating.ladder_id == ladder_id, Rating.bot_id.in_(portion)))
     if wrong:

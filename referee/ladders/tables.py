@@ -1,16 +1,23 @@
-"""Define the tables of ladders, of the rating ledger, and of the ratings derived from it."""
+"""Define the tables of ladders, their members, the rating ledger, and the ratings derived from it."""
 
-from datetime import datetime
+from datetime import date, datetime
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import AutoIncrement, Base, Id, Json, ShortString, StoredEnum, one_of
-from referee.ladders.kinds import EntryKind
+from referee.ladders.kinds import EntryKind, LadderPlay
+
+MAX_LADDER_NAME: Final = 400
+_JOINED: Final = text("due_at IS NOT NULL")
 
 
 class Ladder(Base):
-    """Represent a ladder. Each combination of game, options and number of seats has one."""
+    """Represent a ladder. Each combination of game, options and number of seats has one.
+
+    The official ladder of a game is one that the service itself plays; the others are its variants.
+    """
 
     __tablename__ = "ladders"
     __table_args__ = (UniqueConstraint("game", "options_key", "seats"),)
@@ -20,8 +27,47 @@ class Ladder(Base):
     options: Mapped[Json]
     options_key: Mapped[str] = mapped_column(String(64))
     seats: Mapped[int]
+    name: Mapped[str] = mapped_column(String(MAX_LADDER_NAME), unique=True)
+    official: Mapped[bool]
+    daily_matches: Mapped[int | None]  # of each bot; None for a variant
     created_at: Mapped[datetime]
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
+    exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
+
+
+class LadderPlayer(Base):
+    """Store what the owner of a bot has chosen about official ladders, and the bot's last match on any of them."""
+
+    __tablename__ = "ladder_players"
+    __table_args__ = (one_of("play", LadderPlay),)
+
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    play: Mapped[LadderPlay] = mapped_column(StoredEnum(LadderPlay))
+    games: Mapped[list[Any] | None]  # None: all games of its manifest
+    daily_maximum: Mapped[int | None]  # matches a day on all ladders together; None: the pace of each ladder
+    match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))
+
+
+class LadderMember(Base):
+    """Store that a bot plays on an official ladder, and when it gets its next match there."""
+
+    __tablename__ = "ladder_members"
+    __table_args__ = (
+        Index("ix_ladder_members_ladder_due", "ladder_id", "due_at", sqlite_where=_JOINED, postgresql_where=_JOINED),
+        Index("ix_ladder_members_due", "due_at", "ladder_id", sqlite_where=_JOINED, postgresql_where=_JOINED),
+    )
+
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    joined_at: Mapped[datetime]
+    due_at: Mapped[datetime | None]  # None after it has left the ladder
+    last_match_at: Mapped[datetime | None]
+    matches: Mapped[int]  # matches made by the service
+    day: Mapped[date | None]  # the day, in UTC, to which ``matches_of_day`` refers
+    matches_of_day: Mapped[int]
+    matches_since_house: Mapped[int]  # since the last one with a house player
+    seat_counts: Mapped[list[Any]]  # matches by seat
+    recent_opponents: Mapped[list[Any]]  # bot ids, latest last
 
 
 class LedgerEntry(Base):
@@ -41,6 +87,7 @@ class LedgerEntry(Base):
     seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"))
     kind: Mapped[EntryKind] = mapped_column(StoredEnum(EntryKind))
+    rating_rules: Mapped[int]  # by which a result changes ratings; see ``rating_replay``
     match_id: Mapped[str | None] = mapped_column(ForeignKey("matches.id"))  # None for a repair
     reason: Mapped[str | None] = mapped_column(Text)
     created_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
@@ -48,7 +95,7 @@ class LedgerEntry(Base):
 
 
 class Rating(Base):
-    """Represent the rating of a bot on a ladder, in micro-points."""
+    """Represent the rating of a bot on a ladder, in micro-points. ``rating_replay.RatingState`` explains its state."""
 
     __tablename__ = "ratings"
 
@@ -56,6 +103,10 @@ class Rating(Base):
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
     value: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]
+    balance: Mapped[int] = mapped_column(BigInteger, default=0)
+    widened_at: Mapped[int] = mapped_column(default=0)
+    version: Mapped[str | None] = mapped_column(String(128))
+    last_day: Mapped[int] = mapped_column(default=0)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -73,8 +124,25 @@ class RatingCount(Base):
     bots: Mapped[int]
 
 
+class DailyExchange(Base):
+    """Represent what two parties exchanged on the ladder's ``exchange_day``, in micro-points.
+
+    ``gain`` is the net gain of ``owner_id`` from ``party``: another owner with a smaller id, or "" for all anchors.
+    """
+
+    __tablename__ = "daily_exchanges"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    party: Mapped[str] = mapped_column(Id, primary_key=True)
+    owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    gain: Mapped[int] = mapped_column(BigInteger)
+
+
 class RatingChange(Base):
-    """Represent a change of a rating by a ledger entry. In a repair, ``before`` is the wrong value that was stored."""
+    """Represent a change of a rating by a ledger entry, to a whole ``rating_replay.RatingState``.
+
+    In a repair, ``before`` is the wrong value that was stored.
+    """
 
     __tablename__ = "rating_changes"
     __table_args__ = (Index(None, "ladder_id", "bot_id", "seq"),)
@@ -85,3 +153,7 @@ class RatingChange(Base):
     before: Mapped[int] = mapped_column(BigInteger)
     after: Mapped[int] = mapped_column(BigInteger)
     games: Mapped[int]  # matches of the bot that count after the entry
+    balance: Mapped[int] = mapped_column(BigInteger, default=0)
+    widened_at: Mapped[int] = mapped_column(default=0)
+    version: Mapped[str | None] = mapped_column(String(128))
+    last_day: Mapped[int] = mapped_column(default=0)

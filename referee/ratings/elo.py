@@ -1,8 +1,8 @@
 """Compute Elo ratings for tables of 2 to 10 seats, where every pair of seats counts as a game of two players.
 
 All values are whole micro-points (1,000,000 per point), so that recomputing a ladder gives the same bits on every
-machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats. ``strengths``
-has the batch fit.
+machine. The formula is that of A. Elo, The Rating of Chessplayers (1978), applied to every pair of seats. With the K
+factors of this module these are rating rules 1; ``exchange`` has rules 2, and ``strengths`` the batch fit.
 """
 
 from collections.abc import Sequence
@@ -32,19 +32,28 @@ def elo_changes(
     """
     seats = [seat for seat in range(len(ratings)) if rated is None or rated[seat]]
     k_factors = [k_factor(played) for played in games]
-    divisor = 2 * SCALE // MICRO * (len(seats) - 1)  # 2: the stake is the mean of two K factors
     changes = [0] * len(ratings)
     for seat, other in combinations(seats, 2):
-        surprise = expectation(ratings[other] - ratings[seat])  # the score of ``seat`` minus its expected score
-        if placements[seat] > placements[other]:
-            surprise -= SCALE
-        elif placements[seat] == placements[other]:
-            surprise -= SCALE // 2
-        gain = surprise * (k_factors[seat] + k_factors[other])
-        change = (gain + divisor // 2 - (gain < 0)) // divisor
+        pair = ratings[seat], ratings[other], placements[seat], placements[other]
+        change = pair_gain(*pair, k_factors[seat] + k_factors[other], len(seats))
         changes[seat] += change
         changes[other] -= change
     return changes
+
+
+def pair_gain(rating: int, other: int, placement: int, other_placement: int, k_sum: int, seats: int) -> int:
+    """Return what a seat gains from another, in micro-points, at a table of ``seats`` that count.
+
+    ``rating`` and ``other`` are their ratings in micro-points, ``k_sum`` is the sum of their K factors. Exchanging the
+    two seats changes only the sign.
+    """
+    surprise = expectation(other - rating)  # the score of the seat minus its expected score
+    if placement > other_placement:
+        surprise -= SCALE
+    elif placement == other_placement:
+        surprise -= SCALE // 2
+    gain, divisor = surprise * k_sum, 2 * SCALE // MICRO * (seats - 1)  # 2: the stake is the mean of two K factors
+    return (gain + divisor // 2 - (gain < 0)) // divisor
 
 
 def k_factor(games: int) -> int:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from referee.db.prepared import Prepared
 from referee.errors import NotFound
 from referee.ladders import ledger
+from referee.ladders.rating_replay import RatedSeats, RatingMove
 from referee.match.log import reveal_line
 from referee.matches import deal_groups, logs
 from referee.matches.states import ENDED, DealGroupState, MatchState
@@ -25,6 +26,18 @@ class _Group(NamedTuple):
     nonce_hashes: list[str] | None
 
 
+class Reveal(NamedTuple):
+    """Hold what a closed group reveals: its seed in hex, and one nonce and one hash for each entry.
+
+    ``moves`` has the rating changes by its matches, keyed by match id.
+    """
+
+    seed: str
+    nonces: list[str]
+    nonce_hashes: list[str]
+    moves: dict[str, list[RatingMove]]
+
+
 class _Match(NamedTuple):
     """Hold a match of the group and the fields of its result, which are None if it has no result."""
 
@@ -35,6 +48,9 @@ class _Match(NamedTuple):
     bots: Any
     placements: Any
     rated: Any
+    owners: Any
+    versions: Any
+    anchors: Any
 
 
 def close_if_over(
@@ -43,8 +59,8 @@ def close_if_over(
     *,
     master_key: bytes,
     last_lines: Mapping[str, tuple[int, bytes]] | None = None,
-) -> bool:
-    """Close the group if all of its matches have ended. Return whether this call closed it.
+) -> Reveal | None:
+    """Close the group if all of its matches have ended. Return what it reveals if this call closed it, otherwise None.
 
     Append the reveal of the seed to every log, then enter the results into the ledger in order, which changes the
     ratings. ``last_lines`` has the number and the bytes of the last row of each log that was compressed just now, keyed
@@ -58,7 +74,7 @@ def close_if_over(
     group = _Group(*found[0])
     matches = [_Match(*row) for row in _MATCHES_OF.rows(session, {"of": group_id})]
     if group.state == DealGroupState.REVEALED or any(match.status not in ENDED for match in matches):
-        return False
+        return None
     seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
     blank = [""] * len(group.entries)
     nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
@@ -68,15 +84,15 @@ def close_if_over(
         if last is not None:
             logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
     _CLOSE.execute(session, {"of": group_id})
-    ledger.enter_results(session, _load_counting_results(matches))
-    return True
+    moves = ledger.enter_results(session, _load_counting_results(matches))
+    return Reveal(seed.hex(), nonces, hashes, moves)
 
 
 def _load_counting_results(matches: Sequence[_Match]) -> list[ledger.RatedResult]:
     """Return the results of finished matches that count on a ladder, in order of ``seq``."""
     rated = [match for match in matches if match.status == MatchState.FINISHED and match.ladder_id is not None]
     return [
-        ledger.RatedResult(match.ladder_id, match.id, match.bots, match.placements, match.rated)
+        ledger.RatedResult(match.ladder_id, match.id, RatedSeats(*match[4:]))
         for match in sorted(rated, key=lambda match: int(match.seq))
     ]
 
@@ -88,7 +104,7 @@ _GROUP: Final = Prepared(
 _MATCHES_OF: Final = Prepared(
     select(
         *(_MATCHES.c[name] for name in ("id", "status")),
-        *(_RESULTS.c[name] for name in ("seq", "ladder_id", "bots", "placements", "rated")),
+        *(_RESULTS.c[name] for name in _Match._fields[2:]),
     )
     .select_from(_MATCHES.outerjoin(_RESULTS, _RESULTS.c.match_id == _MATCHES.c.id))
     .where(_MATCHES.c.group_id == bindparam("of"))

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from referee.bots import checks, handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
+from referee.ladders import members
 from referee.protocol.messages import Manifest
 from referee.tournaments.states import IN_PROGRESS, NOT_READY
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -19,7 +20,8 @@ def finish_handshake(
     """Record a handshake. With a manifest the bot becomes verified at its URL, otherwise unverified.
 
     A bot that a tournament calls before its start stays verified if it only failed to answer, but it is absent from the
-    tournament. A successful handshake causes a check if one is needed. ``report`` is shown to the owner. Raise
+    tournament. A successful handshake causes a check if one is needed, and lets the bot play on official ladders again.
+    ``report`` is shown to the owner. Raise
     ``StaleEpoch`` if the handshake was claimed again or the bot's address changed.
     """
     bot = handshakes.LEASES.lock(session, bot_id, epoch)
@@ -28,6 +30,7 @@ def finish_handshake(
     handshakes.end_handshake(bot, report, manifest, moment, forgiven=forgiven)
     if manifest is not None:
         checks.schedule_if_needed(session, bot, moment)
+        members.refresh_memberships(session, bot)
     else:
         checks.call_off(session, bot.id)
     return bot

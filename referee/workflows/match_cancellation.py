@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
 from referee.errors import Conflict
-from referee.matches import logs, matches
+from referee.matches import logs, matches, queued_seats
 from referee.matches.states import ENDED, OPEN, WITHOUT_RESULT, MatchState
 from referee.matches.tables import StoredMatch
 from referee.workflows import deal_group_closing, voiding
@@ -49,6 +49,7 @@ def cancel_match(
     )
     if count_changed_rows(session, ended) == 0:
         raise Conflict(f"The match is {matches.get_match(session, match_id).status} and cannot be cancelled.")
+    queued_seats.remove_from_queue(session, [match_id])
     match = session.get_one(StoredMatch, match_id, populate_existing=True)
     logs.pack_partial_log(session, match_id)
     deal_group_closing.close_if_over(session, match.group_id, master_key=master_key)

@@ -4,7 +4,7 @@ One sequence numbers the results of all matches. The last match of a deal group 
 ratings (``deal_group_closing``).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -12,19 +12,24 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
+from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.leases import NO_LEASE
 from referee.db.prepared import Prepared, insert_columns
 from referee.errors import StaleEpoch
+from referee.house.players import is_house
 from referee.ladders import ledger, ratings
+from referee.ladders.match_ratings import SeatRating, changes_of, rate_seats
 from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.recording import MatchUpdate, write_fault_reports
+from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.webhooks import outbox
 from referee.workflows import deal_group_closing, health
+from referee.workflows.deal_group_closing import Reveal
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,76 +46,104 @@ class MatchResult:
 class FinishedMatch:
     """Describe a match to end.
 
-    ``tail`` has the rows not recorded yet, with the result row last. ``unreachable_seats`` were retired because of too
-    many faults, or have an address that the policy refuses.
+    ``tail`` has the rows not recorded yet, with the result row last; ``recorded`` has all rows before them.
+    ``unreachable_seats`` were retired because of too many faults, or have an address that the policy refuses.
     """
 
     tail: MatchUpdate
+    recorded: Sequence[bytes]
     outcome: MatchResult
     unreachable_seats: Collection[int] = ()
 
 
+class MatchEnd(NamedTuple):
+    """Hold the result of a match and, if its deal group was closed with it, what the group revealed."""
+
+    result: Result
+    reveal: Reveal | None
+
+
 def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
-    """End one match; see ``finish_matches``."""
-    return finish_matches(session, [FinishedMatch(tail, outcome)], master_key=master_key)[0]
+    """End one match and return its result; see ``finish_matches``."""
+    session.flush()
+    recorded = logs.recorded_lines(session, tail.match_id)
+    return finish_matches(session, [FinishedMatch(tail, recorded, outcome)], master_key=master_key)[0].result
 
 
-def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, master_key: bytes) -> list[Result]:
-    """End all of these matches or, if an error is raised, none of them. Return their results.
+def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, master_key: bytes) -> list[MatchEnd]:
+    """End all of these matches or, if an error is raised, none of them. Return their results in the same order.
 
-    A result counts on a ladder if the match is rated and has at least two rated seats, each of a different owner. Bots
-    that were unreachable in too many consecutive matches are paused. Raise ``StaleEpoch`` and change nothing if a claim
+    A result counts on a ladder if the match is rated and ``scheduling.counts_on_ladder`` holds for its seats. Bots that
+    were unreachable in too many consecutive matches are paused. Raise ``StaleEpoch`` and change nothing if a claim
     is no longer valid.
     """
     session.flush()  # the statements below bypass the session's unit of work
     in_order = sorted(finished, key=lambda match: match.tail.match_id)  # to prevent deadlocks
-    ended = {match.tail.match_id: _end_match(session, match) for match in in_order}
+    terms = _set_finished(session, [match.tail for match in in_order])
+    seats = _store_seat_results(session, in_order)
+    ended = {
+        match.tail.match_id: _end_match(session, match, its_terms, its_seats)
+        for match, its_terms, its_seats in zip(in_order, terms, seats, strict=True)
+    }
     _update_unreachable_streaks(session, [(match, ended[match.tail.match_id]) for match in in_order])
     # The lock for which all runners wait comes last. It makes results numbered in the order of their commits.
     ledger.lock_ledger(session)
-    results = [_enter_result(session, ended[match.tail.match_id]) for match in finished]
+    results = _enter_results(session, [ended[match.tail.match_id] for match in finished])
     # Only now: a group whose last matches end together must not be closed before all of their results are stored.
+    reveals = {}
     for group_id in dict.fromkeys(match.group_id for match in ended.values()):
         last_rows = {match_id: match.last_row for match_id, match in ended.items() if match.group_id == group_id}
-        deal_group_closing.close_if_over(session, group_id, master_key=master_key, last_lines=last_rows)
-    return results
+        reveals[group_id] = deal_group_closing.close_if_over(
+            session, group_id, master_key=master_key, last_lines=last_rows
+        )
+    for match in ended.values():
+        if match.subscribed:
+            _notify_owners(session, match, reveals[match.group_id])
+    return [MatchEnd(result, reveals[ended[result.match_id].group_id]) for result in results]
 
 
 @dataclass(frozen=True, slots=True)
 class _EndedMatch:
     """Hold a match whose log and seats are stored. In ``result``, only the number is missing."""
 
+    game: str
     group_id: str
     tournament_id: str | None
+    seats: Sequence["_Seat"]
     result: dict[str, Any]
     last_row: tuple[int, bytes]  # number and bytes
+    subscribed: Sequence[str]  # ids of the webhooks that receive the end
 
 
-def _end_match(session: Session, finished: FinishedMatch) -> _EndedMatch:
-    """Store everything about the end of a match that does not depend on other matches."""
+def _end_match(
+    session: Session, finished: FinishedMatch, match: "_MatchTerms", seats: Sequence["_Seat"]
+) -> _EndedMatch:
+    """Store the log and the faults of a match that is finished, and its messages to the owners of the bots."""
     tail, outcome = finished.tail, finished.outcome
-    match = _set_finished(session, tail)
-    lines = logs.recorded_lines(session, tail.match_id)
-    if len(lines) != tail.start:
-        raise StaleEpoch(f"match {tail.match_id} has {len(lines)} recorded rows, the last ones begin at {tail.start}")
-    lines += tail.lines
-    seats = _store_seat_results(session, tail.match_id, outcome)
+    if len(finished.recorded) != tail.start:
+        raise ValueError(f"{len(finished.recorded)} recorded rows, but the last ones begin at {tail.start}")
+    lines = [*finished.recorded, *tail.lines]
+    anchors = [house_bots.find_anchor(seat.bot_url, match.game, match.options, match.seats) for seat in seats]
     write_fault_reports(session, [tail])
     result = {
         "match_id": tail.match_id,
-        "ladder_id": _ladder_id(session, match, seats),
+        "ladder_id": _ladder_id(session, match, seats, anchors),
         "bots": [seat.bot_id for seat in seats],
         "entrants": [seat.entrant_id or seat.bot_id for seat in seats],
         "rated": [seat.rated for seat in seats],
         "placements": list(outcome.placements),
+        "owners": [None if is_house(seat.bot_url) else seat.owner_id for seat in seats],
+        "versions": [seat.version for seat in seats],
+        "anchors": anchors,
         "returns": list(outcome.returns),
         "scores": list(outcome.scores),
         "digest": logs.pack_log(session, tail.match_id, lines),
         "engine_version": parse_row(lines[0])["engine_version"],
         "finished_at": match.finished_at,
     }
-    _notify_owners(session, match, seats, result)
-    return _EndedMatch(match.group_id, match.tournament_id, result, (len(lines) - 1, lines[-1]))
+    subscribed = outbox.list_subscribed(session, "match.finished", [seat.owner_id for seat in seats])
+    last_row = len(lines) - 1, lines[-1]
+    return _EndedMatch(match.game, match.group_id, match.tournament_id, seats, result, last_row, subscribed)
 
 
 def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[FinishedMatch, _EndedMatch]]) -> None:
@@ -123,14 +156,19 @@ def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[Finished
         health.update_unreachable_streaks(session, finished.tail.match_id, unreachable=missed, seated=bots)
 
 
-def _enter_result(session: Session, match: _EndedMatch) -> Result:
-    """Store the result with the next number."""
-    ((seq,),) = _ADD_RESULT.rows(session, match.result)
-    return Result(seq=seq, **match.result)
+def _enter_results(session: Session, matches: Sequence[_EndedMatch]) -> list[Result]:
+    """Store the results with the next numbers, in this order."""
+    values = [match.result for match in matches]
+    added = _ADD_RESULT.rows_of_each(session, values)
+    return [Result(seq=seq, **result) for ((seq,),), result in zip(added, values, strict=True)]
 
 
-def _notify_owners(session: Session, match: "_MatchTerms", seats: Sequence["_Seat"], result: Mapping[str, Any]) -> None:
-    ends = zip(seats, result["placements"], result["returns"], strict=True)
+def _notify_owners(session: Session, match: _EndedMatch, reveal: Reveal | None) -> None:
+    """Tell the owners of the result and, if it counts on the ladder already, of the rating changes."""
+    result = match.result
+    changes = changes_of(reveal.moves.get(result["match_id"], ()) if reveal else ())
+    ratings_by_bot = rate_seats(dict(zip(result["bots"], result["placements"], strict=True)), changes)
+    ends = zip(match.seats, result["placements"], result["returns"], strict=True)
     payload = {
         "match": result["match_id"],
         "game": match.game,
@@ -142,39 +180,54 @@ def _notify_owners(session: Session, match: "_MatchTerms", seats: Sequence["_Sea
                 "entrant": seat.entrant_id or seat.bot_id,
                 "placement": placement,
                 "returns": returns,
+                "rating": _rating_members(ratings_by_bot.get(seat.bot_id)),
             }
             for seat, placement, returns in ends
         ],
     }
-    outbox.emit(session, "match.finished", [seat.owner_id for seat in seats], payload)
+    outbox.emit_to(session, "match.finished", match.subscribed, payload)
 
 
-def _set_finished(session: Session, tail: MatchUpdate) -> "_MatchTerms":
-    claim = {"of": tail.match_id, "held": tail.epoch, "finished_at": current_time(session)}
-    ended = _END.rows(session, claim)
-    if not ended:
-        raise StaleEpoch(f"epoch {tail.epoch} of match {tail.match_id} is over")
-    return _MatchTerms(*ended[0])
+def _rating_members(rating: SeatRating | None) -> dict[str, int | float] | None:
+    if rating is None:
+        return None
+    scores = {"expected": round(rating.expected, 3), "scored": round(rating.scored, 3)}
+    return {"before_micro": rating.before, "change_micro": rating.change, **scores}
 
 
-def _store_seat_results(session: Session, match_id: str, outcome: MatchResult) -> list["_Seat"]:
-    """Store the result of each seat. Return the seats with their owners, in seat order."""
-    seats = [_Seat(*row) for row in _SEATED.rows(session, {"of": match_id})]
-    ends = zip(seats, outcome.faults, outcome.placements, outcome.returns, strict=True)
+def _set_finished(session: Session, tails: Sequence[MatchUpdate]) -> list["_MatchTerms"]:
+    now = current_time(session)
+    claimed = [{"of": tail.match_id, "held": tail.epoch, "start": tail.start, "finished_at": now} for tail in tails]
+    ended = _END.rows_of_each(session, claimed)
+    for tail, rows in zip(tails, ended, strict=True):
+        if not rows:
+            raise StaleEpoch(f"epoch {tail.epoch} of match {tail.match_id} is over, or it has not {tail.start} rows")
+    return [_MatchTerms(*row) for (row,) in ended]
+
+
+def _store_seat_results(session: Session, finished: Sequence[FinishedMatch]) -> list[list["_Seat"]]:
+    """Store the result of each seat. Return the seats of each match with their owners, in seat order."""
+    match_ids = [match.tail.match_id for match in finished]
+    found = _SEATED.rows_of_each(session, [{"of": match_id} for match_id in match_ids])
+    seated = [[_Seat(*row) for row in rows] for rows in found]
     _END_SEAT.execute_all(
         session,
         [
             {"of": match_id, "at": seat.seat, "faults": faults, "placement": placement, "returns": returns}
-            for seat, faults, placement, returns in ends
+            for match_id, seats, outcome in zip(match_ids, seated, (match.outcome for match in finished), strict=True)
+            for seat, faults, placement, returns in zip(
+                seats, outcome.faults, outcome.placements, outcome.returns, strict=True
+            )
         ],
     )
-    return seats
+    return seated
 
 
-def _ladder_id(session: Session, match: "_MatchTerms", seats: Sequence["_Seat"]) -> str | None:
+def _ladder_id(
+    session: Session, match: "_MatchTerms", seats: Sequence["_Seat"], anchors: Sequence[int | None]
+) -> str | None:
     """Return the id of the ladder on which the match counts, or None if it counts on none."""
-    owners = [seat.owner_id for seat in seats if seat.rated]
-    if not match.rated or len(owners) < 2 or len(set(owners)) < len(owners):
+    if not match.rated or not counts_on_ladder([seat.owner_id for seat in seats if seat.rated], anchors):
         return None
     return ratings.get_or_create_ladder_id(session, match.game, match.options, match.seats)
 
@@ -194,18 +247,20 @@ class _Seat(NamedTuple):
     bot_id: str
     entrant_id: str | None
     rated: bool
+    version: str | None
     owner_id: str
+    bot_url: str
 
 
 _MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, Result))
 _END: Final = Prepared(
     update(_MATCHES)
-    .where(claims.LEASES.fence(bindparam("of"), bindparam("held")))
+    .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
     .values(status=MatchState.FINISHED, finished_at=bindparam("finished_at"), **NO_LEASE)
     .returning(*(_MATCHES.c[name] for name in _MatchTerms._fields))
 )
 _SEATED: Final = Prepared(
-    select(*(_SEATS.c[name] for name in _Seat._fields[:-1]), _BOTS.c.owner_id)
+    select(*(_SEATS.c[name] for name in _Seat._fields[:-2]), _BOTS.c.owner_id, _BOTS.c.url)
     .join_from(_SEATS, _BOTS, _BOTS.c.id == _SEATS.c.bot_id)
     .where(_SEATS.c.match_id == bindparam("of"))
     .order_by(_SEATS.c.seat)

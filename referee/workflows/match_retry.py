@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import count_changed_rows
 from referee.db.leases import revocation_values
 from referee.errors import Conflict
-from referee.matches import matches
+from referee.matches import matches, queued_seats
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments.states import IN_PROGRESS, TournamentState
@@ -32,4 +32,5 @@ def retry_match(session: Session, match_id: str) -> StoredMatch:
     )
     if count_changed_rows(session, revived.values(revocation_values(StoredMatch))) == 0:
         raise Conflict(f"The match is {match.status}, not stuck.")
+    queued_seats.refresh_queue(session, [match_id])
     return session.get_one(StoredMatch, match_id, populate_existing=True)

@@ -1,4 +1,4 @@
-"""Pause a bot for its owner and cancel its friendlies in the same transaction."""
+"""Pause a bot for its owner and cancel its friendlies in the same transaction; resume it."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots import bots
 from referee.bots.tables import Bot
+from referee.ladders import members
 from referee.matches.states import OPEN
 from referee.matches.tables import MatchSeat, StoredMatch, friendly
 from referee.workflows import voiding
@@ -30,6 +31,13 @@ def pause_bot(session: Session, bot_id: str, reason: str, *, master_key: bytes) 
             if not _open_friendlies(session, bot_id):
                 return bot
             attempt.rollback()
+
+
+def resume_bot(session: Session, bot_id: str) -> Bot:
+    """End the pause of a bot, which is then due on its official ladders. Raise the same errors as ``bots.resume``."""
+    bot = bots.resume(session, bot_id)
+    members.refresh_memberships(session, bot)
+    return bot
 
 
 def _open_friendlies(session: Session, bot_id: str) -> Sequence[str]:

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.leases import revocation_values
-from referee.matches import cancelling, logs
+from referee.matches import cancelling, logs, queued_seats
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, StoredMatch
 from referee.tournaments import lifecycle, tournaments
@@ -64,4 +64,5 @@ def _cancel_match(session: Session, match_id: str) -> None:
         .values(**cancelled, **revocation_values(StoredMatch))
     )
     if count_changed_rows(session, statement):  # otherwise the match has ended meanwhile
+        queued_seats.remove_from_queue(session, [match_id])
         logs.pack_partial_log(session, match_id)

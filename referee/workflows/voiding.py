@@ -16,7 +16,7 @@ from referee.db.names import make_storable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
 from referee.match.time_limits import Limits
-from referee.matches import logs
+from referee.matches import logs, queued_seats
 from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
@@ -182,12 +182,12 @@ def _end_matches(
             done.cancelled.append(match.id)
             _set_ended(session, match, MatchState.CANCELLED, reason, moment)
     session.flush()
+    queued_seats.remove_from_queue(session, done.cancelled)
     results = select(Result).where(Result.match_id.in_(done.matches), Result.ladder_id.is_not(None))
     for result in session.scalars(results.order_by(Result.seq)).all():
-        entered = ledger.RatedResult(
-            str(result.ladder_id), result.match_id, result.bots, result.placements, result.rated
+        done.entry_seqs.append(
+            ledger.void_result(session, str(result.ladder_id), result.match_id, reason, created_by=created_by)
         )
-        done.entry_seqs.append(ledger.void_result(session, entered, reason, created_by=created_by))
     for group_id in {match.group_id for match in matches}:
         deal_group_closing.close_if_over(session, group_id, master_key=master_key)
     return done
@@ -225,6 +225,7 @@ def _create_rematches(
         session.execute(reopened.values(ended_at=None))
         if tournament.status == TournamentState.PAUSED:
             session.execute(update(StoredMatch).where(StoredMatch.id.in_(match_ids)).values(status=MatchState.WAITING))
+            queued_seats.remove_from_queue(session, match_ids)
     return match_ids
 
 
@@ -247,6 +248,7 @@ def _plan_rematch(session: Session, match: StoredMatch, tournament: Tournament |
         entrants=entrants,
         deal=deal,
         rematch_of=match.id,
+        ladder_id=match.ladder_id,
     )
 
 

@@ -1,5 +1,7 @@
 """Explain why a bot waits: the queue position of its open matches and what blocks them, or why it has no match.
 
+``ladder_reasons`` does the last for official ladders.
+
 Opponents are identified only by their seats.
 """
 
@@ -18,12 +20,15 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time, lease_now
 from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
-from referee.matches.quotas import max_concurrent_friendlies
+from referee.matches.capacity import CALLS_PER_CHECK, bots_being_checked, load_capacity
+from referee.matches.queued_seats import lane_of
+from referee.matches.shares import Pool, slot_shares
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
-from referee.matches.tables import DealGroup, MatchSeat, StoredMatch, friendly
+from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
+from referee.workflows.ladder_reasons import WaitingLadder, list_waiting_ladders, most_urgent
 from referee.workflows.waiting_reasons import Reason
 
 MAX_SHOWN: Final = 20  # matches, and as many tournaments
@@ -35,7 +40,7 @@ RUNNER_MISSING_AFTER: Final = timedelta(
 
 @dataclass(frozen=True, slots=True)
 class OpenMatch:
-    """Describe an open match.
+    """Describe an open match of a tournament, of an official ladder, or of neither.
 
     If ``reason`` is None, the match is being played. ``position`` is its position among all due matches, from 1, as if
     all bots had free calls, or None if it is not due.
@@ -43,6 +48,7 @@ class OpenMatch:
 
     match_id: str
     tournament_id: str | None
+    ladder_id: str | None
     position: int | None
     reason: Reason | None
 
@@ -67,6 +73,7 @@ class BotQueue:
     open: int
     matches: list[OpenMatch]
     tournaments: list[WaitingTournament]
+    ladders: list[WaitingLadder]
     reason: Reason | None
 
 
@@ -76,16 +83,18 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
     Raise ``NotFound`` if there is no such bot.
     """
     bot = get_bot(session, bot_id)
-    queue = _QueueState(session, *lease_now(session), friendlies=max_concurrent_friendlies(runner_slots))
+    queue = _QueueState(session, *lease_now(session), slots=Pool(runner_slots, slot_shares))
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == MatchState.RUNNING and not queue.is_lost(row) for row in rows)
     matches = [queue.describe(row, bot_id) for row in rows[:MAX_SHOWN]]
     tournaments = _waiting_tournaments(session, bot, {row.tournament_id for row in rows})
+    ladders = list_waiting_ladders(session, bot, {row.ladder_id for row in rows} - {None}, of_bot=_bot_reason(bot))
     reason = None
     if not playing:
         reasons = [*(match.reason for match in matches), _bot_reason(bot), *(entered.reason for entered in tournaments)]
+        reasons += [ladder.reason for ladder in sorted(ladders, key=most_urgent)]
         reason = next(filter(None, reasons), Reason("not_entered"))
-    return BotQueue(bot_id, playing, len(rows), matches, tournaments, reason)
+    return BotQueue(bot_id, playing, len(rows), matches, tournaments, ladders, reason)
 
 
 def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
@@ -95,11 +104,12 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
             StoredMatch.id,
             StoredMatch.status,
             StoredMatch.tournament_id,
+            StoredMatch.ladder_id,
             StoredMatch.created_by,
             StoredMatch.created_at,
             StoredMatch.group_id,
+            StoredMatch.rated,
         ),
-        friendly().label("friendly"),
         *(StoredMatch.lease_boot, StoredMatch.lease_until, StoredMatch.lost_claims, DealGroup.state, DealGroup.kind),
     )
     query = (
@@ -129,14 +139,12 @@ def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
 class _QueueState:
     """Hold the queue and the matches being played, both loaded only once."""
 
-    def __init__(self, session: Session, boot: str, seconds: float, *, friendlies: int) -> None:
+    def __init__(self, session: Session, boot: str, seconds: float, *, slots: Pool) -> None:
         self._session = session
         self._boot, self._seconds = boot, seconds
-        self._friendlies = friendlies
         self._moment: datetime = current_time(session)
-        self._left = match_queue.calls_left(session, boot, seconds)
-        self._checked = match_queue.bots_being_checked(session, boot, seconds)
-        self._playing = match_queue.count_playing_by_account(session, boot, seconds)
+        self._capacity = load_capacity(session, boot, seconds, slots)
+        self._checked = bots_being_checked(session, boot, seconds)
         self._wants_alone = any(
             session.execute(query.limit(1)).first() for query in match_queue.isolated_match_queries(boot, seconds)
         )
@@ -149,7 +157,7 @@ class _QueueState:
     def describe(self, row: Any, bot_id: str) -> OpenMatch:
         ahead = self._count_ahead(row) if row.status == MatchState.DUE else None
         position = None if ahead is None else ahead + 1
-        return OpenMatch(row.id, row.tournament_id, position, self._reason(row, bot_id, ahead or 0))
+        return OpenMatch(row.id, row.tournament_id, row.ladder_id, position, self._reason(row, bot_id, ahead or 0))
 
     def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
         if row.status == MatchState.RUNNING:
@@ -161,13 +169,13 @@ class _QueueState:
             return Reason("stuck" if row.status == MatchState.STUCK else "tournament_paused")
         if row.lost_claims >= match_queue.LOST_BEFORE_ISOLATED:
             return Reason("played_alone")
-        if not self._left and self._moment - row.created_at > RUNNER_MISSING_AFTER:
+        if not self._capacity.calls and self._moment - row.created_at > RUNNER_MISSING_AFTER:
             return Reason("runner_needed")
         if self._wants_alone:
             return Reason("alone_first")
         if full := self._capacity_reason(row, bot_id):
             return full
-        if row.friendly and self._playing.get(row.created_by, (0, 0))[1] >= self._friendlies:
+        if not self._capacity.has_slot(lane_of(row)):
             return Reason("friendly_share")
         return Reason("behind", ahead=ahead) if ahead else Reason("next")
 
@@ -176,23 +184,23 @@ class _QueueState:
         claimed_together = (
             StoredMatch.group_id == row.group_id if row.kind == DealSharing.DUPLICATE else StoredMatch.id == row.id
         )
-        query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id, Bot.max_concurrent_requests).join(
-            Bot, Bot.id == MatchSeat.bot_id
-        )
+        query = select(MatchSeat.match_id, MatchSeat.seat, Bot.id).join(Bot, Bot.id == MatchSeat.bot_id)
         query = query.join(StoredMatch, StoredMatch.id == MatchSeat.match_id).where(
             claimed_together, StoredMatch.status == MatchState.DUE
         )
         seats = self._session.execute(query.order_by(MatchSeat.seat)).all()
-        wanted = Counter(seat.id for seat in seats)
+        wanted, lane = Counter(seat.id for seat in seats), lane_of(row)
+        self._capacity.load_seats(self._session, [row.id])
         own = [seat for seat in seats if seat.match_id == row.id]
         for seat in sorted(own, key=lambda seat: seat.id != bot_id):
-            missing = min(wanted[seat.id], seat.max_concurrent_requests) - self._left.get(
-                seat.id, seat.max_concurrent_requests
-            )
+            calls = self._capacity.calls[seat.id]
+            missing = min(wanted[seat.id], calls.limit(lane)) - calls.count_free(lane)
+            if 0 < missing <= calls.size - calls.total:
+                return Reason("friendlies_of_bot", seat=seat.seat)
             if missing > 0 and seat.id != bot_id:
                 return Reason("rival_full", seat=seat.seat)
             if missing > 0:
-                for_check = match_queue.CALLS_PER_CHECK if bot_id in self._checked else 0
+                for_check = CALLS_PER_CHECK if bot_id in self._checked else 0
                 return Reason("check_running" if missing <= for_check else "bot_full")
         if row.kind == DealSharing.DUPLICATE:
             played = and_(

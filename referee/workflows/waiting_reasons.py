@@ -1,6 +1,7 @@
 """List the reasons why a bot waits, and what will end each wait. ``waiting`` and ``entry_reasons`` choose a reason."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 REASONS: Final[dict[str, str]] = {
@@ -16,6 +17,8 @@ REASONS: Final[dict[str, str]] = {
     "is over",
     "rival_full": "the bot in seat {seat} has no free call: the match starts when another match or a check of that bot "
     "is over",
+    "friendlies_of_bot": "the bot in seat {seat} already plays as many friendlies as it may at a time, since other "
+    "matches keep a part of its calls: the match starts when one of them is over",
     "friendly_share": "the account that arranged it has reached its limit of friendlies in progress: the match starts "
     "when one of them is over",
     "group_opening": "the bots of its deal group are being asked for their share in the shuffling",
@@ -59,6 +62,26 @@ REASONS: Final[dict[str, str]] = {
     "plays when others enter or return",
     "ladder_next": "the ladder picks the bot when its turn comes: bots that have played least come first",
     "ladder_ending": "the organiser has ended the ladder: no further matches are arranged",
+    # -- of an official ladder on which it has no match --
+    "official_asked": "the bot is older than official ladders: it plays on them when its owner switches that on",
+    "official_off": "its owner has switched official ladders off",
+    "official_game_off": "its owner has excluded this game from official ladders",
+    "official_not_listed": "the manifest of the bot no longer lists the game of the official ladder",
+    "official_check": "the bot joins the official ladder when it passes the check that is due or running",
+    "official_no_certificate": "the bot gets matches on the official ladder when it has a certificate for its current "
+    "version: request a check and fix what it reports",
+    "official_busy": "the bot plays one match of official ladders at a time: the next one follows when this is over",
+    "official_pace": "the service spreads the matches of the official ladder over the day: the next one is due at {at}",
+    "official_pace_used": "the bot has had its matches of this day on the official ladder: the next one is due at {at}",
+    "official_maximum": "the bot has had as many matches on official ladders as its owner allows in a day: the next "
+    "one is due at {at}",
+    "official_recheck": "the bot could not play when its turn came: the official ladder tries again at {at}",
+    "official_partner": "no bot of another owner is free: house players fill the table at {at} unless one is",
+    "official_house_used": "the bot met house players in a recent match and bots of other owners are active: it plays "
+    "when one of them is free",
+    "official_no_house": "no bot of another owner is free, and the service has no house players: the bot plays when "
+    "one becomes free",
+    "official_next": "the service makes the next match of the bot on the official ladder in a moment",
 }
 
 
@@ -70,8 +93,10 @@ class Reason:
     ahead: int | None = None
     seat: int | None = None
     tournament_round: int | None = None
+    at: datetime | None = None
 
     @property
     def text(self) -> str:
         seat = None if self.seat is None else self.seat + 1  # people count seats from 1
-        return REASONS[self.code].format(ahead=self.ahead, seat=seat, tournament_round=self.tournament_round)
+        at = None if self.at is None else f"{self.at:%Y-%m-%d %H:%M:%S} UTC"
+        return REASONS[self.code].format(ahead=self.ahead, seat=seat, tournament_round=self.tournament_round, at=at)

@@ -1,85 +1,50 @@
-"""The ledger file of a ladder: an implementation of docs/tournaments.md alone reproduces every number in it."""
+"""The ledger file of a ladder: docs/refold.py, which uses no code of the project, reproduces every number in it."""
 
 import csv
+import importlib.util
 import io
 import tracemalloc
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import combinations, groupby
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, insert, select, update
+from sqlalchemy import Engine, event, func, insert, select, update
 
 from api.tournaments import download_files
+from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.db.ids import new_id
 from referee.ladders import ledger, ledger_entries, ratings, repairs
-from referee.ladders.tables import Rating, RatingChange
+from referee.ladders.ladder_audit import check_ladder
+from referee.ladders.rating_replay import RatedSeats
+from referee.ladders.tables import DailyExchange, Rating, RatingChange
 from referee.matches.tables import MatchSeat, Result, StoredMatch
+from referee.ratings.elo import MICRO, START
+from referee.ratings.exchange import ANCHORS_CAP, OWNERS_CAP
 from referee.workflows import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
+SCRIPT = Path(__file__).parents[2] / "docs" / "refold.py"
+FACTS = [fact.name for fact in fields(RatedSeats)]
+
 Row = dict[str, str]
 
 
-# -- the computation described in docs/tournaments.md; it uses no code of the project --
-
-T = [round(10**9 / (1 + 10 ** (-points / 400))) for points in range(2002)]
-
-
-def expected(difference: int) -> int:
-    if difference < 0:
-        return 10**9 - expected(-difference)
-    whole, left = divmod(min(difference, 2_000_000_000), 1_000_000)
-    return T[whole] + (T[whole + 1] - T[whole]) * left // 1_000_000 if left else T[whole]
+def _load_script() -> Any:
+    spec = importlib.util.spec_from_file_location("refold", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def gain(k: int, score: Fraction, difference: int, n: int) -> int:
-    exact = Fraction(k * (10**9 * score - expected(difference)), 2000 * (n - 1))
-    return (1 if exact > 0 else -1) * int(abs(exact) + Fraction(1, 2))
-
-
-@dataclass
-class Folded:
-    """Ratings in micro-points and numbers of matches that count, by bot."""
-
-    held: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-    def of(self, bot: str) -> tuple[int, int]:
-        return self.held.get(bot, (1_500_000_000, 0))
-
-    def count(self, table: list[tuple[str, int]]) -> None:
-        stands = {bot: self.of(bot) for bot, _ in table}
-        k = {bot: 40 if games < 30 else 20 for bot, (_, games) in stands.items()}
-        change = dict.fromkeys(stands, 0)
-        for (one, first), (other, second) in combinations(table, 2):
-            score = Fraction((first < second) + (first <= second), 2)
-            gained = gain(k[one] + k[other], score, stands[one][0] - stands[other][0], len(table))
-            change[one], change[other] = change[one] + gained, change[other] - gained
-        self.held |= {bot: (value + change[bot], games + 1) for bot, (value, games) in stands.items()}
-
-
-def refolded(rows: list[Row]) -> Iterator[tuple[list[Row], Folded, Folded]]:
-    """Yield the rows of each entry, with the ladder before and after it."""
-    folded, results = Folded(), dict[str, list[tuple[str, int]]]()
-    for _, grouped in groupby(rows, key=lambda row: row["entry"]):
-        entry, before = list(grouped), Folded(dict(folded.held))
-        if entry[0]["kind"] == "result":
-            table = [(row["bot"], int(row["placement"])) for row in entry if row["rated"] == "true"]
-            results[entry[0]["match"]] = table
-            folded.count(table)
-        elif entry[0]["kind"] == "void" and results.pop(entry[0]["match"], []):
-            folded = Folded()
-            for table in results.values():
-                folded.count(table)
-        yield entry, before, folded
-
-
-# -- the ladder --
+refold = _load_script()
 
 
 def file_of(world: World, ladder_id: str) -> bytes:
@@ -102,9 +67,19 @@ def copies(world: World, like: Result, tables: list[dict[str, Any]]) -> list[Res
         first = [dict(row) for row in session.execute(seats).mappings()]
         columns = select(Result.__table__).where(Result.match_id == like.match_id)
         result = {name: value for name, value in session.execute(columns).mappings().one().items() if name != "seq"}
+        owner_of = dict(session.execute(select(Bot.id, Bot.owner_id)).all())
         ids = [new_id("match") for _ in tables]
         session.execute(insert(StoredMatch), [{**match, "id": id, "status": "finished", "reason": None} for id in ids])
-        named = [{"match_id": id, "entrants": each["bots"], **each} for id, each in zip(ids, tables, strict=True)]
+        named = [
+            {
+                "match_id": id,
+                "entrants": each["bots"],
+                "owners": [owner_of[bot] for bot in each["bots"]],
+                "anchors": [None] * len(each["bots"]),
+                **each,
+            }
+            for id, each in zip(ids, tables, strict=True)
+        ]
         session.execute(insert(Result), [{**result, **each} for each in named])
         by_seat = [
             {**seat, "match_id": each["match_id"], "bot_id": bot, "rated": rated}
@@ -118,8 +93,10 @@ def copies(world: World, like: Result, tables: list[dict[str, Any]]) -> list[Res
 
 def enter(world: World, results: list[Result]) -> None:
     with world.database.write() as session:
+        ledger.lock_ledger(session)
         counting = [
-            ledger.RatedResult(str(one.ladder_id), one.match_id, one.bots, one.placements, one.rated) for one in results
+            ledger.RatedResult(str(one.ladder_id), one.match_id, RatedSeats(*(getattr(one, name) for name in FACTS)))
+            for one in results
         ]
         ledger.enter_results(session, counting)
 
@@ -129,62 +106,131 @@ def make_void(world: World, result: Result) -> None:
         voiding.void_match(session, result.match_id, "at random", created_by=None, master_key=MASTER_KEY)
 
 
-def table(dice: Random, bots: list[str]) -> dict[str, Any]:
-    """Return a table of three bots; earlier bots in the list are better, some tie, and one may be unrated."""
-    seated = dice.sample(bots, 3)
-    strength = {bot: bots.index(bot) + dice.randrange(3) for bot in seated}
-    placements = [1 + sum(other < strength[bot] for other in strength.values()) for bot in seated]
-    rated = [True] * 3 if dice.random() < 0.8 else [False, True, True]
-    return {"bots": seated, "placements": placements, "rated": rated}
+@dataclass
+class Campaign:
+    """Bots of known order of strength, whose owners register more bots and publish new versions, and an anchor."""
+
+    world: World
+    dice: Random
+    anchor: str
+    bots: list[str]
+    owner_of: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str | None] = field(default_factory=dict)
+    capped: int = 0  # days on which a cap had an effect
+
+    def table(self) -> dict[str, Any]:
+        """Return a table of three bots of different owners; one may be unrated, one may be the anchor."""
+        dice, seated = self.dice, [self.anchor]
+        while len({self.owner_of.get(bot, bot) for bot in seated}) < len(seated) or self.anchor in seated:
+            seated = dice.sample(self.bots, 3)
+        for bot in seated:
+            if dice.random() < 0.02:
+                self.versions[bot] = dice.choice(["1.0", "2.0", "=3", "'=3", None])
+        strength = {bot: self.bots.index(bot) + dice.randrange(3) for bot in seated}
+        placements = [1 + sum(other < strength[bot] for other in strength.values()) for bot in seated]
+        left_out = dice.choice([0, 1, 2]) if dice.random() < 0.3 else None
+        anchored = left_out is not None and dice.random() < 0.6
+        anchors: list[int | None] = [None] * 3
+        owners: list[str | None] = [self.owner_of[bot] for bot in seated]
+        versions = [self.versions.get(bot, "1.0") for bot in seated]
+        if left_out is not None and anchored:
+            seated[left_out], owners[left_out] = self.anchor, None
+            anchors[left_out] = dice.choice([1_400, 1_500]) * MICRO
+        rated = [seat != left_out for seat in range(3)]
+        facts = {"owners": owners, "versions": versions, "anchors": anchors}
+        return {"bots": seated, "placements": placements, "rated": rated, **facts}
+
+    def register(self) -> None:
+        """Register another bot for an owner, stronger than all others."""
+        owner = self.owner_of[self.dice.choice(self.bots)]
+        bot = self.world.bot(owner)
+        self.owner_of[bot] = owner
+        self.bots.insert(0, bot)
 
 
-def test_F11_a_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(world: World) -> None:
-    dice, bots = Random(5), world.bots(8)
-    first = world.play(bots[:3])
-    results = copies(world, first, [table(dice, bots) for _ in range(450)])
-    make_void(world, results.pop())  # before its result is entered
-    waiting = dice.sample(results, len(results))  # results are entered in a different order than the matches ended
-    while waiting:
-        some, waiting = waiting[:30], waiting[30:]
-        enter(world, some)
-        make_void(world, dice.choice(some))
-    ladder = str(first.ladder_id)
-    for seq in (10, 300):
-        with world.database.read() as session:
-            voided = (
-                select(Result)
-                .join(StoredMatch, StoredMatch.id == Result.match_id)
-                .where(StoredMatch.status == "finished")
-            )
-            early = session.scalars(voided.order_by(Result.seq).offset(seq)).first()
-        assert early is not None
-        make_void(world, early)
+def campaign(world: World, seed: int) -> Campaign:
+    bots = world.bots(8)
     with world.database.write() as session:
-        session.execute(update(Rating).where(Rating.bot_id == bots[3]).values(value=Rating.value + 7))
+        anchor = house_bots.get_or_create_house_bot(session, "sound").id
+        owners = dict(session.execute(select(Bot.id, Bot.owner_id).where(Bot.id.in_(bots))).all())
+    return Campaign(world, Random(seed), anchor, bots, owners)
+
+
+def play_on(world: World, played: Campaign, like: Result, results: int) -> None:
+    """Enter results of the campaign over several days, with voids, new bots and new versions in between."""
+    dice = played.dice
+    entered: list[Result] = []
+    never, *first = copies(world, like, [played.table() for _ in range(30)])
+    make_void(world, never)  # before its result is entered
+    waiting = dice.sample(first, len(first))  # results are entered in a different order than the matches ended
+    while len(entered) < results:
+        enter(world, waiting)
+        entered += waiting
+        make_void(world, entered.pop(dice.randrange(len(entered))))
+        with world.database.read() as session:
+            at_cap = select(DailyExchange).where(func.abs(DailyExchange.gain).in_((ANCHORS_CAP, OWNERS_CAP)))
+            played.capped += bool(session.scalars(at_cap).all())
+        world.clock.moment += timedelta(days=dice.choice([0, 0, 1, 9]))
+        if dice.random() < 0.4:
+            played.register()
+        waiting = copies(world, like, [played.table() for _ in range(dice.randrange(1, 40))])
+
+
+def differences(world: World, ladder_id: str) -> list[str]:
+    """Return what docs/refold.py and the audit of ladders find."""
+    file = io.StringIO(file_of(world, ladder_id).decode(), newline="")
+    with world.database.read() as session:
+        audited = [str(found) for found in check_ladder(session, ladder_id, lambda more: None)]
+    # Copies have no deal group of their own, so the audit of entries does not apply to them.
+    return [*refold.check(file), *(found for found in audited if not found.startswith("entry "))]
+
+
+def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(world: World) -> None:
+    played = campaign(world, seed=5)
+    first = world.play(played.bots[:3])
+    ladder = str(first.ladder_id)
+    play_on(world, played, first, 450)
+    assert differences(world, ladder) == []
+    with world.database.write() as session:
+        session.execute(update(Rating).where(Rating.bot_id == first.bots[0]).values(value=Rating.value + 7))
+        session.execute(update(Rating).where(Rating.bot_id == played.anchor).values(balance=Rating.balance + 7))
+        session.execute(update(DailyExchange).values(gain=DailyExchange.gain - 7))
+    with world.database.read() as session:
+        kinds = {found.kind for found in check_ladder(session, ladder, lambda more: None)}
+    assert kinds >= {"rating", "balance", "exchange"}
     with world.database.write() as session:
         repairs.repair_ladder(session, ladder, matches=[])
 
     rows = rows_of(world, ladder)
 
-    kinds = [next(group)["kind"] for _, group in groupby(rows, key=lambda row: row["entry"])]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"result": 450, "void": 18, "repair": 1}
+    assert differences(world, ladder) == []
+    entries = [list(group) for _, group in groupby(rows, key=lambda row: row["entry"])]
+    assert {entry[0]["kind"] for entry in entries} == {"result", "void", "repair"}
     assert [int(row["entry"]) for row in rows] == sorted(int(row["entry"]) for row in rows)
     ended = [int(row["seq"]) for row in rows if row["kind"] == "result"]
     assert ended != sorted(ended)
-    for entry, before, after in refolded(rows):
-        told = {row["bot"]: row for row in entry if row["after_micro"]}
-        moved = {bot for bot in after.held if after.held[bot] != before.of(bot)} | {
-            bot for bot in before.held if before.held[bot] != after.of(bot)
-        }
-        repaired = entry[0]["kind"] == "repair"
-        assert set(told) == (moved if not repaired else {bots[3]})
-        for bot, row in told.items():
-            wrong = 7 if repaired else 0
-            assert int(row["before_micro"]) == before.of(bot)[0] + wrong, row
-            assert (int(row["after_micro"]), int(row["games"])) == after.of(bot), row
+    assert exercised(world, entries) == {"anchor", "inherited", "widened"}
+    assert played.capped
+
+
+def exercised(world: World, entries: list[list[Row]]) -> set[str]:
+    """Return which rules took effect, and check that what an entry moves adds up to zero."""
+    found, balance = set(), dict[str, int]()
     with world.database.read() as session:
-        standing = {row.bot_id: (row.value, row.games) for row in session.scalars(select(Rating))}
-    assert standing == {bot: after.of(bot) for bot in standing}
+        found |= {"widened" for _ in session.scalars(select(Rating).where(Rating.widened_at > 0))}
+    for entry in entries:
+        total = 0
+        for row in (row for row in entry if row["kind"] == "result" and row["after_micro"]):
+            total += int(row["after_micro"]) - int(row["before_micro"])
+            if row["anchor_micro"]:
+                assert row["before_micro"] == row["after_micro"] == row["anchor_micro"]
+                total += int(row["balance_micro"]) - balance.get(row["bot"], 0)
+                found.add("anchor")
+            elif row["games"] == "1" and row["before_micro"] != str(START):
+                found.add("inherited")
+        assert total == 0, entry
+        balance |= {row["bot"]: int(row["balance_micro"]) for row in entry if row["after_micro"]}
+    return found
 
 
 def test_entries_say_what_they_are_and_seats_that_do_not_count_move_nobody(world: World) -> None:
@@ -228,7 +274,8 @@ def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World) -> None:
 
     make_void(world, first)
     before = asked()
-    results = copies(world, first, [table(Random(1), bots) for _ in range(60)])
+    seated = {"bots": bots, "placements": [1, 2, 3], "rated": [True] * 3}
+    results = copies(world, first, [seated for _ in range(60)])
     enter(world, results)
     for result in results[::10]:
         make_void(world, result)

@@ -30,8 +30,8 @@ def test_places_and_counts_hold_through_any_moves(world: World, database: Databa
             moved = {bot: some_rating(dice) for bot in dice.sample(bots, SIZE // 2)}
             ranks.update_counts(session, ladder_id, [held[bot] for bot in moved if bot in held], moved.values())
             held |= moved
-            for bot, (value, games) in moved.items():
-                session.merge(Rating(ladder_id=ladder_id, bot_id=bot, value=value, games=games, as_of_seq=0))
+            for bot, state in moved.items():
+                session.merge(Rating(ladder_id=ladder_id, bot_id=bot, as_of_seq=0, **state._asdict()))
 
         with database.read() as session:
             stored = {(row.width, row.band): row.bots for row in session.scalars(select(RatingCount)) if row.bots}

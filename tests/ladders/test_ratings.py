@@ -16,7 +16,8 @@ from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
 from referee.matches.tables import MatchSeat, Result, StoredMatch
-from referee.ratings.elo import START, elo_changes
+from referee.ratings.elo import START
+from referee.ratings.exchange import K_NEW, Parties, Seat, exchange, stake
 from referee.workflows import match_cancellation, voiding
 from tests.database.world import MANIFEST, World, certify, manifest_of
 from tests.surroundings import MASTER_KEY
@@ -31,15 +32,19 @@ def standing(world: World) -> dict[str, tuple[int, int]]:
 
 
 def by_hand(world: World) -> dict[str, tuple[int, int]]:
-    """Replay the entries that count, in order, without voided ones."""
+    """Replay the entries that count, in order, without voided ones. All bots are new, and have owners of their own."""
     values: dict[str, tuple[int, int]] = {}
+    day, exchanged = None, dict[Parties, int]()
     with world.database.read() as session:
         void = set(session.scalars(select(LedgerEntry.match_id).where(LedgerEntry.kind == "void")))
-        entered = select(Result).join(LedgerEntry, LedgerEntry.match_id == Result.match_id)
-        for result in session.scalars(entered.where(LedgerEntry.kind == "result").order_by(LedgerEntry.seq)):
+        entered = select(Result, LedgerEntry).join(LedgerEntry, LedgerEntry.match_id == Result.match_id)
+        for result, entry in session.execute(entered.where(LedgerEntry.kind == "result").order_by(LedgerEntry.seq)):
+            if entry.created_at.date() != day:
+                day, exchanged = entry.created_at.date(), {}
             if result.match_id not in void:
                 known = [values.get(bot, (START, 0)) for bot in result.bots]
-                changes = elo_changes([one[0] for one in known], [one[1] for one in known], result.placements)
+                by_seat = zip(known, result.owners or (), result.placements, strict=True)
+                changes = exchange([Seat(one[0], stake(one[1]), *more) for one, *more in by_seat], exchanged)
                 for bot, (value, games), change in zip(result.bots, known, changes, strict=True):
                     values[bot] = value + change, games + 1
     return values
@@ -164,10 +169,10 @@ def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
 
     result = world.finish(claim, choice=1)
 
-    assert (result.rated, set(standing(world))) == ([True, True, False], {one, other})
-    assert [standing(world)[bot][0] - START for bot in (one, other)] == elo_changes(
-        [START] * 2, [0] * 2, result.placements[:2]
-    )
+    assert (result.rated, result.anchors, set(standing(world))) == ([True, True, False], [None] * 3, {one, other})
+    seats = zip(result.owners or (), result.placements, strict=True)
+    expected = exchange([Seat(START, K_NEW, str(owner), place) for owner, place in seats][:2], {})
+    assert [standing(world)[bot][0] - START for bot in (one, other)] == expected
     assert differences(world) == []
 
 

@@ -5,6 +5,7 @@ import itertools
 import shutil
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from sqlalchemy import func, inspect, select
 
@@ -12,6 +13,7 @@ from referee.bots.tables import Check
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.ladders import audit, ranks, ratings
+from referee.ladders.rating_replay import RULES_1, RatedSeats
 from referee.ladders.tables import LedgerEntry, RatingChange, RatingCount
 from referee.matches.tables import Result
 from referee.schema import Base
@@ -27,8 +29,9 @@ KEPT = (
 
 
 def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_holds(
-    empty_url: str, sqlite_template: Path, tmp_path: Path
+    empty_url: str, sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(RatedSeats, "newest_rules", RULES_1)  # ratings of the first schema followed them
     path = tmp_path / "today.db"
     shutil.copy(sqlite_template, path)
     today = World(Database(f"sqlite:///{path}", clock=FakeClock()))
@@ -38,6 +41,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
     old = Database(empty_url, clock=FakeClock())
     upgrade(old, to="0001")
     copy_back(today.database, old)
+    monkeypatch.undo()
 
     upgrade(old)
 

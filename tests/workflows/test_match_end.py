@@ -14,7 +14,8 @@ from referee.match.log import parse_row
 from referee.matches import deal_groups, logs, matches, results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
-from referee.ratings.elo import START, elo_changes
+from referee.ratings.elo import START
+from referee.ratings.exchange import K_NEW, Seat, exchange
 from referee.workflows import match_end
 from tests.database.world import World, outcome, played
 from tests.surroundings import MASTER_KEY
@@ -40,7 +41,9 @@ def test_a_finished_match_is_one_result_one_log_and_moved_ratings(world: World) 
         changes = {row.bot_id: row for row in ratings.list_entry_changes(session, result.seq)}
     assert (match.status, result.bots) == ("finished", seated)
     assert [seat.placement for seat in seats] == result.placements
-    expected = elo_changes([START] * 3, [0] * 3, result.placements)
+    expected = exchange(
+        [Seat(START, K_NEW, bot, place) for bot, place in zip(seated, result.placements, strict=True)], {}
+    )
     assert [changes[bot].after - changes[bot].before for bot in seated] == expected
     assert (count(world, LogRow), count(world, SealedAnswer), count(world, MatchLog)) == (0, 0, 1)
     assert found(world) == []
@@ -149,12 +152,13 @@ def test_the_last_matches_of_a_group_may_end_together_and_all_of_them_count(worl
     for claim in world.claim(2):
         match = world.resumed(claim.match_id)
         played(match)
-        ends.append(match_end.FinishedMatch(MatchUpdate(*claim, 0, match.lines), outcome(match)))
+        ends.append(match_end.FinishedMatch(MatchUpdate(*claim, 0, match.lines), [], outcome(match)))
 
     with world.database.write() as session:
-        results = match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+        first, second = match_end.finish_matches(session, ends, master_key=MASTER_KEY)
 
-    assert [result.match_id for result in results] == [end.tail.match_id for end in ends]
+    assert [first.result.match_id, second.result.match_id] == [end.tail.match_id for end in ends]
+    assert first.reveal == second.reveal is not None
     assert count(world, LedgerEntry) == 2
     assert found(world) == []
     with world.database.read() as session:

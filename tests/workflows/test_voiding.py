@@ -222,7 +222,7 @@ def test_the_fold_begins_where_stored_changes_still_tell_how_things_stood(world:
         last = ratings.last_seq(session, str(played[0].ladder_id))
         whole = ledger.replay_ratings(session, str(played[0].ladder_id), 0, last)
 
-    assert standing(world) == {bot: tuple(held) for bot, held in whole.ratings.items()}
+    assert standing(world) == {bot: (held.value, held.games) for bot, held in whole.ratings.items()}
     assert holds(world)
 
 

@@ -2,14 +2,24 @@
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from referee.bots import bots, handshakes
+from referee.bots import bots, certificates, handshakes
+from referee.bots.states import BotState, CertificateEnd
 from referee.errors import NotFound
+from referee.ladders import members
+from referee.ladders.kinds import LadderPlay
+from referee.ladders.ladder_sync import sync_ladders
+from referee.ladders.official import load_official_ladders
+from referee.ladders.tables import Ladder, LadderPlayer
 from referee.matches import claims
+from referee.matches.shares import Pool, slot_shares
 from referee.matches.tables import MatchSeat
 from referee.tournaments import entries, lifecycle, starting
 from referee.tournaments.tables import TournamentRound
@@ -18,7 +28,8 @@ from referee.workflows.waiting_reasons import REASONS, Reason
 from tests.database.checks import called, checked, newcomer, on_one_database
 from tests.database.tournaments import answer_handshakes, begin, begun, create, enter, entered, go_on, start
 from tests.database.waits import full, half_played, lost_twice, make_stuck, on_ladder, registered, resting, steps_until
-from tests.database.world import World, manifest_of
+from tests.database.world import GAME, MANIFEST, World, manifest_of
+from tests.ladders.test_official_ladders import finish_all, later, member_of, poker_bot, prepare, sweep
 from tests.matches.test_match_queue import arranged, plan
 
 Case = Callable[
@@ -40,9 +51,11 @@ def test_the_reason_is_the_true_one(world: World, code: str) -> None:
     with world.database.read() as session:
         found = waiting.explain_waiting(session, bot_id, runner_slots=4)
 
-    told = {one.match_id: one.reason for one in found.matches} | {
-        one.tournament_id: one.reason for one in found.tournaments
-    }
+    told = (
+        {one.match_id: one.reason for one in found.matches}
+        | {one.tournament_id: one.reason for one in found.tournaments}
+        | {one.ladder_id: one.reason for one in found.ladders}
+    )
     reason = found.reason if where is None else told[where]
     assert reason == expected
     assert expected.code == code
@@ -61,8 +74,7 @@ def test_the_page_on_tournaments_lists_every_reason_in_its_words() -> None:
     listed = re.findall(r"^\| `(\w+)` \| (.+) \|$", page.split("## Why a bot waits")[1].split("\n## ")[0], re.MULTILINE)
 
     assert dict(listed) == {
-        code: text.replace("{ahead}", "N").replace("{seat}", "N").replace("{tournament_round}", "N")
-        for code, text in REASONS.items()
+        code: text.format(ahead="N", seat="N", tournament_round="N", at="T") for code, text in REASONS.items()
     }
 
 
@@ -140,8 +152,16 @@ def check_running(world: World) -> tuple[str, str | None, Reason]:
 def friendly_share(world: World) -> tuple[str, str | None, Reason]:
     account_id, (bot_id, other) = world.account(), world.bots(2)
     first, second = (world.match([bot_id, other], rated=False, created_by=account_id) for _ in range(2))
-    assert [claim.match_id for claim in world.claim(2, friendlies=1)] == [first]
+    assert [claim.match_id for claim in world.claim(2, slots=Pool(4, slot_shares))] == [first]
     return bot_id, second, Reason("friendly_share")
+
+
+@case
+def friendlies_of_bot(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, other = world.bot(), world.bot(manifest=manifest_of("1", MANIFEST.games, 2))
+    first, second = (world.match([bot_id, other], rated=False) for _ in range(2))
+    assert [claim.match_id for claim in world.claim(2)] == [first]
+    return bot_id, second, Reason("friendlies_of_bot", seat=1)
 
 
 @case
@@ -365,3 +385,156 @@ def ladder_ending(world: World) -> tuple[str, str | None, Reason]:
     with world.database.write() as session:
         lifecycle.finish(session, tournament_id)
     return bot_id, None, Reason("ladder_ending")
+
+
+# -- of an official ladder --
+
+
+def on_official(world: World, **changes: Any) -> tuple[str, str]:
+    """Return a bot that plays Saint Poker only, whose owner made these changes, and the id of the official ladder."""
+    prepare(world)
+    bot_id = poker_bot(world)
+    with world.database.write() as session:
+        members.change_settings(session, bots.get_bot(session, bot_id), changes)
+        (ladder_id,) = session.scalars(select(Ladder.id).where(Ladder.official, Ladder.game == GAME))
+    return bot_id, ladder_id
+
+
+def midnight(world: World) -> datetime:
+    return members.next_day(world.clock.moment)
+
+
+@case
+def official_asked(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    with world.database.write() as session:
+        session.get_one(LadderPlayer, bot_id).play = LadderPlay.ASKED
+    return bot_id, None, Reason("official_asked")
+
+
+@case
+def official_off(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world, play="off")
+    return bot_id, None, Reason("official_off")
+
+
+@case
+def official_game_off(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world, games=["pool-nap"])
+    return bot_id, None, Reason("official_game_off")
+
+
+@case
+def official_not_listed(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, ladder_id = on_official(world)
+    with world.database.write() as session:
+        bots.get_bot(session, bot_id).games = ["pool-nap"]
+    return bot_id, ladder_id, Reason("official_not_listed")
+
+
+@case
+def official_check(world: World) -> tuple[str, str | None, Reason]:
+    prepare(world)
+    return newcomer(world), None, Reason("official_check")
+
+
+@case
+def official_no_certificate(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    with world.database.write() as session:
+        certificates.end_certificates(session, bot_id, "1.0", CertificateEnd.FAILED)
+    return bot_id, None, Reason("official_no_certificate")
+
+
+@case
+def official_busy(world: World) -> tuple[str, str | None, Reason]:
+    prepare(world)
+    bot_id = world.bot(manifest=manifest_of(games=[GAME, "pool-nap"]))
+    later(world, seconds=31)
+    (match,) = sweep(world)
+    with world.database.read() as session:
+        (other,) = session.scalars(
+            select(Ladder.id).where(Ladder.official, Ladder.id != match.ladder_id, Ladder.game.in_([GAME, "pool-nap"]))
+        )
+    return bot_id, other, Reason("official_busy")
+
+
+@case
+def official_pace(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    later(world, seconds=31)
+    for _ in range(30):
+        sweep(world)
+        finish_all(world)
+    member = member_of(world, bot_id)
+    assert member.due_at is not None
+    assert member.last_match_at is not None
+    assert member.due_at == member.last_match_at + timedelta(minutes=30)
+    return bot_id, None, Reason("official_pace", at=member.due_at)
+
+
+@case
+def official_pace_used(world: World) -> tuple[str, str | None, Reason]:
+    (standard,) = [one for one in load_official_ladders() if one.game == GAME]
+    prepare(world, (replace(standard, daily_matches=1),))
+    bot_id = poker_bot(world)
+    later(world, seconds=31)
+    sweep(world)
+    finish_all(world)
+    return bot_id, None, Reason("official_pace_used", at=midnight(world))
+
+
+@case
+def official_maximum(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world, daily_maximum=1)
+    later(world, seconds=31)
+    sweep(world)
+    finish_all(world)
+    return bot_id, None, Reason("official_maximum", at=midnight(world))
+
+
+@case
+def official_recheck(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    with world.database.write() as session:
+        bots.get_bot(session, bot_id).status = BotState.UNVERIFIED
+    sweep(world)
+    with world.database.write() as session:
+        bots.get_bot(session, bot_id).status = BotState.VERIFIED
+    return bot_id, None, Reason("official_recheck", at=member_of(world, bot_id).due_at)
+
+
+@case
+def official_partner(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    due_at = member_of(world, bot_id).due_at
+    assert due_at is not None
+    return bot_id, None, Reason("official_partner", at=due_at + timedelta(seconds=30))
+
+
+@case
+def official_house_used(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    later(world, seconds=31)
+    sweep(world)
+    finish_all(world)
+    for _ in range(2):
+        poker_bot(world)
+    assert sweep(world)
+    with world.database.write() as session:  # the two others are in a match
+        session.get_one(LadderPlayer, bot_id).match_id = None
+    return bot_id, None, Reason("official_house_used")
+
+
+@case
+def official_no_house(world: World) -> tuple[str, str | None, Reason]:
+    with world.database.write() as session:
+        sync_ladders(session, load_official_ladders())
+    return poker_bot(world), None, Reason("official_no_house")
+
+
+@case
+def official_next(world: World) -> tuple[str, str | None, Reason]:
+    bot_id, _ = on_official(world)
+    later(world, seconds=31)
+    return bot_id, None, Reason("official_next")

@@ -11,6 +11,7 @@ from referee.ratings.strengths.covariance import Curvature
 from referee.ratings.strengths.model import Likelihood
 
 _NEAR = 0.1  # Newton's method takes over when all logarithms change by less than this
+_ROUNDING = 1e-12  # steps this small are rounding errors, which need not shrink any further
 _HALVINGS = 30
 
 
@@ -32,7 +33,8 @@ def maximise_likelihood(
         if newton and step < _NEAR:
             return _newton_steps(model, levels, taken, limit, tolerance)
         # If each step is r times the one before, the remaining steps add up to r / (1 - r) of the last one.
-        if before is not None and (step == 0 or (step < before and step * step / (before - step) < tolerance)):
+        is_near = before is not None and step < before and step * step / (before - step) < tolerance
+        if is_near or step < _ROUNDING:
             return levels, taken, True
         before = step
     return levels, limit, False

@@ -1,0 +1,78 @@
+"""Implement `referee ladders`, which shows and changes the play of a bot on official ladders."""
+
+import click
+
+from referee.cli.options import Number
+from referee.cli.tables import TextTable
+from referee.cli.tournament import lookup
+from referee.cli.tournament.formatting import clock
+from referee.cli.tournament.remote import Remote, service_command
+from referee.match.canonical import Json
+
+PLAY = {
+    "asked": "is older than official ladders and plays on them after `--on`",
+    "on": "plays on official ladders",
+    "off": "does not play on official ladders",
+}
+
+
+@service_command()
+@click.argument("bot", metavar="BOT")
+@click.option("--on/--off", "plays", default=None, help="Let the bot play on official ladders, or stop that.")
+@click.option("--game", "games", multiple=True, metavar="GAME", help="Play this game only. Repeatable.")
+@click.option("--all-games", is_flag=True, help="Play all games of the bot's manifest.")
+@click.option(
+    "--daily-maximum", type=Number(1, 100_000), help="Play at most this many matches a day on all official ladders."
+)
+@click.option("--no-daily-maximum", is_flag=True, help="Play as many matches a day as the ladders make.")
+def ladders(
+    remote: Remote,
+    bot: str,
+    plays: bool | None,
+    games: tuple[str, ...],
+    all_games: bool,
+    daily_maximum: int | None,
+    no_daily_maximum: bool,
+) -> None:
+    """Show on which official ladders a bot plays, or change that.
+
+    A bot joins the official ladder of a game when it passes its check. The service makes the matches and chooses the
+    opponents. Only the owner of the bot can change anything. For the reason why a bot is not playing, use
+    `referee tournament waiting`.
+
+    \b
+    Examples:
+      referee ladders "My bot"
+      referee ladders "My bot" --on --game saint-poker --daily-maximum 20
+    """
+    if (games and all_games) or (daily_maximum is not None and no_daily_maximum):
+        raise click.UsageError("Pass --game or --all-games, and --daily-maximum or --no-daily-maximum, but not both.")
+    changes: Json = {}
+    if plays is not None:
+        changes["play"] = "on" if plays else "off"
+    if games or all_games:
+        changes["games"] = list(games) or None
+    if daily_maximum is not None or no_daily_maximum:
+        changes["daily_maximum"] = daily_maximum
+    path = f"/bots/{lookup.bot_id(remote.api, bot)}/ladders"
+    document = remote.api.patch(path, changes) if changes else remote.api.get(path)
+    remote.show(document, format_play(bot, document))
+
+
+def format_play(bot: str, document: Json) -> str:
+    """Return the owner's settings in a sentence, and the ladders of the bot as a table."""
+    limits = [f"games: {', '.join(document['games'])}"] if document["games"] else []
+    limits += [f"at most {document['daily_maximum']} matches a day"] if document["daily_maximum"] else []
+    head = f"{bot} {PLAY[document['play']]}" + "".join(f"; {limit}" for limit in limits)
+    heads = ("ladder", "plays", "matches", "today", "next")
+    rows = [
+        (
+            ladder["name"],
+            "yes" if ladder["active"] else "no",
+            str(ladder["matches"]),
+            f"{ladder['matches_today']} of {ladder['daily_matches']}",
+            clock(ladder["due_at"]) if ladder["due_at"] else "-",
+        )
+        for ladder in document["ladders"]
+    ]
+    return f"{head}\n{TextTable(heads, rows, left=('ladder', 'plays', 'next')).plain()}" if rows else head

@@ -1,0 +1,232 @@
+"""Make the matches of official ladders: load the members that are due, choose tables, and create the matches.
+
+The cost of a sweep depends on the members that are due and not on all of them. A bot has at most one of these matches
+at a time, so that they never crowd out its tournaments.
+"""
+
+import hmac
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from referee.bots import certificates, house_bots
+from referee.bots.states import BotState
+from referee.bots.tables import Bot
+from referee.db.engine import current_time, take_advisory_lock
+from referee.house.anchors import anchor_rating
+from referee.ladders import members
+from referee.ladders.kinds import LadderPlay
+from referee.ladders.tables import Ladder, LadderMember, LadderPlayer, Rating
+from referee.match.time_limits import Limits
+from referee.matches.scheduling import MatchPlan, create_matches
+from referee.matches.states import PLAYABLE
+from referee.matches.tables import StoredMatch
+from referee.pairing.official import Candidate, Filler, OfficialState, OfficialTable, choose_tables
+from referee.ratings.elo import START
+
+MAX_POOL: Final = 200  # members of a ladder considered in one sweep, longest due first
+MAX_TABLES: Final = 20  # made for a ladder in one sweep
+MAX_RECENT_OPPONENTS: Final = 30
+RECHECK: Final = timedelta(hours=1)  # until a bot that cannot play is looked at again, if nothing else is heard of it
+
+LADDER_LIMITS: Final = Limits()
+
+_Query = TypeVar("_Query", bound=Select[*tuple[Any, ...]])
+
+
+@dataclass(frozen=True, slots=True)
+class LadderPlan:
+    """Hold what a sweep does on a ladder: new tables, and members that cannot play yet with their next times."""
+
+    ladder: Ladder
+    tables: list[OfficialTable]
+    postponed: dict[str, datetime] = field(default_factory=dict)
+
+
+def has_work(session: Session, *, master_key: bytes) -> bool:
+    """Return whether ``make_matches`` would change anything."""
+    return any(plan.tables or plan.postponed for plan in _make_plans(session, current_time(session), master_key))
+
+
+def make_matches(session: Session, *, master_key: bytes) -> int:
+    """Make the matches that are due on all official ladders. Return their number."""
+    take_advisory_lock(session, "ladders")  # so that two schedulers do not seat a bot twice
+    moment = current_time(session)
+    made = 0
+    for plan in _make_plans(session, moment, master_key):
+        made += _create(session, plan, moment, master_key)
+        _postpone(session, plan)
+    return made
+
+
+def load_fillers(session: Session, ladder: Ladder) -> list[Filler]:
+    """Return the house players that may fill tables of the ladder, with their ratings there in micro-points."""
+    ratings = {
+        bot.id: anchor_rating(ladder.game, ladder.options, ladder.seats, bot.url)
+        for bot in house_bots.list_house_bots(session)
+    }
+    return [Filler(bot_id, START if rating is None else rating) for bot_id, rating in ratings.items()]
+
+
+def count_active_owners(session: Session, ladder: Ladder) -> int:
+    """Return the number of owners of bots that play on the ladder, as far as they are among the next members due."""
+    bots = select(Bot.owner_id).join(LadderMember, LadderMember.bot_id == Bot.id)
+    bots = bots.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), _can_play(ladder.game))
+    next_bots = bots.order_by(LadderMember.due_at).limit(MAX_POOL).subquery()
+    return session.scalars(select(func.count(next_bots.c.owner_id.distinct()))).one()
+
+
+def find_waiting_since(session: Session, member: LadderMember) -> datetime:
+    """Return since when a member that is due waits for bots of other owners."""
+    last = select(StoredMatch.ladder_id, StoredMatch.finished_at)
+    last = last.join(LadderPlayer, LadderPlayer.match_id == StoredMatch.id)
+    found = session.execute(last.where(LadderPlayer.bot_id == member.bot_id)).one_or_none()
+    return _waiting_since(member, *(found or (None, None)))
+
+
+def _make_plans(session: Session, moment: datetime, master_key: bytes) -> list[LadderPlan]:
+    """Return the plans of all ladders with a member that is due, longest due first. A bot is at one table at most."""
+    seated: set[str] = set()
+    plans: list[LadderPlan] = []
+    for ladder in session.scalars(_due_ladders(moment)).all():
+        plan = _plan_ladder(session, ladder, moment, master_key, seated)
+        seated.update(bot for table in plan.tables for bot in table.candidates)
+        plans.append(plan)
+    return plans
+
+
+def _plan_ladder(session: Session, ladder: Ladder, moment: datetime, master_key: bytes, seated: set[str]) -> LadderPlan:
+    pool: list[Candidate] = []
+    postponed: dict[str, datetime] = {}
+    for row in session.execute(_pool_query(ladder, moment)).all():
+        member, due = row.LadderMember, row.LadderMember.due_at <= moment
+        later = _postponed_until(row, ladder, moment)
+        if later is None and member.bot_id not in seated:
+            pool.append(_candidate(row, due, moment))
+        elif later is not None and due:
+            postponed[member.bot_id] = later
+    if not any(candidate.due for candidate in pool):
+        return LadderPlan(ladder, [], postponed)
+    state = OfficialState(ladder.seats, count_active_owners(session, ladder), load_fillers(session, ladder))
+    draw_key = hmac.digest(master_key, b"official ladder|" + ladder.id.encode(), "sha256")
+    tables = choose_tables(pool, state, want=MAX_TABLES, draw_key=draw_key, serial=moment.isoformat())
+    return LadderPlan(ladder, tables, postponed)
+
+
+def _due_ladders(moment: datetime) -> Select[Any]:
+    due = _join_last_match(select(LadderMember.ladder_id, func.min(LadderMember.due_at).label("since")))
+    due = due.where(LadderMember.due_at.is_not(None), LadderMember.due_at <= moment, *_is_free())
+    longest = due.group_by(LadderMember.ladder_id).subquery()
+    joined = select(Ladder).join(longest, longest.c.ladder_id == Ladder.id)
+    return joined.where(Ladder.official).order_by(longest.c.since, Ladder.id)
+
+
+def _pool_query(ladder: Ladder, moment: datetime) -> Select[Any]:
+    """Return a query of the members without a match in progress, longest due first."""
+    other = aliased(LadderMember)
+    of_day = select(func.coalesce(func.sum(other.matches_of_day), 0)).where(
+        other.bot_id == LadderMember.bot_id, other.day == moment.date()
+    )
+    columns = (
+        LadderMember,
+        LadderPlayer,
+        Bot.owner_id,
+        _can_play(ladder.game).label("can_play"),
+        Bot.games,
+        func.coalesce(Rating.value, START).label("rating"),
+        StoredMatch.finished_at.label("free_since"),
+        StoredMatch.ladder_id.label("last_ladder"),
+        of_day.scalar_subquery().label("matches_of_day"),
+    )
+    query = _join_last_match(select(*columns)).join(Bot, Bot.id == LadderMember.bot_id)
+    query = query.outerjoin(Rating, and_(Rating.ladder_id == ladder.id, Rating.bot_id == LadderMember.bot_id))
+    query = query.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), *_is_free())
+    return query.order_by(LadderMember.due_at, LadderMember.bot_id).limit(MAX_POOL)
+
+
+def _join_last_match(query: _Query) -> _Query:
+    query = query.select_from(LadderMember).join(LadderPlayer, LadderPlayer.bot_id == LadderMember.bot_id)
+    return query.outerjoin(StoredMatch, StoredMatch.id == LadderPlayer.match_id)
+
+
+def _is_free() -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for members whose owner lets them play and whose last match is over."""
+    over = or_(StoredMatch.id.is_(None), StoredMatch.status.not_in(PLAYABLE))
+    return LadderPlayer.play == LadderPlay.ON, over
+
+
+def _can_play(game: str) -> ColumnElement[bool]:
+    return and_(Bot.status == BotState.VERIFIED, certificates.is_certified(game))
+
+
+def _postponed_until(row: Any, ladder: Ladder, moment: datetime) -> datetime | None:
+    """Return when a member may play again, or None if it may play now."""
+    if not row.can_play or ladder.game not in row.games:
+        return moment + RECHECK
+    member, maximum = row.LadderMember, row.LadderPlayer.daily_maximum
+    here = member.matches_of_day if member.day == moment.date() else 0
+    if here >= (ladder.daily_matches or 0) or (maximum is not None and row.matches_of_day >= maximum):
+        return members.next_day(moment)
+    return None
+
+
+def _candidate(row: Any, due: bool, moment: datetime) -> Candidate:
+    member = row.LadderMember
+    return Candidate(
+        bot=member.bot_id,
+        owner=row.owner_id,
+        rating=row.rating,
+        matches=member.matches,
+        due=due,
+        waited_s=(moment - _waiting_since(member, row.last_ladder, row.free_since)).total_seconds(),
+        matches_since_house=member.matches_since_house,
+        seat_counts=member.seat_counts,
+        recent_opponents=member.recent_opponents,
+    )
+
+
+def _waiting_since(member: LadderMember, last_ladder: str | None, free_since: datetime | None) -> datetime:
+    """Return since when a member that is due waits. Matches on other ladders do not interrupt the wait."""
+    assert member.due_at is not None
+    return member.due_at if free_since is None or last_ladder != member.ladder_id else max(member.due_at, free_since)
+
+
+def _create(session: Session, plan: LadderPlan, moment: datetime, master_key: bytes) -> int:
+    ladder = plan.ladder
+    wanted = [
+        MatchPlan(ladder.game, table.seats, ladder.options, LADDER_LIMITS, ladder_id=ladder.id) for table in plan.tables
+    ]
+    match_ids = create_matches(session, wanted, master_key=master_key) if wanted else []
+    for table, match_id in zip(plan.tables, match_ids, strict=True):
+        for bot_id in table.candidates:
+            _record(session, ladder, table, bot_id, match_id, moment)
+    session.flush()
+    return len(match_ids)
+
+
+def _record(
+    session: Session, ladder: Ladder, table: OfficialTable, bot_id: str, match_id: str, moment: datetime
+) -> None:
+    """Record a new match with its member, and decide when the next one is due."""
+    member, player = session.get_one(LadderMember, (bot_id, ladder.id)), session.get_one(LadderPlayer, bot_id)
+    player.match_id = match_id
+    member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
+    member.day = moment.date()
+    member.matches += 1
+    member.last_match_at = moment
+    member.matches_since_house = 0 if table.has_house else member.matches_since_house + 1
+    taken = table.seats.index(bot_id)
+    member.seat_counts = [times + (seat == taken) for seat, times in enumerate(member.seat_counts)]
+    met = [*member.recent_opponents, *(other for other in table.seats if other != bot_id)]
+    member.recent_opponents = met[-MAX_RECENT_OPPONENTS:]
+    member.due_at = members.next_due(member, ladder, player, moment)
+
+
+def _postpone(session: Session, plan: LadderPlan) -> None:
+    for bot_id, later in plan.postponed.items():
+        of_member = LadderMember.bot_id == bot_id, LadderMember.ladder_id == plan.ladder.id
+        # The owner may have switched the play off meanwhile.
+        session.execute(update(LadderMember).where(*of_member, LadderMember.due_at.is_not(None)).values(due_at=later))

@@ -1,0 +1,157 @@
+"""Simulated ladders on which somebody tries to gain rating without strength, compared with honest play.
+
+``python -m tests.ratings.manipulation`` prints a table; a short form of it is among the tests.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from statistics import fmean, stdev
+
+from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingReplay, RatingState
+from referee.ratings.elo import MICRO, START
+
+FIELD = 24  # honest bots, apart from those of the scenario
+SPREAD = 200.0  # standard deviation of their strengths, in points around the starting rating
+NEAREST = 6  # rivals are drawn from this many bots of the field, nearest in rating
+ANCHOR_POINTS = -300.0  # rating of the weak anchor, relative to the starting rating
+HORIZON = 5  # days before the season is measured
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Describe what the manipulator does in ``share`` of its ``per_day`` matches.
+
+    ``strength`` is that of the manipulator's bots, in points relative to the starting rating.
+    """
+
+    name: str
+    per_day: int
+    share: float
+    strength: float = 0.0
+
+
+@dataclass
+class Season:
+    """A ladder in progress: ratings, true strengths, owners, and the bot that the manipulator plays with."""
+
+    dice: Random
+    replay: RatingReplay = field(default_factory=RatingReplay)
+    strength: dict[str, float] = field(default_factory=dict)
+    owner: dict[str, str] = field(default_factory=dict)
+    subject: str = ""
+    registered: int = 0
+
+    def register(self, owner: str, strength: float) -> str:
+        self.registered += 1
+        bot = f"bot {self.registered}"
+        self.strength[bot], self.owner[bot] = strength, owner
+        return bot
+
+    def points(self, bot: str) -> float:
+        return (self.replay.ratings.get(bot, RatingState()).value - START) / MICRO
+
+    def play(self, one: str, other: str) -> None:
+        chance = 1 / (1 + 10 ** ((self.strength[other] - self.strength[one]) / 400))
+        self.enter([one, other], first_wins=self.dice.random() < chance)
+
+    def enter(self, bots: Sequence[str], *, first_wins: bool, anchor: bool = False) -> None:
+        """Enter a result of two bots, the second of which may be the anchor."""
+        placements = [1, 2] if first_wins else [2, 1]
+        owners = [self.owner[bots[0]], None if anchor else self.owner[bots[1]]]
+        anchors = [None, START + round(ANCHOR_POINTS * MICRO) if anchor else None]
+        self.replay.apply_result(RatedSeats(bots, placements, [True, not anchor], owners, ["1"] * 2, anchors), RULES_2)
+
+    def rival(self, bot: str, rivals: Sequence[str]) -> str:
+        nearest = sorted(rivals, key=lambda rival: abs(self.points(rival) - self.points(bot)))
+        return self.dice.choice(nearest[:NEAREST])
+
+
+Deed = Callable[[Season, str, Scenario], None]
+
+
+def farm(season: Season, accomplice: str, scenario: Scenario) -> None:
+    """Beat the weak anchor, always: more often than its rating says."""
+    season.enter([season.subject, "anchor"], first_wins=True, anchor=True)
+
+
+def collude(season: Season, accomplice: str, scenario: Scenario) -> None:
+    """Let an accomplice, whose strength is the same, lose."""
+    season.enter([season.subject, accomplice], first_wins=True)
+
+
+def shed(season: Season, accomplice: str, scenario: Scenario) -> None:
+    """Register another bot, and play on with the new bot."""
+    season.subject = season.register("manipulator", scenario.strength)
+
+
+SCENARIOS: tuple[tuple[Scenario, Deed], ...] = (
+    (Scenario("farmer", 100, 0.5), farm),
+    (Scenario("farmer, few matches", 20, 0.2), farm),
+    (Scenario("two colluding owners", 100, 0.5), collude),
+    (Scenario("two colluding owners, few matches", 20, 0.1), collude),
+    (Scenario("shedder", 100, 0.05, -150.0), shed),
+    (Scenario("shedder, few matches", 20, 0.05, -150.0), shed),
+)
+
+
+def ratings_of(scenario: Scenario, deed: Deed | None, days: int, seed: int) -> list[float]:
+    """Return the error of the rating of the manipulator's bot after each day from ``HORIZON`` on.
+
+    Without a deed, the bot is honest. The error is relative to the mean error of the field, because what raises
+    everybody alike, such as points won from anchors, is no gain.
+    """
+    season = Season(Random(seed))
+    rivals = [season.register(f"owner {number}", season.dice.gauss(0, SPREAD)) for number in range(FIELD)]
+    season.subject = season.register("manipulator", scenario.strength)
+    accomplice = season.register("accomplice", scenario.strength)
+    found = []
+    for day in range(days):
+        season.replay.begin_day(1_000 + day)
+        for _ in range(scenario.per_day):
+            if deed is not None and season.dice.random() < scenario.share:
+                deed(season, accomplice, scenario)
+            else:
+                season.play(season.subject, season.rival(season.subject, rivals))
+            season.play(accomplice, season.rival(accomplice, rivals))
+            season.dice.shuffle(rivals)
+            for one, other in zip(rivals[::2], rivals[1::2], strict=True):
+                season.play(one, other)
+        if day >= HORIZON:
+            deviation = fmean(season.points(rival) - season.strength[rival] for rival in rivals)
+            found.append(season.points(season.subject) - scenario.strength - deviation)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Hold what the manipulator gains over honest play, and the standard error of an honest rating, in points."""
+
+    points: float
+    error: float
+
+
+def gain(scenario: Scenario, deed: Deed, *, days: int, seasons: int, seed: int) -> Gain:
+    honest = [rating for number in range(seasons) for rating in ratings_of(scenario, None, days, seed + number)]
+    gained = [rating for number in range(seasons) for rating in ratings_of(scenario, deed, days, seed + number)]
+    return Gain(fmean(gained) - fmean(honest), stdev(honest))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.ratings.manipulation", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="of the first season of each line")
+    parser.add_argument("--seasons", type=int, default=6)
+    options = parser.parse_args()
+    print("| manipulator | matches a day | share | gain | standard error |")
+    print("| --- | --- | --- | --- | --- |")
+    for scenario, deed in SCENARIOS:
+        found = gain(scenario, deed, days=30, seasons=options.seasons, seed=options.seed)
+        about = f"| {scenario.name} | {scenario.per_day} | {scenario.share:.0%} "
+        print(f"{about}| {found.points:+.0f} | {found.error:.0f} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
