@@ -1,5 +1,5 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make mutants   make lock
+#   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make mutants   make lock
 #   make bench-peers   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -22,7 +22,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test coverage lint types browser bench bench-peers chaos mutants simulate lock clean
+.PHONY: demo up test coverage lint types browser bench bench-peers chaos chaos-planted mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -56,9 +56,13 @@ bench: $(VENV)/.dev
 bench-peers: $(PEERS)/.made
 	@$(PEERS)/bin/python -m bench.peers $(BENCH_ARGS)
 
-# Kill and suspend processes at random for some minutes, for example with CHAOS_ARGS="--seconds 300 --seed 1".
+# Injure a running service 300 times, for example with CHAOS_ARGS="--injuries 500 --seed 1 --postgres".
 chaos: $(VENV)/.dev
 	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
+
+# Run a shorter campaign with each planted fault, and report which invariants it breaks.
+chaos-planted: $(VENV)/.dev
+	@$(BIN)/python -m tools.chaos --planted $(CHAOS_ARGS)
 
 # Plant faults in a copy of the rules and report those that no test catches, e.g. MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev

@@ -16,6 +16,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, queries, requests, site
 from api.accounts import resource as accounts
+from api.bots import ladder_resource as bot_ladders
 from api.bots import resource as bots
 from api.fields import Address, Id, Name, PlainText, QueryInt, StrictBool, StrictInt, UtcDateTime, UtcDateTimeInput
 from api.games import resource as games
@@ -41,7 +42,7 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, bots, faults, games, matches, ladders),
+    *(accounts, bots, bot_ladders, faults, games, matches, ladders),
     *(tournaments, entries, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, overview, downloads, webhooks, health),
 )

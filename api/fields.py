@@ -12,6 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, missing, validat
 from referee.botclient import address_guard
 from referee.db.names import MAX_LENGTH, MIN_LENGTH, validate_name
 from referee.errors import BadOption, UrlRefused
+from referee.ratings.elo import MICRO
 
 MAX_INT = 2**53
 LONGEST_TIME = 40
@@ -235,3 +236,19 @@ class UtcDateTimeInput(fields.Field[datetime]):
             return moment.astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             raise ValidationError("Must be a time with an offset from UTC, such as 2027-01-31T18:00:00Z.") from None
+
+
+def points(micro: int) -> float:
+    """Return a rating in points, to one decimal."""
+    return round(micro / MICRO, 1)
+
+
+class Points(Derived, fields.Float):
+    """Serialise a rating, which is stored in millionths of a point, as points."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float:
+        return points(value)
+
+
+class Micro(Derived, fields.Integer):
+    """Serialise a rating exactly, in millionths of a point."""

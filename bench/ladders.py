@@ -9,13 +9,14 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from bench.measure import Benchmark, Json, Seconds, median_timing, run, significant, time_of
 from bench.world import World, add_match, new_world
 from referee import schema
 from referee.ladders import ledger, ranks, ratings
 from referee.ladders.ledger import RatedResult
+from referee.ladders.rating_replay import RatedSeats
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 SEATS: Final = 4
@@ -61,6 +62,8 @@ class BenchmarkLadder:
             with self.database.migration_connection() as connection:
                 connection.execute(text("ANALYZE"))
         with self.database.read() as session:
+            owners = select(schema.Bot.id, schema.Bot.owner_id).where(schema.Bot.id.in_(self.bots))
+            self.owners = dict(session.execute(owners).all())
             middle = session.get_one(schema.Rating, (self.ladder_id, self.bots[size // 2]))
             self.cursor = [middle.value, middle.bot_id, size // 2, size // 2]
 
@@ -85,7 +88,9 @@ class BenchmarkLadder:
         with self.database.write() as session:
             match_id = add_match(session, seated)
             ledger.lock_ledger(session)
-            ledger.enter_results(session, [RatedResult(self.ladder_id, match_id, seated, placements, [True] * SEATS)])
+            owners = [self.owners[bot] for bot in seated]
+            seats = RatedSeats(seated, placements, [True] * SEATS, owners, ["1"] * SEATS, [None] * SEATS)
+            ledger.enter_results(session, [RatedResult(self.ladder_id, match_id, seats)])
 
     OPERATIONS: Final[dict[str, Callable[["BenchmarkLadder"], None]]] = {
         "a page from the top": read_first_page,

@@ -43,6 +43,7 @@ class Settings:
     dns_canary: str = ""  # a host name whose look-up shows whether the resolver works; none if empty
     streams: int = 2000  # maximum number of concurrent event streams of one API process
     streams_per_address: int = 20
+    ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
 
     @classmethod
@@ -82,6 +83,7 @@ class Settings:
             rate_limits=env.bool("RATE_LIMITS", True),
             streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
             streams_per_address=env.int("STREAMS_PER_ADDRESS", 20, validate=validate.Range(1, 20_000)),
+            ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
 

@@ -53,7 +53,9 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.accounts": {"reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
     "referee.webhooks": {"outbox", "tables"},
-    "referee.matches": {"cancelling", "download_seats", "logs", "matches", "scheduling", "states", "tables"},
+    "referee.matches": {
+        *("cancelling", "download_seats", "logs", "matches", "queued_seats", "scheduling", "states", "tables")
+    },
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": set(),
 }

@@ -13,8 +13,7 @@ from markupsafe import Markup
 from api.bots.presentation import attach_fitting_games
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
-from api.fields import MAX_INT
-from api.ladders.schemas import points
+from api.fields import MAX_INT, points
 from api.matches.presentation import match_views
 from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
 from api.pages.page import Pages, page
@@ -22,7 +21,7 @@ from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import MAX_PAGE_SIZE
-from referee.ladders import ranks, ratings
+from referee.ladders import members, ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
@@ -83,6 +82,8 @@ def bot(bot_id: str) -> Response:
     return page(
         "bots/bot.html",
         bot=found,
+        play=members.get_player(current_session(), bot_id).play,
+        memberships=members.list_memberships(current_session(), bot_id),
         ladder_ranks=ladder_ranks,
         hidden_ladders=len(rated) - len(ladder_ranks),
         histories=[history(ladder, found) for ladder in _ladders_to_plot([ladder for ladder, _ in rated])],

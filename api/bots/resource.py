@@ -103,7 +103,7 @@ def pause(bot_id: str) -> Any:
 @resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView)
 def resume(bot_id: str) -> Any:
     """Resume a paused bot"""
-    return visible_bot(bots.resume(current_session(), get_managed_bot(bot_id).id))
+    return visible_bot(pausing.resume_bot(current_session(), get_managed_bot(bot_id).id))
 
 
 @resource.post('/<id("bot"):bot_id>/retire', account, OwnBotView)
@@ -186,7 +186,7 @@ def show_waiting(bot_id: str) -> Any:
     """Explain why a bot is not playing
 
     The owner and organisers can read the queue position of each match that is not over, what blocks the match, and why
-    the bot has no match in a tournament. Opponents are identified only by their seats.
+    the bot has no match in a tournament or on an official ladder. Opponents are identified only by their seats.
     """
     bot = bots.get_bot(current_session(), bot_id, owner_id=None if may_organise() else current_account().id)
     slots = current_app.config["SETTINGS"].runner_slots

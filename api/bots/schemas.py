@@ -136,11 +136,17 @@ class ReasonView(View):
     tournament_round = fields.Integer(
         allow_none=True, metadata=describe("Number of the round that the reason refers to, from 1.")
     )
+    at = UtcDateTime(allow_none=True, metadata=describe("When the wait ends, if that is known."))
 
 
 class OpenMatchView(View):
     match = fields.String(attribute="match_id")
     tournament = fields.String(attribute="tournament_id", allow_none=True)
+    ladder = fields.String(
+        attribute="ladder_id",
+        allow_none=True,
+        metadata=describe("The official ladder for which the service made the match; null for other matches."),
+    )
     position = fields.Integer(
         allow_none=True,
         metadata=describe("Position in the queue of due matches, from 1; null if the match is not due."),
@@ -155,6 +161,11 @@ class WaitingTournamentView(View):
     reason = fields.Nested(ReasonView)
 
 
+class WaitingLadderView(View):
+    ladder = fields.String(attribute="ladder_id")
+    reason = fields.Nested(ReasonView)
+
+
 class WaitingView(View):
     bot = fields.String(attribute="bot_id")
     playing = fields.Integer(metadata=describe("Number of its matches in progress."))
@@ -166,4 +177,8 @@ class WaitingView(View):
     tournaments = fields.List(
         fields.Nested(WaitingTournamentView),
         metadata=describe("Tournaments in which the bot has no match now."),
+    )
+    ladders = fields.List(
+        fields.Nested(WaitingLadderView),
+        metadata=describe("Official ladders of its games on which the bot has no match now."),
     )

@@ -9,7 +9,8 @@ from flask import Response, request
 from markupsafe import Markup
 
 from api.errors import invalid
-from api.ladders.schemas import LAST_ACT, points
+from api.fields import points
+from api.ladders.schemas import LAST_ACT
 from api.ladders.strengths import ladder_entry, ladder_fit, last_ladder_fit
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
@@ -19,7 +20,7 @@ from api.pagination import envelope, read_cursor
 from api.queries import check_names
 from api.views import current_session
 from referee.db.paging import Page
-from referee.ladders import leaderboard, ratings, trends
+from referee.ladders import leaderboard, members, ratings, trends
 from referee.ladders.tables import Ladder
 from referee.ratings.elo import MICRO
 from referee.ratings.strengths import Strength
@@ -80,13 +81,24 @@ class LeaderboardEntry:
 @pages.view("/ladders", "page")
 def all_ladders() -> Response:
     number = whole_number("page", 1, LAST_PAGE)
-    found = leaderboard.list_ladders_by_game(current_session(), start=LADDERS * (number - 1), limit=LADDERS + 1)
-    by_game: dict[str, list[leaderboard.LadderSummary]] = {}
-    for summary in leaderboard.load_summaries(current_session(), found[:LADDERS]):
-        by_game.setdefault(summary.ladder.game, []).append(summary)
+    found = leaderboard.list_official_first(current_session(), start=LADDERS * (number - 1), limit=LADDERS + 1)
+    summaries = leaderboard.load_summaries(current_session(), found[:LADDERS])
+    official = [summary for summary in summaries if summary.ladder.official]
+    playing = members.count_members(current_session(), [summary.ladder.id for summary in official])
+    variants: dict[str, list[leaderboard.LadderSummary]] = {}
+    for summary in summaries[len(official) :]:
+        variants.setdefault(summary.ladder.game, []).append(summary)
     before = f"?page={number - 1}" if number > 1 else None
     behind = f"?page={number + 1}" if len(found) > LADDERS else None
-    return page("ladders/all.html", by_game=by_game, points=points, before=before, behind=behind)
+    return page(
+        "ladders/all.html",
+        official=official,
+        playing=playing,
+        variants=variants,
+        points=points,
+        before=before,
+        behind=behind,
+    )
 
 
 @pages.view('/ladders/<id("lad"):ladder_id>', "as_of", "cursor", "find", "page", "reverse", "sort")
@@ -117,6 +129,7 @@ def _current_page(found: Ladder, last: int) -> Response:
     return page(
         "ladders/ladder.html",
         ladder=found,
+        members=members.count_members(current_session(), [found.id])[found.id],
         rows=rows,
         query=query,
         columns={name: _column(name, query) for name in leaderboard.ORDERS},

@@ -16,19 +16,19 @@ from api.ladders.schemas import (
     StandingQuery,
     StrengthsPage,
 )
-from api.ladders.strengths import attach_ranks, ladder_entry, ladder_fit
+from api.ladders.strengths import attach_errors, attach_ranks, ladder_entry, ladder_fit
 from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
 from api.views import Resource, current_session, database
 from referee.bots import bots
 from referee.errors import NotFound
-from referee.ladders import ranks, ratings
+from referee.ladders import members, ranks, ratings
 
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
 
 @resource.get("", anyone, items=LadderView, query=LadderQuery)
 def list_ladders(query: dict[str, Any]) -> Any:
-    """List ladders"""
+    """List ladders: the official one of each game, then the variants"""
     return ratings.list_ladders(current_session(), **query)
 
 
@@ -41,7 +41,10 @@ def show(query: dict[str, Any], ladder_id: str) -> Any:
     """
     ladder = ratings.get_ladder(current_session(), ladder_id)
     found = load_page(ladder_id, query.get("as_of"), limit=query["limit"], cursor=read_cursor(query))
-    return Extended(ladder, as_of_seq=found.as_of_seq, **envelope(found.page, query))
+    playing = members.count_members(current_session(), [ladder_id])[ladder_id]
+    rows = envelope(found.page, query)
+    shown = rows | {"items": attach_errors(ladder_id, rows["items"])}
+    return Extended(ladder, members=playing, as_of_seq=found.as_of_seq, **shown)
 
 
 @resource.get('/<id("lad"):ladder_id>/ranks/<id("bot"):bot_id>', anyone, BotRankView)

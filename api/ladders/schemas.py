@@ -1,33 +1,14 @@
 """Define the schemas of ladders, ladder rows, ranks, rating changes and strengths."""
 
-from typing import Any
-
 from marshmallow import fields, validate
 
-from api.fields import Derived, Id, QueryInt, Rounded, UtcDateTime, View, describe, member_of
+from api.fields import Id, Micro, Points, QueryInt, Rounded, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
 from api.pagination import PageQuery
 from referee.bots.states import BotState
 from referee.ladders.kinds import EntryKind
-from referee.ratings.elo import MICRO
 
 LAST_ACT = 999_999_999
-
-
-def points(micro: int) -> float:
-    """Return a rating in points, to one decimal."""
-    return round(micro / MICRO, 1)
-
-
-class Points(Derived, fields.Float):
-    """Serialise a rating, which is stored in millionths of a point, as points."""
-
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float:
-        return points(value)
-
-
-class Micro(Derived, fields.Integer):
-    """Serialise a rating exactly, in millionths of a point."""
 
 
 class LadderQuery(PageQuery):
@@ -46,6 +27,13 @@ class HistoryQuery(PageQuery):
 
 class LadderView(View):
     id = fields.String()
+    name = fields.String(metadata=describe("The unique name. That of a variant says what differs from the standard."))
+    official = fields.Boolean(
+        metadata=describe("Whether this is the official ladder of the game, for which the service makes matches.")
+    )
+    daily_matches = fields.Integer(
+        allow_none=True, metadata=describe("Matches a day that the service makes for each bot; null for a variant.")
+    )
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
@@ -72,13 +60,27 @@ class LadderRow(RatedBotView):
     rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
 
 
+class LadderPageRow(LadderRow):
+    error = Rounded(
+        1,
+        allow_none=True,
+        metadata=describe(
+            "Half the width of the 95 % interval of the rating, in points, from the batch fit that was computed last; "
+            "null if none was."
+        ),
+    )
+
+
 class LadderPageView(LadderView):
+    members = fields.Integer(
+        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
+    )
     as_of_seq = fields.Integer(
         metadata=describe(
             "The last ledger entry that counts. Pages with the same value are consistent with each other."
         )
     )
-    items = fields.List(fields.Nested(LadderRow))
+    items = fields.List(fields.Nested(LadderPageRow))
     next = fields.String(allow_none=True, metadata=describe("The cursor of the next page; null on the last page."))
 
 

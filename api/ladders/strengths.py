@@ -8,6 +8,7 @@ from api.caching import Cache, CacheEntry
 from api.errors import Problem
 from api.extended import Extended
 from api.views import database
+from referee.ladders.ratings import RankedBot
 from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
 
@@ -39,6 +40,16 @@ def last_ladder_fit(ladder_id: str) -> Fit | None:
     """Return the strengths that this process computed last, even if outdated, or None if it has computed none."""
     kept = LADDERS.peek(ladder_id)
     return None if kept is None else cast("Fit | None", kept.computed_part("fit"))
+
+
+def attach_errors(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:
+    """Return rows of a ladder, each with the 95 % error of its rating in points.
+
+    The errors are those of the last fit of this process, None for bots that it did not include.
+    """
+    fitted = last_ladder_fit(ladder_id)
+    errors = {row.id: row.high - row.points for row in fitted.rows} if fitted else {}
+    return [Extended(row, error=errors.get(row.bot_id)) for row in rows]
 
 
 def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]) -> list[Extended]:

@@ -12,13 +12,14 @@ from api.auth import may_organise
 from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
+from referee.ladders import match_ratings
 from referee.matches import deal_groups, matches
 from referee.matches.tables import StoredMatch
 from referee.workflows import unrated, visibility
 
 Json = dict[str, Any]
 
-HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated"))
+HIDDEN_SEAT: Json = dict.fromkeys(("bot_id", "bot_name", "version", "entrant", "rated", "rating"))
 
 
 def visible_matches(found: Sequence[StoredMatch]) -> list[Extended]:
@@ -31,10 +32,16 @@ def attach_seats(session: Session, found: Sequence[StoredMatch], named: Collecti
     """Return these matches with their seats. Show the bots in the seats only for matches in ``named``."""
     seats = matches.seats_of(session, [match.id for match in found])
     reasons = unrated.unrated_reasons(session, found)
+    rated = match_ratings.load_match_ratings(session, [match.id for match in found if match.id in named])
     return [
         Extended(
             match,
-            seats=[seat if match.id in named else Extended(seat, **HIDDEN_SEAT) for seat in seats[match.id]],
+            seats=[
+                Extended(seat, rating=rated.get(match.id, {}).get(seat.bot_id))
+                if match.id in named
+                else Extended(seat, **HIDDEN_SEAT)
+                for seat in seats[match.id]
+            ],
             unrated_reason=reasons.get(match.id),
         )
         for match in found

@@ -6,10 +6,13 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import (
     Id,
+    Micro,
     OptionalBody,
     Part,
     PlainText,
+    Points,
     QueryInt,
+    Rounded,
     Strict,
     StrictBool,
     StrictInt,
@@ -115,6 +118,21 @@ class UnratedReason(fields.String):
         )
 
 
+class SeatRatingView(View):
+    before = Points("before", metadata=describe("Rating before the match in points, to one decimal."))
+    before_micro = Micro("before", metadata=describe("The same exactly, in millionths of a point."))
+    change = Points("change", metadata=describe("Change of the rating in points; 0 for an anchor."))
+    change_micro = Micro("change", metadata=describe("The same exactly, in millionths of a point."))
+    expected = Rounded(
+        3,
+        metadata=describe(
+            "Expected score by the ratings before the match: the mean over the other seats that count, where 1 is a "
+            "better placement, 0.5 a tie and 0 a worse one."
+        ),
+    )
+    scored = Rounded(3, metadata=describe("The actual score, on the same scale."))
+
+
 class SeatView(View):
     seat = fields.Integer()
     bot = fields.String(
@@ -138,6 +156,11 @@ class SeatView(View):
     )
     placement = fields.Integer(allow_none=True)
     returns = fields.Integer(allow_none=True, metadata=describe("Net result of the seat."))
+    rating = fields.Nested(
+        SeatRatingView,
+        allow_none=True,
+        metadata=describe("What the match changed on its ladder; null until it counts, and if it does not."),
+    )
 
 
 class RevealView(View):
@@ -188,6 +211,11 @@ class MatchView(View):
         metadata=describe("Table number, from 1; in a ladder tournament, the number of the match."),
     )
     leg = fields.Integer(allow_none=True, metadata=describe("Number among the matches at its table, from 1."))
+    ladder = fields.String(
+        attribute="ladder_id",
+        allow_none=True,
+        metadata=describe("The official ladder for which the service made the match; null for other matches."),
+    )
     rematch_of = fields.String(
         allow_none=True, metadata=describe("The voided or cancelled match that this match repeats.")
     )

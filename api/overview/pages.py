@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Response, current_app
 
-from api.ladders.schemas import points
+from api.fields import points
 from api.matches.presentation import match_views
 from api.pages.page import Pages, page
 from api.views import current_session

@@ -19,6 +19,7 @@ ORDER: Final = (
     "first-bot",
     "bot-protocol",
     "checking",
+    "official-ladders",
     "sdk",
     "asking-again",
     "learning",

@@ -25,7 +25,9 @@ from referee.tournaments.bulk import DownloadCursor, DownloadScope, NextLog, Res
 
 ROWS_A_PIECE: Final = 500  # rows of a ledger in a piece
 MOST_IN_ZIP: Final = 50_000  # logs; each takes 400 bytes of memory while the zip is written
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")  # beginnings of text that spreadsheets treat as formulas
+# Beginnings of text that spreadsheets treat as formulas, and the apostrophe put before them, so that different texts
+# stay different: ratings depend on changes of version.
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 Cells = Sequence[Any]  # a row of a table
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # time of all files in a zip, so that the same logs give the same bytes
 
@@ -93,8 +95,8 @@ def _table(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator
         buffer.truncate()
 
 
-ENTERED: Final = ("entry", "kind", "entered_at")
-MOVED: Final = ("before_micro", "after_micro", "games")
+ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
+MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
 COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
 
 

@@ -18,7 +18,7 @@ from api.tournaments.presentation import attach_progress
 from api.tournaments.schemas import TournamentView, WholeTournamentView
 from api.views import current_session
 from referee.games import catalogue
-from referee.house.strategies import players
+from referee.house.players import LEVELS
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments import tournaments
@@ -101,7 +101,10 @@ def _choices() -> Json:
             *((kind, label) for kind, (label, _) in terms.DEALS.items()),
         ],
         "seedings": list(terms.SEEDINGS.items()),
-        "substitutes": [("", "none: unreachable bots sit out"), *players()],
+        "substitutes": [
+            ("", "none: unreachable bots sit out"),
+            *((level.address(), f"{level.address()}, {level.title}") for level in LEVELS),
+        ],
         "most_seats": MAX_SEATS,
         "most_cycles": MAX_CYCLES,
         "most_reason": MAX_REASON_LENGTH,

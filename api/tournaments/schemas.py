@@ -22,7 +22,7 @@ from api.fields import (
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MAX_SEATS, TimeView
 from api.pagination import PageQuery
-from referee.house.strategies import players
+from referee.house.players import LEVEL_ADDRESSES
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import TournamentState
@@ -66,7 +66,7 @@ class TermsBody(Strict):
     late_entry = StrictBool(metadata=describe(TERMS["late_entry"]))
     frozen_version = StrictBool(metadata=describe(TERMS["frozen_version"]))
     substitute = fields.String(
-        allow_none=True, validate=validate.OneOf(list(players())), metadata=describe(TERMS["substitute"])
+        allow_none=True, validate=validate.OneOf(LEVEL_ADDRESSES), metadata=describe(TERMS["substitute"])
     )
     starts_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["starts_at"]))
     time = fields.Nested(TimeView)

@@ -120,7 +120,7 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Trusted", "yes", "Duplicate deals are rated, although a bot with a memory could recognise the cards."
     yield "Pairings", f"shown {shown}", ""
     if tournament.substitute:
-        yield "Substitute", f"house player {tournament.substitute}", "Plays, unrated, for bots that cannot be reached."
+        yield "Substitute", tournament.substitute, "This house player plays, unrated, for bots that cannot be reached."
     else:
         yield "Substitute", "none", "A bot that cannot be reached sits out."
     if tournament.late_entry:

@@ -1,4 +1,4 @@
-"""Learn Pool Nap against `house:random` by an evolution strategy (CMA-ES), and write the weights to weights.json.
+"""Learn Pool Nap against `house:1` by an evolution strategy (CMA-ES), and write the weights to weights.json.
 
 Run python examples/learning/train.py [--generations N] [--matches N] [--seed N] [--out FILE]
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from policy import BEGINNING, choose
 
 from referee.gym.aec import env
-from referee.house.strategies import players
+from referee.house.players import find_player
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # cma warns that it cannot plot
@@ -60,7 +60,7 @@ def mean_return(weights, seed, matches):
     """Return the mean gain in chips of these weights in the first seat, against two random players."""
     table = env("pool-nap", SEATS, OPTIONS)
     dice = random.Random(seed)
-    stranger = players()["random"](dice)
+    stranger = find_player("random")(dice)
     gained = 0.0
     for match in range(matches):
         table.reset(seed=seed * 100_000 + match)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from referee.db.names import name_key
-from referee.house.strategies import players
+from referee.house.players import PLAYERS
 
 HOUSE_OWNER_NAME: Final = "House"
 SERVICE_NAME: Final = "Referee"
@@ -11,10 +11,6 @@ SERVICE_NAME: Final = "Referee"
 
 def reserved_names() -> set[str]:
     """Return the keys of all reserved names. House bots and their owner are also reserved after "Referee"."""
-    names = (HOUSE_OWNER_NAME, *map(house_bot_name, players()))
+    titles = (f"{HOUSE_OWNER_NAME} {part}" for player in PLAYERS for part in (player.key, player.title))
+    names = (HOUSE_OWNER_NAME, *(player.full_name() for player in PLAYERS), *titles)
     return {name_key(name) for name in (SERVICE_NAME, *names, *(f"{SERVICE_NAME} {name}" for name in names))}
-
-
-def house_bot_name(name: str) -> str:
-    """Return the name of the house bot that plays with the strategy ``name``."""
-    return f"{HOUSE_OWNER_NAME} {name}"

@@ -11,6 +11,8 @@ from referee.bots import checks
 from referee.cli.options import data_option
 from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
+from referee.ladders.ladder_sync import sync_ladders
+from referee.ladders.official import load_official_ladders
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
 from referee.workflows import match_retry, voiding
 
@@ -69,7 +71,8 @@ def token(name: str, data: Path | None) -> None:
 def upgrade(cancels: bool, data: Path | None) -> None:
     """Create the database or upgrade its schema.
 
-    The command `referee up` does this when it starts. Some upgrades are refused while matches are in progress.
+    The command `referee up` does this when it starts. Some upgrades are refused while matches are in progress. The
+    ladders that got another name or became official are listed.
     """
     done = voiding.VoidReport()
 
@@ -78,11 +81,17 @@ def upgrade(cancels: bool, data: Path | None) -> None:
         key = load_settings(data).master_key
         done.extend(voiding.cancel_in_progress(session, CANCELLED_FOR_UPGRADE, master_key=key))
 
+    settings = load_settings(data)
+    official = load_official_ladders(settings.ladders)  # before anything is changed
     _, database = open_or_create_database(data, settle=cancel_in_progress if cancels else None)
+    with database.write() as session:
+        changes = sync_ladders(session, official)
     database.dispose()
     if done.cancelled:
         voided = f", {len(done.matches)} with the same cards were voided" if done.matches else ""
         click.echo(f"{len(done.cancelled)} matches were cancelled{voided}; {len(done.rematches)} rematches arranged.")
+    for change in changes:
+        click.echo(change)
     click.echo(f"The schema is at revision {required_revision()}.")
 
 

@@ -23,8 +23,9 @@ from referee.conformance.report import ConformanceReport, ConformanceVerdict
 from referee.conformance.suite import run_check
 from referee.errors import Unavailable
 from referee.games import catalogue
+from referee.house.players import is_house
 from referee.local import bot_files
-from referee.local.matches import HOUSE, LOCAL_POLICY, LocalEntrant, find_program, local_id
+from referee.local.matches import LOCAL_POLICY, LocalEntrant, find_program, local_id
 from referee.protocol.signing import secret_bytes
 
 STATUS = {ConformanceVerdict.PASS: 0, ConformanceVerdict.FAIL: 1, ConformanceVerdict.UNREACHABLE: 3}
@@ -124,7 +125,7 @@ def _secret(given: str | None, file: Path | None) -> str | None:
 
 
 def _entrant(bot: str) -> LocalEntrant:
-    if bot.startswith(HOUSE):
+    if is_house(bot):
         raise click.UsageError(f"{bot} is a house player. Pass the URL (http://…) or the file of a bot.")
     if "://" not in bot and find_program(bot) is None:
         raise click.UsageError(

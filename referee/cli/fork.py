@@ -26,7 +26,7 @@ from referee.match.canonical import Json
 @click.option(
     "--seat", type=Number(1, 99), help="Seat of the first PLAYER, counted from 1. [default: the seat asked at DECISION]"
 )
-@click.option("--others", metavar="PLAYER", default="house:sound", help="Player in all other seats.")
+@click.option("--others", metavar="PLAYER", default="house:3", help="Player in all other seats.")
 @click.option("--out", type=FILE, help="Write the new log to this file.")
 @secret_option("Secret that signs the calls to bots.")
 def fork(
@@ -41,9 +41,9 @@ def fork(
 ) -> None:
     """Continue a finished match from a decision with other PLAYERs.
 
-    A PLAYER is a bot's URL, its file, or house:NAME. LOG and DECISION are as for `referee reask`. The first PLAYER
-    takes --seat, and the others take the following seats; seat 1 follows the last seat. All random outcomes follow from
-    the seed of the original match. Time banks and faults are kept: a seat that was retired stays retired. The exit
+    A PLAYER is a bot's URL, its file, or house:1 … house:4. LOG and DECISION are as for `referee reask`. The first
+    PLAYER takes --seat, the others take the following seats; seat 1 follows the last seat. All random outcomes follow
+    from the seed of the original match. Time banks and faults are kept: a seat that was retired stays retired. The exit
     status is 3 if a player was never reached or if a bot that was started from a file exited on its own.
     """
     recorded = RecordedMatch.read(remote, log)

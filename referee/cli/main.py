@@ -17,7 +17,9 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
     "Use a service": {
         "register": "register",
         "watch": "watch",
+        "match": "match",
         "faults": "faults",
+        "ladders": "ladders",
         "tournament": "tournament",
         "standings": "standings",
     },

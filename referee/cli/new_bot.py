@@ -53,7 +53,7 @@ def new_bot(folder: Path, language: str) -> None:
     click.echo(f"{click.format_filename(folder / chosen.file)} is a bot for {chosen.needs} or newer. Next steps:\n")
     here = shlex.quote(str(folder))
     steps = {
-        f"referee play saint-poker {here} house:sound": "play a match (starts and stops the bot)",
+        f"referee play saint-poker {here} house:3": "play a match (starts and stops the bot)",
         f"cd {here} && {chosen.start} 9000": "serve the bot, for a service or `referee check`",
     }
     width = max(map(len, steps))
@@ -99,7 +99,7 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
 1. **Let it play.** In this folder:
 
    ```sh
-   referee play saint-poker {chosen.file} house:sound --log match.ndjson
+   referee play saint-poker {chosen.file} house:3 --log match.ndjson
    referee replay match.ndjson
    ```
 
@@ -118,6 +118,6 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
    With a secret, the calls in local matches are signed too:
 
    ```sh
-   REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:sound
+   REFEREE_BOT_SECRET="$(cat secret.txt)" referee play saint-poker {chosen.file} house:3
    ```
 """

@@ -79,7 +79,7 @@ def play(
 ) -> None:
     """Play matches of GAME between PLAYERs on this machine.
 
-    A PLAYER is a bot's URL, its file, or house:NAME (house:random, house:first, house:sound). A file (bot.py, bot.mjs,
+    A PLAYER is a bot's URL, its file, or house:1 … house:4. A file (bot.py, bot.mjs,
     bot.go, anything executable, or the folder of a `bot.…`) is started for the duration of the matches; it receives a
     port in $PORT and as its first argument, and a secret in $REFEREE_BOT_SECRET. If only one match is played, it is
     written to replay.ndjson and replay.html in the current folder, replacing earlier ones. Bots are only asked for

@@ -16,8 +16,9 @@ from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argumen
 from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, service_command
 from referee.errors import IllegalAction
+from referee.house.players import is_house
 from referee.local import bot_files, matches
-from referee.local.matches import HOUSE, LOCAL_POLICY
+from referee.local.matches import LOCAL_POLICY
 from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import AnswerSource
@@ -54,7 +55,7 @@ def reask(
         match = recorded.replay_to(n)
         request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
-    if url.startswith(HOUSE):
+    if is_house(url):
         raise click.UsageError(f"{url} is a house player. Pass the URL or the file of a bot.")
     asked, now, output = _ask_bot(match, request, url, (secret,) if secret else ())
     row = recorded.answer(n, request.seat)

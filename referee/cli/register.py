@@ -26,7 +26,7 @@ RUN_AGAIN: Final = "run the same command again"
 UNREACHABLE_FAULTS: Final = ("egress_denied", "dns_failed", "unreachable", "deadline")
 CHOICES: Final = """\
 The service calls your bot, so it must be able to reach it. Without a public address you can
-- play here, without a service: referee play GAME URL house:sound, referee check URL, referee tournament local;
+- play here, without a service: referee play GAME URL house:3, referee check URL, referee tournament local;
 - open a tunnel that gives the bot a public https address, and register that address;
 - run your own service: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 ADVICE: Final = {  # by the code in the report
@@ -247,7 +247,7 @@ def _play_practice_match(remote: Remote, bot: Json, game: str) -> Json:
     if game not in known:
         raise RequestRefused(f"--practice: unknown game {game!r}; available: {', '.join(known)}")
     house = list(remote.api.items("/bots?status=house"))
-    house.sort(key=lambda bot: "sound" not in bot["name"])  # the stronger player first
+    house.sort(key=lambda bot: "Sound" not in bot["name"])  # the usual opponent first
     seats = known[game]["seats"]["minimum"]
     if len(house) < seats - 1:
         raise RefereeError("This service has no house bots yet. Run the command again in a moment.")

@@ -50,14 +50,15 @@ def standings(url: str | None, data: Path | None) -> None:
 def _table(shown: Json, rows: list[Json]) -> tables.TextTable:
     if "status" in shown:
         return tables.standings(f"{shown['name']}: {shown['game']}, {shown['status']}", rows)
-    return tables.ladder(f"{shown['game']}, {shown['seats']} seats ({shown['id']})", rows)
+    return tables.ladder(f"{shown['name']} ({shown['id']})", rows)
 
 
 def _from_service(api: Api) -> Found:
     for tournament in api.get(f"/tournaments?limit={TOURNAMENTS_SHOWN}")["items"]:
         yield tournament, api.get(f"/tournaments/{tournament['id']}/standings?limit={ROWS_SHOWN}")["items"]
     for ladder in islice(api.items("/ladders"), LADDERS_SHOWN):
-        yield ladder, api.get(f"/ladders/{ladder['id']}?limit={ROWS_SHOWN}")["items"]
+        if rows := api.get(f"/ladders/{ladder['id']}?limit={ROWS_SHOWN}")["items"]:
+            yield ladder, rows
 
 
 def _from_database(session: Session) -> Found:
@@ -70,7 +71,8 @@ def _from_database(session: Session) -> Found:
             {"rank": row.rank, "name": row.name, "rating": row.value / 1_000_000, "games": row.games}
             for row in page.page.items
         ]
-        yield {"game": ladder.game, "seats": ladder.seats, "id": ladder.id}, rows
+        if rows:
+            yield {"name": ladder.name, "id": ladder.id}, rows
 
 
 def _standings_rows(session: Session, tournament: Tournament) -> list[Json]:

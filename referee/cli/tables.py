@@ -66,8 +66,14 @@ def standings(
 
 def ladder(title: str, rows: Sequence[Json]) -> TextTable:
     """Return a table of ladder rows."""
-    cells = [[str(row["rank"]), row["name"], f"{row['rating']:.1f}", str(row["games"])] for row in rows]
+    cells = [[str(row["rank"]), row["name"], rating(row), str(row["games"])] for row in rows]
     return TextTable(["rank", "bot", "rating", "matches"], cells, title=title)
+
+
+def rating(row: Json) -> str:
+    """Return the rating of a ladder row with its 95 % error, such as "1612 ± 34", or without one if it is not known."""
+    error = row.get("error")
+    return f"{row['rating']:.1f}" if error is None else f"{row['rating']:.0f} ± {error:.0f}"
 
 
 def number(value: Any) -> str:

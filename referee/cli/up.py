@@ -10,6 +10,8 @@ import click
 from referee.cli.options import PORT, Number, data_option
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
+from referee.ladders.ladder_sync import sync_ladders
+from referee.ladders.official import load_official_ladders
 from referee.runtime.data_dir import DataDir
 from referee.runtime.embedded_redis import check as check_redis
 from referee.runtime.embedded_redis import socket_url as socket_url
@@ -50,8 +52,12 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     """Upgrade the database, then run the service until a stop signal."""
     if settings.redis_url is not None:
         check_redis(settings.redis_url)
+    official = load_official_ladders(settings.ladders)
     database = Database.from_settings(settings)
     upgrade(database)
+    with database.write() as session:
+        for change in sync_ladders(session, official):
+            click.echo(change, err=True)
     database.dispose()
     local_url = _local_url(listener)
     child_environment = environment(

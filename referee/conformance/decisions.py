@@ -16,8 +16,8 @@ from referee.conformance.positions import (
     start_match,
 )
 from referee.games.state import State
+from referee.house.players import find_player
 from referee.house.seat import answer_of
-from referee.house.strategies import players
 from referee.match.match import FAULTS_IN_A_MATCH, FAULTS_IN_A_ROW, Answer
 from referee.protocol import messages
 
@@ -72,7 +72,7 @@ class _Game:
         check, dice = self._exam, self._exam.dice
         scenario = next(scenarios(self._rules, dice))
         match, writers = start_match(scenario, check.pace.limits, dice)
-        other, own = players()["random"](dice), dice.randrange(scenario.seats)
+        other, own = find_player("random")(dice), dice.randrange(scenario.seats)
         while not match.over and self._asked.total() < longest and not self._is_over:
             for request in match.requests():
                 if request.seat != own:

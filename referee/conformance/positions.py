@@ -11,8 +11,8 @@ import orjson
 from referee.errors import BadOption, IllegalAction
 from referee.games.options import Option
 from referee.games.state import State
+from referee.house.players import find_player
 from referee.house.seat import answer_of
-from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
 from referee.match.match import Match, Request, new_header
@@ -171,7 +171,7 @@ def kind_of(match: Match, request: Request) -> str:
 def collect_questions(scenario: MatchTerms, limits: Limits, dice: Random) -> list[ProbeQuestion]:
     """Play a match of up to ``MAX_DECISIONS`` decisions. Return up to ``MAX_PER_KIND`` questions of each kind."""
     match, writers = start_match(scenario, limits, dice)
-    player = players()[scenario.style](dice)
+    player = find_player(scenario.style)(dice)
     met: Counter[str] = Counter()
     held: dict[str, list[ProbeQuestion]] = {}
     asked = 0

@@ -8,6 +8,7 @@ from referee.errors import IllegalAction
 from referee.games import game
 from referee.games.state import Event, Seat, State
 from referee.match.canonical import Json
+from referee.match.chance import random_outcome
 
 
 class LearningTable:
@@ -43,18 +44,8 @@ class LearningTable:
         """Draw all outcomes that are due, and return their events. Note who acts then, and the legal actions."""
         happened: list[Event] = []
         while (asked := self.state.chance()) is not None:
-            happened += self.state.resolve(outcome_of(asked, self._dice))
+            happened += self.state.resolve(random_outcome(asked, self._dice))
         self.events += happened
         self.to_act: Seat | None = min(self.state.pending(), default=None)
         self._legal = [] if self.to_act is None else self.state.legal(self.to_act)
         return happened
-
-
-def outcome_of(asked: Json, dice: Random) -> Any:
-    """Draw a fair outcome of a chance node."""
-    match asked:
-        case {"kind": "deck", "cards": cards}:
-            return dice.sample(cards, len(cards))
-        case {"ordered": True, "among": among}:
-            return dice.sample(among, len(among))
-    return dice.choice(asked["among"])

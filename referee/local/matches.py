@@ -14,8 +14,8 @@ from referee.botclient.match_driver import Ask, drive
 from referee.errors import BadOption, RefereeError
 from referee.games import game
 from referee.games.options import Option
+from referee.house.players import LEVEL_ADDRESSES, NoSuchHousePlayer, find_player, is_house
 from referee.house.seat import HouseSeat
-from referee.house.strategies import players
 from referee.local.problems import Problems
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
@@ -24,7 +24,6 @@ from referee.match.match import Answer, Match, Request, new_header
 from referee.match.time_limits import Limits
 from referee.protocol.messages import DEFAULT_MAX_CONCURRENT_REQUESTS
 
-HOUSE = "house:"
 # Users may call any address that their own machine can reach, so loopback is allowed, unlike in the service.
 LOCAL_POLICY = Policy.parse("127.0.0.0/8:1-65535,[::1/128]:1-65535", allow_http=True)
 
@@ -37,7 +36,7 @@ class NoSuchPlayer(RefereeError):
 
 @dataclass(frozen=True, slots=True)
 class LocalEntrant:
-    """Represent a player, given as ``house:NAME``, a URL or a file. Names are unique among the entrants."""
+    """Represent a player, given as ``house:3``, a URL or a file. Names are unique among the entrants."""
 
     name: str
     source: str
@@ -51,7 +50,7 @@ class LocalEntrant:
 
     @property
     def is_house(self) -> bool:
-        return self.source.startswith(HOUSE)
+        return is_house(self.source)
 
     @property
     def file(self) -> Path | None:
@@ -128,6 +127,7 @@ def make_plan(
 
 def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
     """Return the entrants for these sources. Number equal names. Raise ``NoSuchPlayer`` or ``UrlRefused``."""
+    sources = [_address_of_house_player(source) if is_house(source) else source for source in sources]
     labels = [_label(source) for source in sources]
     named = []
     for index, (label, source) in enumerate(zip(labels, sources, strict=True)):
@@ -235,7 +235,7 @@ class _LocalTable:
 
 def _house_seat(entrant: LocalEntrant, game_name: str, seed: str) -> HouseSeat:
     dice = Random(seed)  # noqa: S311  # for the player's choices, not for cards
-    return HouseSeat(entrant.source.removeprefix(HOUSE), game_name, lambda _: dice)
+    return HouseSeat(entrant.source, game_name, lambda _: dice)
 
 
 async def _discard_rows() -> None:
@@ -257,21 +257,25 @@ def find_program(source: str) -> Path | None:
 
 
 def _label(source: str) -> str:
-    name = source.removeprefix(HOUSE)
-    if name == source:
-        if "://" in source:
-            return parse_url(source, LOCAL_POLICY).url
-        if find_program(source) is None:
-            raise NoSuchPlayer(
-                f"{source!r} is not a player. Pass the URL of a bot (http://…), its file (no such file exists), "
-                f"or {HOUSE}{{{','.join(players())}}}."
-            )
-        parts = Path(os.path.normpath(source)).parts
-        alone = not parts[-1].startswith("bot.")  # the name bot.py alone would not distinguish bots
-        return "/".join(parts[-1:] if alone else parts[-2:])
-    if name not in players():
-        raise NoSuchPlayer(f"Unknown house player {name!r}; available: {', '.join(players())}.")
-    return name
+    if is_house(source):
+        return source
+    if "://" in source:
+        return parse_url(source, LOCAL_POLICY).url
+    if find_program(source) is None:
+        raise NoSuchPlayer(
+            f"{source!r} is not a player. Pass the URL of a bot (http://…), its file (no such file exists), or one of "
+            f"{', '.join(LEVEL_ADDRESSES)}."
+        )
+    parts = Path(os.path.normpath(source)).parts
+    alone = not parts[-1].startswith("bot.")  # the name bot.py alone would not distinguish bots
+    return "/".join(parts[-1:] if alone else parts[-2:])
+
+
+def _address_of_house_player(source: str) -> str:
+    try:
+        return find_player(source).address()
+    except NoSuchHousePlayer as error:
+        raise NoSuchPlayer(str(error)) from None
 
 
 def _parse_value(spec: Option, text: str) -> Any:

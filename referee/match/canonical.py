@@ -1,4 +1,4 @@
-"""Write canonical JSON, which has exactly one spelling for each value, so that bytes can be hashed and compared."""
+"""Write canonical JSON, which has exactly one spelling for each value, so that bytes can be compared; read any JSON."""
 
 from typing import Any
 
@@ -15,3 +15,8 @@ def dumps(value: Any) -> bytes:
     spells these values the same.
     """
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def loads(text: bytes) -> Any:
+    """Return the value of a JSON document in UTF-8, canonical or not. Raise ``ValueError`` if it is not one."""
+    return orjson.loads(text)

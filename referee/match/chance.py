@@ -6,6 +6,7 @@ The rules define what must be drawn. The match counts the draws of each kind (``
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Sequence
+from random import Random
 from typing import Any, Protocol
 
 from referee.errors import IllegalOutcome
@@ -74,6 +75,15 @@ class RiggedChance:
             return next(self._outcomes)
         except StopIteration:
             raise IllegalOutcome(f"no rigged outcome is left for {asked['kind']} {k}") from None
+
+
+def random_outcome(asked: Json, dice: Random) -> Any:
+    """Return a fair outcome of a chance request, for play that nobody has to verify."""
+    if asked["kind"] == "deck":
+        return dice.sample(asked["cards"], len(asked["cards"]))
+    if asked.get("ordered"):
+        return dice.sample(asked["among"], len(asked["among"]))
+    return dice.choice(asked["among"])
 
 
 def shuffle(items: Sequence[Any], draw_below: Callable[[int], int]) -> list[Any]:

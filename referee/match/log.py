@@ -1,14 +1,13 @@
 """Write and link the rows of a match log, reveal its seed at the end, and select the part that a viewer may read."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 from referee.games import game
 from referee.games.state import Event, Seat, State
-from referee.match.canonical import Json, dumps
+from referee.match.canonical import Json, dumps, loads
 
 HEADER_MEMBERS = {
     *("log_format", "match", "game", "rules_version", "engine_version", "options", "seats", "players", "time"),
@@ -66,7 +65,7 @@ def digest(line: bytes) -> str:
 
 def parse_row(line: bytes) -> Json:
     """Return the row of a stored line. Raise ``ValueError`` unless it is a JSON object."""
-    row = json.loads(line)
+    row = loads(line)
     if not isinstance(row, dict):
         raise ValueError("a row must be a JSON object")
     return row

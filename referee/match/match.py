@@ -207,7 +207,7 @@ class Match:
                 fault = "illegal_action"
         if events is None:
             played = self.state.default(seat)
-            events = self.state.apply(seat, played)
+            events = self.state.apply_legal(seat, played)
         self._count_fault(seat, fault)
         self.last_fault = fault
         source = AnswerSource.DEFAULT if fault else AnswerSource.BOT
@@ -255,14 +255,14 @@ class Match:
         return end
 
     def _play_action(self, answer: Answer) -> tuple[Json, list[Event]]:
-        action = answer.action
         if answer.choice is not None:
             legal = self.state.legal(answer.seat)
             if not 0 <= answer.choice < len(legal):
                 raise IllegalAction(f"choice {answer.choice} of {len(legal)} legal actions")
-            action = legal[answer.choice]
-        action = self.state.validate_action(answer.seat, action)
-        return action, self.state.apply(answer.seat, action)
+            legal_action = legal[answer.choice]
+        else:
+            legal_action = self.state.validate_action(answer.seat, answer.action)
+        return legal_action, self.state.apply_legal(answer.seat, legal_action)
 
     def _request(self, seat: Seat) -> Request:
         state, banks = self.state, self.banks
@@ -321,7 +321,7 @@ class Match:
                 members = {"action": action, "source": AnswerSource.DEFAULT, "retired": True, "ms": 0}
             else:
                 continue
-            self._record_decision(seat, members, self.state.apply(seat, action))
+            self._record_decision(seat, members, self.state.apply_legal(seat, action))
             return True
         return False
 

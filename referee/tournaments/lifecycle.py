@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.matches import cancelling
+from referee.matches.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
@@ -94,7 +95,7 @@ def _change_state(
 
 def _set_match_states(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
     concerned = update(StoredMatch).where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == before)
-    session.execute(concerned.values(status=after))
+    refresh_queue(session, session.scalars(concerned.values(status=after).returning(StoredMatch.id)).all())
 
 
 def mark_changed(session: Session, tournament: Tournament) -> Tournament:

@@ -15,6 +15,7 @@ from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot, Check
 from referee.db.engine import count_changed_rows, current_time
 from referee.matches import cancelling
+from referee.matches.queued_seats import refresh_queue
 from referee.matches.tables import MatchSeat, StoredMatch, is_unstarted
 from referee.tournaments.states import NOT_READY, Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -197,6 +198,7 @@ def _release_seats(session: Session, tournament: Tournament, entry: TournamentEn
     alone = counted.group_by(MatchSeat.match_id)
     still_rated = {match_id for match_id in session.scalars(alone) if _rated_seats(session, match_id) > 1}
     session.execute(update(StoredMatch).where(StoredMatch.id.in_(set(ids) - still_rated)).values(rated=False))
+    refresh_queue(session, ids)
 
 
 def _rated_seats(session: Session, match_id: str) -> int:

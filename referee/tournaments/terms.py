@@ -9,7 +9,7 @@ from typing import Any, Final
 from referee.db.names import validate_name
 from referee.errors import BadOption
 from referee.games import game as rules_of
-from referee.house.strategies import players
+from referee.house.players import LEVEL_ADDRESSES
 from referee.match.time_limits import Limits
 from referee.matches.states import DealSharing
 from referee.pairing.formats import formats
@@ -140,8 +140,8 @@ class Terms:
     def _check_entries(self) -> None:
         if self.late_entry and not formats()[self.format].takes_late_entries:
             raise BadOption("late_entry", f"must be false: {self.format} takes no late entries")
-        if self.substitute is not None and self.substitute not in players():
-            raise BadOption("substitute", f"must be null or one of {', '.join(players())}")
+        if self.substitute is not None and self.substitute not in LEVEL_ADDRESSES:
+            raise BadOption("substitute", f"must be null or one of {', '.join(LEVEL_ADDRESSES)}")
 
 
 def max_entries(format: str) -> int:

@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import count_changed_rows, current_time, lease_now, take_advisory_lock
 from referee.db.leases import Leases
 from referee.db.names import make_storable
 from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.prepared import Prepared
 from referee.errors import Conflict, NotFound
 from referee.webhooks.outbox import PING
 from referee.webhooks.states import DeliveryState, WebhookState
@@ -67,8 +68,7 @@ class DeliveryOutcome:
 def has_due(session: Session) -> bool:
     """Return whether any delivery may be claimed now."""
     boot, seconds = lease_now(session)
-    due = select(Delivery.id).join(Webhook, Webhook.id == Delivery.webhook_id)
-    return session.scalar(due.where(_is_claimable(current_time(session), boot, seconds)).limit(1)) is not None
+    return bool(_ANY_DUE.rows(session, {"moment": current_time(session), "boot": boot, "seconds": seconds}))
 
 
 def claim_due(session: Session, limit: int) -> list[DeliveryJob]:
@@ -197,7 +197,7 @@ def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
 # -- claiming --
 
 
-def _is_claimable(moment: datetime, boot: str, seconds: float) -> ColumnElement[bool]:
+def _is_claimable(moment: Any, boot: Any, seconds: Any) -> ColumnElement[bool]:
     """Return the condition for deliveries that may be claimed. Unverified webhooks receive only pings."""
     accepts = or_(
         Webhook.status == WebhookState.ACTIVE, and_(Webhook.status == WebhookState.UNVERIFIED, Delivery.event == PING)
@@ -226,9 +226,7 @@ def _target(url: str) -> str:
 def _claim_delivery(
     session: Session, chosen: Sequence[tuple[Delivery, Webhook]], moment: datetime, boot: str, seconds: float
 ) -> list[DeliveryJob]:
-    # Count attempts when claiming, so that a message that crashes its senders fails in the end.
-    attempts = {"attempts": Delivery.attempts + 1}
-    epochs = LEASES.claim_keys(session, [delivery.id for delivery, _ in chosen], boot, seconds, **attempts)
+    epochs = LEASES.claim_keys(session, _CLAIM, [delivery.id for delivery, _ in chosen], boot, seconds)
     return [
         DeliveryJob(
             delivery.id,
@@ -303,3 +301,13 @@ def _webhooks_with_expired(before: datetime) -> Select[str]:
     """Return a query for the ids of webhooks with old deliveries. It needs one index lookup per webhook."""
     old = exists().where(Delivery.webhook_id == Webhook.id, Delivery.created_at < before)
     return select(Webhook.id).where(old)
+
+
+# Count attempts when claiming, so that a message that crashes its senders fails in the end.
+_CLAIM: Final = LEASES.prepare_claim(attempts=Delivery.__table__.c.attempts + 1)
+_ANY_DUE: Final = Prepared(
+    select(Delivery.id)
+    .join(Webhook, Webhook.id == Delivery.webhook_id)
+    .where(_is_claimable(bindparam("moment"), bindparam("boot"), bindparam("seconds")))
+    .limit(1)
+)

@@ -1,6 +1,6 @@
 """Write messages to owners into the outbox, in the same transaction as the change that they report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import bindparam, insert, select
@@ -28,10 +28,22 @@ def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json
     member ``data`` of the body, in the format of the Standard Webhooks specification. Raise ``ValueError`` if
     ``event`` is not one of ``NOTIFICATION_TYPES`` or the body exceeds 16 KiB.
     """
+    return emit_to(session, event, list_subscribed(session, event, account_ids), payload)
+
+
+def list_subscribed(session: Session, event: str, account_ids: Iterable[str]) -> list[str]:
+    """Return the ids of the active webhooks of these accounts that subscribe to ``event``, and keep them.
+
+    Raise ``ValueError`` if ``event`` is not one of ``NOTIFICATION_TYPES``.
+    """
     if event not in NOTIFICATION_TYPES:
         raise ValueError(f"{event!r} is not one of {', '.join(NOTIFICATION_TYPES)}")
     active = _ACTIVE.rows_of_each(session, [{"account": account_id} for account_id in sorted(set(account_ids))])
-    subscribed = [webhook_id for rows in active for webhook_id, events in rows if event in events]
+    return [webhook_id for rows in active for webhook_id, events in rows if event in events]
+
+
+def emit_to(session: Session, event: str, subscribed: Sequence[str], payload: Json) -> int:
+    """Put a message into the outbox for each of these webhooks, as ``emit`` does. Return their number."""
     if subscribed:
         message = _message(session, event, payload)
         rows = [{**message, "id": new_id("delivery"), "webhook_id": webhook_id} for webhook_id in subscribed]

@@ -243,7 +243,11 @@ def test_results_have_a_row_for_each_seat_and_nothing_a_spreadsheet_computes(
             [(match.id, seat) for match in played for seat in (0, 1)], signs, strict=True
         ):
             of_seat = schema.MatchSeat.match_id == match_id, schema.MatchSeat.seat == seat
-            session.execute(update(schema.MatchSeat).where(*of_seat).values(bot_name=name, version=name))
+            session.execute(update(schema.MatchSeat).where(*of_seat).values(bot_name=name))
+            result = session.scalars(select(schema.Result).where(schema.Result.match_id == match_id)).one()
+            result.versions = [
+                name if number == seat else version for number, version in enumerate(result.versions or [])
+            ]
 
     answer = client.get(path_of(event, "results.csv"))
     rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))

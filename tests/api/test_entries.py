@@ -17,7 +17,7 @@ TERMS = {
     "anonymous": False,
     "late_entry": True,
     "frozen_version": True,
-    "substitute": "sound",
+    "substitute": "house:3",
     "starts_at": "2099-01-31T19:00:00+01:00",
 }
 
@@ -108,7 +108,7 @@ def test_entries_are_seeded_listed_and_paged(service: Service, owner: Person, or
 
 
 def test_who_does_not_answer_before_the_start_is_absent(service: Service, owner: Person, organiser: Person) -> None:
-    tournament_id, bots = entered(service, organiser, 3, substitute="sound")
+    tournament_id, bots = entered(service, organiser, 3, substitute="house:3")
     path = f"/tournaments/{tournament_id}"
 
     asked = organiser.post(f"{path}/start").get_json()

@@ -38,7 +38,7 @@ def places(page: str) -> list[str]:
 
 def ladder_of(service: Service) -> str:
     with service.database.read() as session:
-        (ladder,) = leaderboard.list_ladders_by_game(session, start=0, limit=2)
+        (ladder,) = leaderboard.list_official_first(session, start=0, limit=2)
         return ladder.id
 
 
@@ -230,7 +230,7 @@ def test_a_page_asks_the_record_as_often_for_two_bots_as_for_five(service: Servi
         world.play(bots)
         with service.database.read() as session:
             (ladder,) = [
-                one for one in leaderboard.list_ladders_by_game(session, start=0, limit=9) if one.seats == people
+                one for one in leaderboard.list_official_first(session, start=0, limit=9) if one.seats == people
             ]
         text_of(client, f"/ladders/{ladder.id}")  # the fit is kept from here on
         statements: list[str] = []

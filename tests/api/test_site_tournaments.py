@@ -123,7 +123,7 @@ def test_pages_of_long_lists_are_numbered(service: Service, organiser: Person, a
 def test_the_table_says_what_decides_and_how_sure_it_is(
     service: Service, organiser: Person, anonymous: FlaskClient
 ) -> None:
-    made = started(service, organiser, 4, format="swiss", substitute="sound")
+    made = started(service, organiser, 4, format="swiss", substitute="house:3")
     play(service, made)
     row = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"][0]
 
@@ -135,7 +135,7 @@ def test_the_table_says_what_decides_and_how_sure_it_is(
     line = re.search(f'<tr data-bot="{row["bot"]}">.*?</tr>', page, re.DOTALL)
     assert line is not None
     assert f'data-column="points">{row["points"]:.1f}<' in line[0]
-    assert "house player sound" in said
+    assert "house:3" in said
 
 
 @pytest.mark.parametrize("format", sorted(terms.FORMATS))
@@ -143,12 +143,12 @@ def test_the_terms_of_every_format_are_told_in_words(
     service: Service, organiser: Person, anonymous: FlaskClient, format: str
 ) -> None:
     deals = {} if format == "ladder" else {"deal_sharing": "duplicate", "trusted": True, "orders": "all"}
-    made = drafted(organiser, format=format, substitute="random", frozen_version=True, anonymous=False, **deals)
+    made = drafted(organiser, format=format, substitute="house:1", frozen_version=True, anonymous=False, **deals)
 
     page = words(read(anonymous, f"/tournaments/{made}"))
 
     assert terms.FORMATS[format][0] in page
-    assert "house player random" in page
+    assert "house:1" in page
     assert "Versions frozen" in page
     assert "shown immediately" in page
 

@@ -24,13 +24,14 @@ def ours(service: Service, owner: Person) -> list[str]:
     return [str(service.verified_bot(owner)["id"]) for _ in range(2)]
 
 
-def house_bot(service: Service) -> str:
+def house_bot(service: Service, name: str = "sound") -> str:
     with service.database.write() as session:
-        return house_bots.get_or_create_house_bot(session, "sound").id
+        return house_bots.get_or_create_house_bot(session, name).id
 
 
-def asked(person: Person, *bots: str, rated: bool) -> tuple[bool, str | None]:
-    match = person.post("/matches", {"game": "saint-poker", "bots": list(bots), "rated": rated}).get_json()
+def asked(person: Person, *bots: str, rated: bool, **terms: Any) -> tuple[bool, str | None]:
+    wanted = {"game": "saint-poker", "bots": list(bots), "rated": rated, **terms}
+    match = person.post("/matches", wanted).get_json()
     shown = person.get(f"/matches/{match['id']}").get_json()
     assert shown["unrated_reason"] == match["unrated_reason"]
     return match["rated"], match["unrated_reason"]
@@ -44,7 +45,9 @@ def test_creating_a_match_returns_whether_it_is_rated_and_why_not(
 
     assert asked(organiser, mine, theirs, rated=True) == (True, None)
     assert asked(organiser, mine, theirs, sound, rated=True) == (True, None)
-    assert asked(organiser, mine, sound, rated=True) == (False, "house_player")
+    assert asked(organiser, mine, sound, rated=True) == (True, None)  # an anchor
+    assert asked(organiser, mine, sound, rated=False) == (False, "friendly")
+    assert asked(organiser, mine, sound, rated=True, options={"rounds": 2}) == (False, "house_player")
     assert asked(organiser, mine, sibling, theirs, rated=True) == (False, "one_owner_twice")
     assert asked(organiser, mine, theirs, rated=False) == (False, "friendly")
     for rivals in ((theirs,), (sound,), (sibling,)):
@@ -59,7 +62,7 @@ def test_the_terms_of_an_unrated_tournament_are_the_reason_for_its_matches(servi
 
 
 def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service: Service, organiser: Person) -> None:
-    tournament_id, bots = entered(service, organiser, 2, substitute="sound")
+    tournament_id, bots = entered(service, organiser, 2, substitute="house:1", options={"rounds": 2})
     organiser.post(f"/tournaments/{tournament_id}/start")
     answer_handshakes(service.database, absent=bots[:1])
     go_on(service.database, tournament_id)
@@ -70,7 +73,7 @@ def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service
 def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unrated(
     service: Service, organiser: Person, ours: list[str]
 ) -> None:
-    tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="sound")
+    tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="house:3")
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{tournament_id}/start")

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from referee.house.players import FirstPlayer, HousePlayer
 from referee.house.server import House
-from referee.house.strategies import FirstPlayer, HousePlayer
 from referee.match.canonical import Json
 from referee.protocol.signing import Signer
 from tests.botclient.hostile import SECRET
@@ -16,8 +16,8 @@ from tests.botclient.hostile import SECRET
 class Odd(House):
     """A bot that plays the default. Its ``habit`` gets every call first and returns a response or None."""
 
-    def __init__(self, habit: "Habit", player: HousePlayer | None = None) -> None:
-        super().__init__("odd", player or FirstPlayer(None), SECRET)  # type: ignore[arg-type]  # uses no dice
+    def __init__(self, habit: "Habit", player: type[HousePlayer] | None = None) -> None:
+        super().__init__("odd", player or FirstPlayer, SECRET)
         self.habit = habit
         self.memory: dict[str, Any] = {}  # for the habit
         self.calls = 0

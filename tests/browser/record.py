@@ -19,7 +19,7 @@ from referee import schema
 from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
-from referee.house.strategies import HousePlayer, players
+from referee.house.players import HousePlayer, find_player
 from referee.match.canonical import dumps
 from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
@@ -141,11 +141,11 @@ class Filled:
 
     def claimed(self, match_id: str) -> Live:
         (claim,) = self.world.claim(match_id=match_id)
-        house, seats = players(), len(self.world.load(match_id).header["players"])
+        seats = len(self.world.load(match_id).header["players"])
         number = next(self.numbers)
         dice = Random(number)
         kinds = itertools.cycle(["sound", "random", "sound"])
-        return Live(self.world, claim, [house[next(kinds)](dice) for _ in range(seats)], dice, number % 2 == 0)
+        return Live(self.world, claim, [find_player(next(kinds))(dice) for _ in range(seats)], dice, number % 2 == 0)
 
     def play_due(self, tournament_id: str, most: int = 1000) -> None:
         """Play up to a number of due matches of the tournament, progressing it after each."""

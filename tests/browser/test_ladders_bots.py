@@ -9,6 +9,8 @@ from sqlalchemy import select
 from referee.bots import handshakes
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
+from referee.ladders import members
+from referee.ladders.kinds import LadderPlay
 from referee.matches.tables import Fault
 from referee.workflows import handshake_results
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
@@ -158,6 +160,35 @@ def test_the_owner_pauses_renames_and_retires_a_bot(page_at: PageAt, filled: Fil
     expect(state).to_have_text("retired")
     expect(page.locator("#check")).to_be_disabled()
     assert [trouble for trouble in page_at.troubles if "409" not in trouble] == []
+    page_at.troubles.clear()
+
+
+def test_the_owner_switches_official_ladders(page_at: PageAt, filled: Filled) -> None:
+    bot = fresh_bot(filled, "Playing")
+    page = owned(page_at, filled, f"/bots/{bot}")
+    form, said = page.locator("#play"), page.locator("#own-said")
+
+    page.locator("summary", has_text="Official ladders: on").click()
+    form.get_by_label("Saint Poker").uncheck()
+    form.get_by_label("Most matches a day").fill("0")
+    form.get_by_role("button", name="Save").click()
+    expect(page.locator("#play .error")).to_be_visible()
+    form.get_by_label("Most matches a day").fill("12")
+    form.get_by_role("button", name="Save").click()
+    expect(said).to_have_text("Saved.")
+    page.reload()
+    page.locator("summary", has_text="Official ladders: on").click()
+    expect(form.get_by_label("Saint Poker")).not_to_be_checked()
+    expect(form.get_by_label("Pool Nap")).to_be_checked()
+    expect(form.get_by_label("Most matches a day")).to_have_value("12")
+
+    form.get_by_label("Play on official ladders").uncheck()
+    form.get_by_role("button", name="Save").click()
+    expect(page.locator("summary", has_text="Official ladders: off")).to_be_visible()
+    with filled.world.database.read() as session:
+        player = members.get_player(session, bot)
+        assert (player.play, player.daily_maximum) == (LadderPlay.OFF, 12)
+    assert [trouble for trouble in page_at.troubles if "422" not in trouble] == []
     page_at.troubles.clear()
 
 

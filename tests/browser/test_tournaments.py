@@ -42,7 +42,7 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
 
 
 def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt, filled: Filled) -> None:
-    made = event(filled, "Followed", count=6, substitute="sound")
+    made = event(filled, "Followed", count=6, substitute="house:3")
     context = page_at.context()
     context.add_init_script(AT_ONCE)
     page = context.new_page()

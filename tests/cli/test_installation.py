@@ -12,6 +12,7 @@ from referee.cli import main
 from referee.db.engine import Database
 from referee.db.revisions import required_revision
 from referee.db.upgrading import upgrade
+from referee.games import catalogue
 from tests.cli.running import referee
 
 COMMANDS = [
@@ -166,7 +167,10 @@ def test_the_operator_upgrades_an_old_database(tmp_path: Path, old_backup: Path)
 
     upgraded = run(tmp_path, "admin", "upgrade")
 
-    assert upgraded.stdout == f"The schema is at revision {required_revision()}.\n"
+    *ladders, last = upgraded.stdout.splitlines()
+    assert last == f"The schema is at revision {required_revision()}."
+    assert len(ladders) == len(catalogue())
+    assert all(line.startswith("ladder lad_") for line in ladders)
     assert run(tmp_path, "audit").output == f"{tmp_path}: no differences\n"
 
 

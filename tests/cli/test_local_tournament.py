@@ -36,13 +36,13 @@ def logs(directory: Path) -> dict[str, bytes]:
 
 
 def test_every_set_of_players_plays_every_deal_from_every_seat(tmp_path: Path) -> None:
-    players = ("house:random", "house:sound", "house:first")
+    players = ("house:1", "house:3", "house:first")
 
     found = outcome(*SHORT, *players, "--seats", "2", "--deals", "3", "--out", str(tmp_path))
 
     assert (found["deals"], found["matches"]) == (3, 18)
     assert {line["player"]: line["matches"] for line in found["players"]} == dict.fromkeys(
-        ("random", "sound", "first"), 12
+        ("house:1", "house:3", "house:first"), 12
     )
     assert sum(line["points"] for line in found["players"]) == 18
     assert all(line["points_low"] <= line["points_per_match"] <= line["points_high"] for line in found["players"])
@@ -63,7 +63,7 @@ def test_every_set_of_players_plays_every_deal_from_every_seat(tmp_path: Path) -
 
 
 def test_all_orders_of_a_larger_table_and_one_table_are_shown(tmp_path: Path) -> None:
-    players = ("house:first", "house:first", "house:random")
+    players = ("house:first", "house:first", "house:1")
 
     shown = local(*SHORT, *players, "--orders", "all", "--deals", "2", "--out", str(tmp_path))
 
@@ -75,7 +75,7 @@ def test_all_orders_of_a_larger_table_and_one_table_are_shown(tmp_path: Path) ->
 
 def test_killed_or_ended_by_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> None:
     cut, whole = tmp_path / "cut", tmp_path / "whole"
-    table = (*SHORT, "house:sound", "house:random")
+    table = (*SHORT, "house:3", "house:1")
     endless = [sys.executable, "-m", "referee", "tournament", "local", *table, "--deals", "9999", "--out", str(cut)]
 
     for word, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
@@ -98,10 +98,10 @@ def test_killed_or_ended_by_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> No
 
 
 def test_another_plan_or_a_damaged_log_is_refused(tmp_path: Path) -> None:
-    table = (*SHORT, "house:first", "house:random", "--deals", "1", "--out", str(tmp_path))
+    table = (*SHORT, "house:first", "house:1", "--deals", "1", "--out", str(tmp_path))
     outcome(*table)
 
-    other = local("--game", "saint-poker", "--deals", "1", "house:first", "house:sound", "--out", str(tmp_path))
+    other = local("--game", "saint-poker", "--deals", "1", "house:first", "house:3", "--out", str(tmp_path))
     log = next(iter(tmp_path.glob("deal-*/*.ndjson")))
     log.write_bytes(log.read_bytes()[:-40])
     damaged = local(*table)
@@ -114,7 +114,7 @@ def test_another_plan_or_a_damaged_log_is_refused(tmp_path: Path) -> None:
 
 
 def test_it_stops_when_the_question_is_settled_and_stays_so(tmp_path: Path) -> None:
-    duel = [*SHORT, "house:sound", "house:random", "--deals", "500", "--out", str(tmp_path), "--sprt", "elo1=200"]
+    duel = [*SHORT, "house:3", "house:1", "--deals", "500", "--out", str(tmp_path), "--sprt", "elo1=200"]
     duel += ["--option", "rounds=3"]
 
     first = outcome(*duel)
@@ -124,7 +124,7 @@ def test_it_stops_when_the_question_is_settled_and_stays_so(tmp_path: Path) -> N
     assert first["test"]["verdict"] == "h1"
     assert first["deals"] == first["test"]["deals"] < 100
     assert again == first
-    assert "settled: H1, sound is 200 Elo above random, not 0 or less" in told.output
+    assert "settled: H1, house:3 is 200 Elo above house:1, not 0 or less" in told.output
 
 
 class Slow(Bot):
@@ -168,10 +168,10 @@ def test_a_bot_that_does_not_answer_is_told_before_anything_is_played(tmp_path: 
     ("arguments", "complaint"),
     [
         (("house:first", "--seats", "2"), "1 players do not fill a table of 2"),
-        (("house:first", "house:random", "--sprt", "elo9=1"), "'elo9=1' is not one of"),
-        (("house:first", "house:random", "house:sound", "--sprt", "elo1=20"), "for two players, not 3"),
-        (("house:first", "house:random", "--sprt", "elo1=x"), "expected a number"),
-        (("house:first", "house:random", "--sprt", "elo0=5,elo1=1"), "expected elo0 below elo1"),
+        (("house:first", "house:1", "--sprt", "elo9=1"), "'elo9=1' is not one of"),
+        (("house:first", "house:1", "house:3", "--sprt", "elo1=20"), "for two players, not 3"),
+        (("house:first", "house:1", "--sprt", "elo1=x"), "expected a number"),
+        (("house:first", "house:1", "--sprt", "elo0=5,elo1=1"), "expected elo0 below elo1"),
         (("house:first",) * 70 + ("--seats", "2"), "4,830 matches per deal"),
         (("house:first", "house:nobody"), "Unknown house player"),
     ],

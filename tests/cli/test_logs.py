@@ -27,7 +27,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("log") / "match.ndjson"
-    run("play", "saint-poker", "house:sound", "house:random", "--seed", "1", "--log", str(path))
+    run("play", "saint-poker", "house:3", "house:1", "--seed", "1", "--log", str(path))
     return path
 
 
@@ -314,7 +314,7 @@ def test_a_match_is_told_to_its_result(log: Path) -> None:
     told = run("replay", str(log)).output
 
     assert told.startswith("saint-poker, match mat_")
-    assert "  seat 1: sound\n  seat 2: random\n" in told
+    assert "  seat 1: house:3\n  seat 2: house:1\n" in told
     assert "Round 8" in told
     assert "\nResult\n  1. " in told
 

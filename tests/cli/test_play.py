@@ -27,10 +27,10 @@ def bots() -> Iterator[list[str]]:
 
 
 def test_house_players_play_and_the_result_is_shown() -> None:
-    played = play("saint-poker", "house:sound", "house:random", "house:first", "--seed", "1")
+    played = play("saint-poker", "house:3", "house:1", "house:first", "--seed", "1")
 
     assert played.exit_code == 0
-    assert played.output.startswith("saint-poker, seed 1\nplace  player  score  faults\n    1  ")
+    assert played.output.startswith("saint-poker, seed 1\nplace  player       score  faults\n    1  ")
 
 
 @pytest.mark.parametrize("game", ["saint-poker", "pool-nap"])
@@ -38,7 +38,7 @@ def test_a_log_holds_and_the_same_seed_writes_it_again(tmp_path: Path, game: str
     logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
 
     for log in logs:
-        assert play(game, "house:sound", "house:random", "--seed", "7", "--log", str(log), "--quiet").output == ""
+        assert play(game, "house:3", "house:1", "--seed", "7", "--log", str(log), "--quiet").output == ""
 
     report = verify(logs[0].read_bytes().splitlines())
     assert report.ok, report.reason
@@ -49,8 +49,8 @@ def test_a_log_holds_and_the_same_seed_writes_it_again(tmp_path: Path, game: str
 def test_pages_of_matches_are_written(tmp_path: Path) -> None:
     page = tmp_path / "first.html"
 
-    one = play("saint-poker", "house:first", "house:random", "--html", str(page))
-    two = play("saint-poker", "house:first", "house:random", "--html", str(page), "--matches", "2", "--json")
+    one = play("saint-poker", "house:first", "house:1", "--html", str(page))
+    two = play("saint-poker", "house:first", "house:1", "--html", str(page), "--matches", "2", "--json")
 
     assert f"\npage: {page}\n" in one.output
     assert page.read_text().startswith("<!doctype html>")
@@ -65,7 +65,7 @@ def test_another_seed_deals_other_cards(tmp_path: Path) -> None:
     deals = set()
     for seed in ("a", "b"):
         log = tmp_path / f"{seed}.ndjson"
-        play("saint-poker", "house:first", "house:random", "--seed", seed, "--log", str(log))
+        play("saint-poker", "house:first", "house:1", "--seed", seed, "--log", str(log))
         deals.add(log.read_bytes().splitlines()[1])
 
     assert len(deals) == 2
@@ -74,17 +74,17 @@ def test_another_seed_deals_other_cards(tmp_path: Path) -> None:
 def test_several_matches_move_everybody_on_by_a_seat(tmp_path: Path) -> None:
     log = tmp_path / "series.ndjson.gz"
 
-    played = play("saint-poker", "house:sound", "house:random", "--matches", "2", "--json", "--log", str(log))
+    played = play("saint-poker", "house:3", "house:1", "--matches", "2", "--json", "--log", str(log))
 
     one, other = map(json.loads, played.output.splitlines())
-    assert one["players"] == ["sound", "random"]
-    assert other["players"] == ["random", "sound"]
+    assert one["players"] == ["house:3", "house:1"]
+    assert other["players"] == ["house:1", "house:3"]
     assert [Path(match["log"]).name for match in (one, other)] == ["series-001.ndjson.gz", "series-002.ndjson.gz"]
     assert CliRunner().invoke(main, ["verify", one["log"], other["log"]]).exit_code == 0
 
 
 def test_into_a_directory_each_log_goes_by_its_match(tmp_path: Path) -> None:
-    played = play("saint-poker", "house:first", "house:random", "--json", "--log", str(tmp_path))
+    played = play("saint-poker", "house:first", "house:1", "--json", "--log", str(tmp_path))
 
     assert [path.name for path in tmp_path.iterdir()] == [f"{json.loads(played.output)['match']}.ndjson"]
 
@@ -92,10 +92,10 @@ def test_into_a_directory_each_log_goes_by_its_match(tmp_path: Path) -> None:
 def test_real_bots_play_by_their_url(bots: list[str], tmp_path: Path) -> None:
     log = tmp_path / "log.ndjson"
 
-    played = play("saint-poker", *bots, "house:random", "--seed", "3", "--json", "--log", str(log))
+    played = play("saint-poker", *bots, "house:1", "--seed", "3", "--json", "--log", str(log))
 
     result = json.loads(played.output)
-    assert result["players"] == [*bots, "random"]
+    assert result["players"] == [*bots, "house:1"]
     assert result["faults"] == [0, 0, 0]
     assert verify(log.read_bytes().splitlines()).ok
 
@@ -128,7 +128,7 @@ def test_a_bot_that_is_not_there_is_defaulted_and_retired(tmp_path: Path) -> Non
 
 def test_options_are_read_by_their_type() -> None:
     played = play(
-        *("saint-poker", "house:first", "house:random", "--json"),
+        *("saint-poker", "house:first", "house:1", "--json"),
         *("--option", "rounds=2", "--option", "final_pickup=no"),
     )
 
@@ -137,7 +137,7 @@ def test_options_are_read_by_their_type() -> None:
 
 def test_an_option_that_is_a_list_is_written_with_commas() -> None:
     played = [
-        play("prince-albert", "house:first", "house:random", "--json", "--option", "max_rounds=1", "--option", text)
+        play("prince-albert", "house:first", "house:1", "--json", "--option", "max_rounds=1", "--option", text)
         for text in ("vote=ties,showing", "vote=")
     ]
 
@@ -149,7 +149,7 @@ def test_an_option_that_is_a_list_is_written_with_commas() -> None:
     [
         (["no-game", "house:first"], "unknown game 'no-game'; available: pool-nap,"),
         (["saint-poker", "house:first"], "saint-poker is for 2 to 5 seats, got 1"),
-        (["saint-poker", "house:first", "house:nobody"], "Unknown house player 'nobody'"),
+        (["saint-poker", "house:first", "house:nobody"], "Unknown house player 'house:nobody'"),
         (["saint-poker", "house:first", "nobody"], "'nobody' is not a player"),
         (["saint-poker", "house:first", "ftp://127.0.0.1"], "a URL begins with https or http"),
         (["saint-poker", "house:first", "http://127.1:8000"], "an IPv4 address is four decimal numbers"),
@@ -169,7 +169,7 @@ def test_what_cannot_be_played_is_refused_with_the_reason(arguments: list[str], 
 
 
 def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    refused = play("saint-poker", "house:first", "house:random", "--log", str(tmp_path / "none" / "log.ndjson"))
+    refused = play("saint-poker", "house:first", "house:1", "--log", str(tmp_path / "none" / "log.ndjson"))
 
     assert refused.exit_code == 1
     assert "Cannot write the log" in refused.output

@@ -138,14 +138,14 @@ def test_local_tournaments_tell_of_crashes(crashing: str, tmp_path: Path) -> Non
     document = json.loads(run(*table, "--out", str(tmp_path / "two"), "--json").stdout)
 
     problems = document["problems"]["crashing"]
-    assert document["problems"]["first"] is None
+    assert document["problems"]["house:first"] is None
     assert problems["errors"] == problems["decisions"] > 4
     assert f"The code of crashing failed in {problems['errors']} of" in shown.stderr
     assert shows_the_traceback(shown.stderr)
 
 
 def test_asking_again_and_forking_tell_of_crashes(crashing: str) -> None:
-    run("play", "saint-poker", "house:first", "house:random", *SHORT, "--log", "match.ndjson")
+    run("play", "saint-poker", "house:first", "house:1", *SHORT, "--log", "match.ndjson")
     n = next(
         row["n"]
         for row in map(parse_row, Path("match.ndjson").read_bytes().splitlines())
@@ -233,7 +233,7 @@ def test_quiet_tells_of_who_is_not_there_and_of_nothing_else(nobody: str, crashi
 
 
 def test_a_fork_with_a_player_who_is_not_there_ends_with_a_status(nobody: str) -> None:
-    run("play", "saint-poker", "house:first", "house:random", *SHORT, "--log", "match.ndjson")
+    run("play", "saint-poker", "house:first", "house:1", *SHORT, "--log", "match.ndjson")
 
     forked = run("fork", "match.ndjson", "0", nobody, "--seat", "1", status=3)
 

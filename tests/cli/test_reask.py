@@ -45,7 +45,7 @@ def played(directory: Path, game: str) -> tuple[Path, list[Json]]:
     bot, log = Heard(), directory / f"{game}.ndjson"
     option = ("--option", GAMES[game]) if GAMES[game] else ()
     with serving(bot) as url:
-        done = run("play", game, url, "house:random", "house:sound", "--seed", "3", *option, "--log", str(log))
+        done = run("play", game, url, "house:1", "house:3", "--seed", "3", *option, "--log", str(log))
     assert done.exit_code == 0, done.output
     return log, bot.questions
 
@@ -84,11 +84,11 @@ def test_old_and_new_answer_stand_side_by_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", ["saint-poker", "rummy-royal"])
 def test_a_fork_keeps_what_was_played_and_the_cards_to_come(tmp_path: Path, game: str) -> None:
     log, new = tmp_path / "match.ndjson", tmp_path / "fork.ndjson"
-    run("play", game, "house:random", "house:random", "house:first", "--seed", "4", "--log", str(log), "--quiet")
+    run("play", game, "house:1", "house:1", "house:first", "--seed", "4", "--log", str(log), "--quiet")
     before = rows(log)
     n = [row["n"] for row in before if row["type"] == "decision" and row["source"] == "bot"][5]
 
-    forked = run("fork", str(log), str(n), "house:first", "house:sound", "--seat", "2", "--out", str(new), "--json")
+    forked = run("fork", str(log), str(n), "house:first", "house:3", "--seat", "2", "--out", str(new), "--json")
 
     assert forked.exit_code == 0, forked.output
     report = verify(new.read_bytes().splitlines())
@@ -100,7 +100,7 @@ def test_a_fork_keeps_what_was_played_and_the_cards_to_come(tmp_path: Path, game
     assert after[start:] != before[start:]
     assert after[-1]["seed"] == before[-1]["seed"]
     assert after[0]["match"].startswith("fork_")
-    assert [player["name"] for player in after[0]["players"]][1] == "first"  # --seat 2 is the second
+    assert [player["name"] for player in after[0]["players"]][1] == "house:first"  # --seat 2 is the second
     assert [player["fork"] for player in after[0]["players"]] == [
         {"match": before[0]["match"], "n": n, "before": player} for player in before[0]["players"]
     ]
@@ -109,10 +109,10 @@ def test_a_fork_keeps_what_was_played_and_the_cards_to_come(tmp_path: Path, game
 
 def test_a_fork_with_those_who_played_ends_as_the_match_did(tmp_path: Path) -> None:
     log, new = tmp_path / "match.ndjson", tmp_path / "fork.ndjson"
-    run("play", "pool-nap", "house:first", "house:sound", "--option", "rounds=2", "--log", str(log), "--quiet")
+    run("play", "pool-nap", "house:first", "house:3", "--option", "rounds=2", "--log", str(log), "--quiet")
     n = next(row["n"] for row in rows(log)[8:] if row["type"] == "decision" and row["source"] == "bot")
 
-    run("fork", str(log), str(n), "house:first", "house:sound", "--seat", "1", "--out", str(new))
+    run("fork", str(log), str(n), "house:first", "house:3", "--seat", "1", "--out", str(new))
 
     assert rows(new)[-2]["scores"] == rows(log)[-2]["scores"]
     assert len(rows(new)) == len(rows(log))
@@ -140,7 +140,7 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
 
 def test_what_cannot_be_recalled_is_refused(tmp_path: Path) -> None:
     log, altered, secret = (tmp_path / name for name in ("log", "altered", "secret"))
-    run("play", "saint-poker", "house:first", "house:random", "--log", str(log), "--quiet")
+    run("play", "saint-poker", "house:first", "house:1", "--log", str(log), "--quiet")
     altered.write_bytes(log.read_bytes().replace(b'"ms":0', b'"ms":1', 1))
     secret.write_bytes(b"".join(line + b"\n" for line in log.read_bytes().splitlines()[:-1]))
 

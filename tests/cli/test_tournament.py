@@ -200,6 +200,30 @@ def test_a_ladder_pauses_goes_on_and_is_ended(there: Hall) -> None:
     assert "Long ladder: saint-poker, 2 seats, ladder: finished, " in watched
 
 
+def test_an_owner_shows_and_limits_the_play_of_a_bot_on_official_ladders(there: Hall) -> None:
+    def says(*arguments: str, status: int = 0) -> str:
+        environment = {"REFEREE_URL": there.up.url, "REFEREE_TOKEN": there.owner}
+        told = CliRunner().invoke(main, ["ladders", "Ada sound", *arguments], env=environment)
+        assert told.exit_code == status, told.output
+        return told.output
+
+    before = says()
+    limited = json.loads(says("--game", "saint-poker", "--daily-maximum", "2", "--json"))
+    off = says("--off", "--all-games", "--no-daily-maximum")
+    refused = says("--game", "whist", status=1)
+    wrong = says("--game", "pool-nap", "--all-games", status=2)
+    waits = there.json("waiting", "Ada sound", token=there.owner)
+
+    assert before.startswith("Ada sound plays on official ladders")
+    assert "Saint Poker" in before
+    assert (limited["play"], limited["games"], limited["daily_maximum"]) == ("on", ["saint-poker"], 2)
+    assert {ladder["game"] for ladder in limited["ladders"] if ladder["active"]} == {"saint-poker"}
+    assert off.startswith("Ada sound does not play on official ladders\n")
+    assert "games" in refused
+    assert "but not both" in wrong
+    assert {ladder["reason"]["code"] for ladder in waits["ladders"]} == {"official_off"}
+
+
 def test_a_watch_outlives_the_service_it_asks(there: Hall) -> None:
     event = there.json("create", "Rained off", *SHORT, "--open")
     with watching(there, event["id"]) as watch:

@@ -174,3 +174,17 @@ def test_a_redis_by_url_is_used_and_left_alone(tmp_path: Path) -> None:
     finally:
         given.kill()
         given.wait()
+
+
+@pytest.mark.parametrize("command", [["up", "--port", "0"], ["admin", "upgrade"]], ids=" ".join)
+def test_a_wrong_file_of_official_ladders_is_named_before_anything_is_written(
+    tmp_path: Path, command: list[str]
+) -> None:
+    wrong = tmp_path / "ladders.toml"
+    wrong.write_text("[[ladder]]\ngame = 'saint-poker'\nseats = 9\ndaily_matches = 4\n")
+
+    refused = referee(*command, "--data", str(tmp_path / "data"), REFEREE_LADDERS=str(wrong))
+
+    assert refused.returncode == 1
+    assert f"{wrong}: ladder 1 (saint-poker): seats must be a whole number from 2 to 5, not 9." in refused.stderr
+    assert not (tmp_path / "data" / "referee.db").exists()

@@ -129,7 +129,7 @@ def test_a_good_bot_passes_with_every_game_and_nothing_to_find() -> None:
     assert not report.skipped
     assert report.verdict == "pass"
     assert report.bot
-    assert report.bot["name"] == "house sound"
+    assert report.bot["name"] == "House 3 Sound"
     assert report.rules == {name: rules.rules_version for name, rules in catalogue().items()}
     assert report.latency["total"]["calls"] > 150
     assert 0 < report.latency["connect"]["calls"] < report.calls / 2

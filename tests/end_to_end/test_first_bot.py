@@ -138,7 +138,7 @@ def test_whoever_follows_the_page_has_a_certified_bot_that_plays(walk: Walk) -> 
 
     said = "\n".join(walk.said.values())
     assert re.search(r"mybot +[0-9-]+ +0$", said, re.M), "the bot had faults in its first match"
-    assert "settled: H1, mybot is 50 Elo above random" in said
+    assert "settled: H1, mybot is 50 Elo above house:1" in said
     assert re.search(r"^pass: 0 failures, 0 warnings", said, re.M)
     assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
     assert "<!doctype html>" in (walk.folder / "replay.html").read_text()[:100].lower()

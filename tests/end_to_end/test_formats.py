@@ -29,7 +29,7 @@ def test_a_swiss_and_a_knockout_go_to_their_ends_whoever_is_killed(service: Serv
         away = service.enlist(absent := bots.serve("first"))
         bots.run(absent.close())
         swiss = _announced(service, "swiss", format_options={"rounds": 3})
-        knockout = _announced(service, "knockout", substitute="random")
+        knockout = _announced(service, "knockout", substitute="house:1")
 
         service.scheduler()
         service.worker()

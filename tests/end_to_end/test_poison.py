@@ -48,9 +48,9 @@ def test_K8_a_match_that_is_given_back_again_and_again_is_not_stuck(service: Ser
 
     for _ in range(2 * CLAIMS_BEFORE_STUCK):  # as when our own network is down, or at one stop after the other
         with service.database.write() as session:
-            taken = claims.claim_matches(session, 1, isolated=True, match_id=match_id)
+            taken = claims.claim_isolated_matches(session, 1, match_id=match_id)
             assert taken
-            claims.release_claims(session, taken)
+            claims.release_claims(session, [claimed.claim for claimed in taken])
 
     assert service.match(match_id).status == "due"
 

@@ -41,6 +41,7 @@ class HighestCard(State):
     rules_version = 1
     secrets = (Secret("deal", "deck"), Secret("deal", "hands", by_seat=True))
     seats = range(2, 5)
+    standard_seats = 3
     option_specs = (Option("low_wins", "bool", False, "whether the lowest card wins instead"),)
 
     hands: list[list[str]] = field(default_factory=list)
@@ -331,7 +332,7 @@ def test_what_holds_for_every_game_holds_for_the_new_one(project: Path) -> None:
 def test_without_a_house_player_and_a_table_of_its_own_a_game_is_played_and_shown(bare: Path, tmp_path: Path) -> None:
     log, page = str(tmp_path / "match.ndjson"), str(tmp_path / "match.html")
 
-    ran(bare, "-m", "referee", "play", "highest-card", "house:sound", "house:first", "--log", log, "--html", page)
+    ran(bare, "-m", "referee", "play", "highest-card", "house:3", "house:first", "--log", log, "--html", page)
     ran(bare, "-m", "tests.golden")
     told = ran(bare, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SHOWN, "-k", "highest")
 
@@ -357,12 +358,12 @@ def test_a_bot_and_a_learner_get_what_they_need_from_the_rules_and_the_page(bare
 def test_the_new_game_is_played_verified_told_and_explained(project: Path, tmp_path: Path) -> None:
     log = str(tmp_path / "match.ndjson")
 
-    played = ran(project, "-m", "referee", "play", "highest-card", "house:random", "house:first", "--log", log)
+    played = ran(project, "-m", "referee", "play", "highest-card", "house:1", "house:first", "--log", log)
     told = ran(project, "-m", "referee", "replay", log)
 
     assert "highest-card" in played
     assert "ok" in ran(project, "-m", "referee", "verify", log)
-    assert "Shown: random the " in told
+    assert "Shown: house:1 the " in told
     assert "The match is over: " in told
     assert ran(project, "-m", "referee", "rules", "highest-card").startswith("# Highest Card")
     assert "highest-card  2 to 4 seats" in ran(project, "-m", "referee", "games")

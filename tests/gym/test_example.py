@@ -15,7 +15,7 @@ from tests.cli.running import PATIENCE_S, surroundings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "learning"
-PAGE = ROOT / "docs" / "learning.md"
+PAGES = ROOT / "docs" / "learning.md", ROOT / "docs" / "house-players.md"
 
 
 def test_a_short_training_gains_and_its_bot_plays(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_short_training_gains_and_its_bot_plays(tmp_path: Path) -> None:
         [sys.executable, "train.py", *wishes],
         cwd=folder, env=surroundings(), capture_output=True, text=True, timeout=PATIENCE_S * 3, check=False,
     )  # fmt: skip
-    played = CliRunner().invoke(main, ["play", "pool-nap", str(folder), "house:random", "house:random", "--json"])
+    played = CliRunner().invoke(main, ["play", "pool-nap", str(folder), "house:1", "house:1", "--json"])
 
     assert trained.returncode == 0, trained.stderr
     before, after = map(float, re.findall(r"(?:before|after) ([+-][0-9.]+)", trained.stdout))
@@ -36,9 +36,10 @@ def test_a_short_training_gains_and_its_bot_plays(tmp_path: Path) -> None:
     assert json.loads(played.output)["faults"] == [0, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["aec", "openspiel"])
+@pytest.mark.parametrize("name", ["aec", "openspiel", "house"])
 def test_what_the_page_shows_runs(name: str) -> None:
-    code = re.search(rf"<!-- test: {name} -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    text = "".join(page.read_text() for page in PAGES)
+    code = re.search(rf"<!-- test: {name} -->\n```python\n(.*?)```", text, re.DOTALL)
     assert code
 
     ran = subprocess.run(

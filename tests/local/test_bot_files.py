@@ -60,7 +60,7 @@ def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) 
 def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:
     logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
 
-    played = [play(str(folder), "house:sound", "--seed", "5", "--log", str(log), "--narrate") for log in logs]
+    played = [play(str(folder), "house:3", "--seed", "5", "--log", str(log), "--narrate") for log in logs]
 
     assert played[0].exit_code == 0, played[0].output
     assert "mybot  " in played[0].output
@@ -151,7 +151,7 @@ def test_check_runs_a_file_with_a_secret_of_its_own(folder: Path) -> None:
     assert (checked.exit_code, report["verdict"], report["signed"]) == (0, "pass", True)
 
 
-@pytest.mark.parametrize("given", ["house:sound", "absent.py", "ftp://example.org"])
+@pytest.mark.parametrize("given", ["house:3", "absent.py", "ftp://example.org"])
 def test_check_refuses_what_is_no_bot(given: str) -> None:
     assert CliRunner().invoke(main, ["check", given]).exit_code == 2
 

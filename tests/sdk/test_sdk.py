@@ -271,7 +271,7 @@ def test_a_served_bot_is_a_proper_bot() -> None:
 
 def _plan(url: str) -> matches.LocalMatchPlan:
     return matches.LocalMatchPlan(
-        "prisoners", {}, matches.parse_entrants([url, "house:random"]), "sdk", Limits(), secrets=(SECRET,)
+        "prisoners", {}, matches.parse_entrants([url, "house:1"]), "sdk", Limits(), secrets=(SECRET,)
     )
 
 

@@ -150,7 +150,7 @@ def test_a_starter_bot_refuses_forged_unsigned_and_old_calls(url: str) -> None:
 
 @pytest.mark.parametrize("game", sorted(catalogue()))
 def test_a_starter_bot_plays_every_game_to_its_end_without_a_fault(url: str, game: str) -> None:
-    entrants = matches.parse_entrants([url, "house:random"])
+    entrants = matches.parse_entrants([url, "house:1"])
     plan = matches.LocalMatchPlan(game, {}, entrants, "starter", Limits(), secrets=(SECRET,))
 
     played = asyncio.run(matches.play_numbered_match(plan, 0))

@@ -178,7 +178,9 @@ class Runner:
 
     def _claimed(self) -> list[Claim]:
         with self.database.write() as session:
-            return claims.claim_matches(session, 3) or claims.claim_matches(session, 1, isolated=True)
+            if found := claims.claim_matches(session, 3):
+                return found
+            return [claimed.claim for claimed in claims.claim_isolated_matches(session, 1)]
 
     def _resumed(self, claim: Claim) -> tuple[Match, int]:
         with self.database.write() as session:

@@ -119,11 +119,11 @@ def test_an_absent_bot_rests_keeps_its_place_and_comes_back(world: World) -> Non
 
 
 def test_a_house_bot_takes_an_absent_seat_which_does_not_count(world: World) -> None:
-    tournament_id, seated = entered(world, 3, seats=3, substitute="sound", game="pool-nap")
+    tournament_id, seated = entered(world, 3, seats=3, substitute="house:3", game="pool-nap")
     away = seated[1]
     begin(world, tournament_id, absent=[away])
     with world.database.write() as session:
-        substitute = house_bots.get_or_create_house_bot(session, "sound").id
+        substitute = house_bots.get_or_create_house_bot(session, "house:3").id
 
     assert {(bot, entrant, counts) for _, bot, entrant, counts, _ in seats(world, tournament_id)} == {
         (seated[0], None, True),
@@ -153,7 +153,7 @@ def test_an_event_left_with_too_few_bots_is_open_again_and_says_why(world: World
     assert status_of(world, tournament_id) == ("running", None)
 
 
-@pytest.mark.parametrize("substitute", [None, "sound"])
+@pytest.mark.parametrize("substitute", [None, "house:3"])
 def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: World, substitute: str | None) -> None:
     tournament_id, seated = begun(world, 3, frozen_version=True, substitute=substitute)
 
@@ -170,7 +170,7 @@ def test_F8_a_bot_that_changes_its_version_leaves_an_event_that_froze_it(world: 
     assert seated[0] not in {bot for _, bot, *_ in seats(world, tournament_id)}
     with world.database.read() as session:
         names = session.scalars(select(MatchSeat.bot_name).where(MatchSeat.entrant_id.is_not(None)))
-        assert list(names) == ["House sound"] * 2
+        assert list(names) == ["House 3 Sound"] * 2
     assert sorted(rated for *_, rated in seats(world, tournament_id)[::2]) == [False, False, True]
     new_version(world, seated[0], "1.0")
     go_on(world.database, tournament_id)

@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from random import Random
 from typing import Self
 
 from aiohttp import web
 
+from referee.house.players import find_player
 from referee.house.server import House
-from referee.house.strategies import players
 from referee.match.canonical import Json
 from referee.protocol.signing import Signer
 
@@ -27,7 +26,7 @@ class NamedBot(House):
     """A house player with a name and a version of its own. ``secret`` is the one that its owner was shown."""
 
     def __init__(self, name: str, kind: str = "first", version: str = "1.0", secret: str | None = None) -> None:
-        super().__init__(name, players()[kind](Random(name)), secret)
+        super().__init__(name, find_player(kind), secret)
         self.kind = kind
         self.version = version
         self.intercept: Interceptor | None = None  # may answer in place of the player, or hang

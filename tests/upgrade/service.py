@@ -17,6 +17,7 @@ from redis.retry import Retry
 from referee.cli import main
 from referee.conformance.context import Pace
 from referee.db.engine import Database
+from referee.ladders.official import load_official_ladders
 from referee.match.canonical import Json
 from referee.matches import claims
 from referee.settings import Settings
@@ -139,7 +140,7 @@ async def finish_everything(service: Upgraded, server: BotServer) -> Outcome:
 async def _work(service: Upgraded) -> list[RunnerCounters]:
     """Run a scheduler without Redis, and one runner after the other, until nothing is left or nothing happens."""
     nowhere = Redis(unix_socket_path=str(service.folder / "nowhere"), retry=Retry(NoBackoff(), 0))
-    scheduler = Scheduler(service.database, nowhere, service.settings.master_key)
+    scheduler = Scheduler(service.database, nowhere, service.settings.master_key, load_official_ladders())
     stopped = threading.Event()
     sweeping = asyncio.create_task(asyncio.to_thread(scheduler.run, stopped, every_s=SWEEP_S))
     tallies: list[RunnerCounters] = []

@@ -4,24 +4,32 @@ Each kind of stored thing has its own check. If you change how one is stored, se
 decide: it is converted, it expires, or it is used up before the upgrade. The expectations do not change.
 """
 
+import csv
 import json
+import runpy
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+from api.tournaments.download_files import ledger_csv
 from referee.cli.admin import CANCELLED_FOR_UPGRADE
 from referee.db.revisions import check
+from referee.ladders import ratings
 from referee.match.log import parse_row
 from referee.match.verification import verify
 from referee.matches import logs, matches
 from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
+from tests.database.queue import due_seats, listed
 from tests.upgrade import stored
 from tests.upgrade.restoring import tables_of_the_schema
 from tests.upgrade.service import Outcome, Upgraded
 
 Ended = tuple[Upgraded, Outcome]
+
+REFOLD = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "refold.py"))
 
 CHECKED = ("asked", "called", "newer")  # was due or under way before the upgrade
 FORGED = 3  # calls of a check with a false signature
@@ -49,6 +57,27 @@ def test_K27_the_audit_finds_no_difference(upgraded: Upgraded) -> None:
 
     assert json.loads(audit.stdout) == {"holds": True, "differences": [], "frozen": [], "repaired": [], "left": []}
     assert audit.exit_code == 0
+
+
+def test_the_bots_of_due_matches_are_listed(upgraded: Upgraded) -> None:
+    assert listed(upgraded.database) == due_seats(upgraded.database) != set()
+
+
+def test_F11_ladders_from_before_the_upgrade_refold_from_their_files(upgraded: Upgraded, finished: Ended) -> None:
+    before, after = refold_ladders(upgraded), refold_ladders(finished[0])
+
+    assert set(before) == {"1"}
+    assert after["1"] >= before["1"]  # a result from before may enter after the upgrade
+
+
+def refold_ladders(service: Upgraded) -> Counter[str]:
+    """Check that docs/refold.py finds no difference on any ladder. Return the number of entries by rating rules."""
+    with service.database.read() as session:
+        ladders = {ladder.id: ratings.last_seq(session, ladder.id) for ladder in ratings.list_ladders(session).items}
+    files = [b"".join(ledger_csv(service.database, *until)).decode().splitlines() for until in ladders.items()]
+    assert [found for lines in files for found in REFOLD["check"](lines)] == []
+    entries = {(row["entry"], row["rating_rules"]) for lines in files for row in csv.DictReader(lines)}
+    return Counter(rules for _, rules in entries)
 
 
 def test_tokens_open_the_accounts_they_opened(upgraded: Upgraded) -> None:

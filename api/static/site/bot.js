@@ -149,6 +149,30 @@ function editing() {
   });
 }
 
+const PLAY_LABELS = { asked: "not answered yet", on: "on", off: "off" };
+
+/** Let the owner switch the play on official ladders, and choose games and a daily maximum. */
+async function playing() {
+  const form = byId("play");
+  const boxes = [...form.querySelectorAll("input[name=games]")];
+  const showPlay = (play) => {
+    fill(own, { play: PLAY_LABELS[play.play] });
+    form.elements.on.checked = play.play === "on";
+    for (const box of boxes) box.checked = play.games === null || play.games.includes(box.value);
+    form.elements.daily_maximum.value = play.daily_maximum ?? "";
+  };
+  showPlay(await api("GET", `${path}/ladders`));
+  onSubmit(form, async ({ on, daily_maximum: maximum }) => {
+    const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
+    if (on && !chosen.length) throw wrong("on", "Choose a game, or switch the play off.");
+    const games = chosen.length && chosen.length < boxes.length ? chosen : null;
+    const changes = { play: on ? "on" : "off", games, daily_maximum: maximum === "" ? null : Number(maximum) };
+    showPlay(await api("PATCH", `${path}/ladders`, changes));
+    done("Saved.");
+    await showWhy();
+  });
+}
+
 function retiring() {
   const form = byId("retire");
   onSubmit(form, async ({ typed }) => {
@@ -168,7 +192,7 @@ async function begin() {
   byId("rotate").append(sureButton("Create a new secret", "Really create a new one?", rotate));
   editing();
   retiring();
-  await Promise.all([showHealth(path), showFaults(path, known.bot)]).catch(tell);
+  await Promise.all([playing(), showHealth(path), showFaults(path, known.bot)]).catch(tell);
 }
 
 if (token()) {

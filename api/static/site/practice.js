@@ -23,7 +23,7 @@ export function practise(form, list, bot) {
 
 async function createMatch(bot, name) {
   const [game, house] = await Promise.all([api("GET", `/games/${encodeURIComponent(name)}`), api("GET", "/bots?status=house&limit=100")]);
-  const rivals = house.items.sort((a, b) => b.name.includes("sound") - a.name.includes("sound")); // the better player first
+  const rivals = house.items.sort((a, b) => b.name.includes("Sound") - a.name.includes("Sound")); // the usual opponent first
   const needed = game.seats.minimum - 1;
   if (rivals.length < needed) throw new Refused(503, { detail: "The service has no house players yet. Try again in a moment." });
   const seated = [bot.id, ...rivals.slice(0, needed).map((rival) => rival.id)];

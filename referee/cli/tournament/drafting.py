@@ -9,7 +9,7 @@ from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.parameters import as_object, moment, pair
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
-from referee.house.strategies import players
+from referee.house.players import LEVEL_ADDRESSES
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
@@ -60,7 +60,7 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
     "--frozen-version", is_flag=True, default=None, help="Forbid bots to change their version during the tournament."
 )
 @click.option(
-    "--substitute", type=click.Choice(list(players())), help="House player that takes the seats of absent bots."
+    "--substitute", type=click.Choice(LEVEL_ADDRESSES), help="House player that takes the seats of absent bots."
 )
 @click.option(
     "--starts-at",
@@ -84,7 +84,7 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     \b
     Example with five rounds of Swiss at tables of two:
       referee tournament create "Spring cup" --game saint-poker --seats 2 \\
-          --format swiss --format-option rounds=5 --substitute sound --open
+          --format swiss --format-option rounds=5 --substitute house:3 --open
     """
     tournament = remote.api.post("/tournaments", _body(remote, name, terms))
     if opens:

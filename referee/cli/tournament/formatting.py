@@ -53,7 +53,7 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
             "time",
             f"{tournament['time']['budget_ms']} ms per decision, {tournament['time']['bank_ms']} ms extra per match",
         ),
-        ("substitute", f"house:{tournament['substitute']}" if tournament.get("substitute") else "none"),
+        ("substitute", tournament.get("substitute") or "none"),
         ("also", ", ".join(yes)),
         ("starts", clock(tournament["starts_at"]) if tournament.get("starts_at") else ""),
         ("started", clock(tournament["started_at"]) if tournament["started_at"] else ""),

@@ -76,14 +76,14 @@ def local(
 ) -> None:
     """Play a tournament on this machine, without a service.
 
-    A PLAYER is a bot's URL, its file, or house:NAME. Every set of players that fills a table plays every deal in
+    A PLAYER is a bot's URL, its file, or house:1 … house:4. Every set of players that fills a table plays every deal in
     several seat orders (see --orders), so that all have the same luck with cards and seats. Every match is logged in
     DIR. After Ctrl-C the same command resumes: finished deals count, and an interrupted deal is played again.
 
     \b
     Example:
       referee tournament local --game pool-nap --deals 200 --out duel \\
-          --sprt elo0=0,elo1=30 ./mybot.py house:sound
+          --sprt elo0=0,elo1=30 ./mybot.py house:3
     """
     out = out or (Path(f"{game_name}-{_short(seed)}") if seed else None)
     seed = seed or (out and stored_seed(out)) or secrets.token_hex(8)

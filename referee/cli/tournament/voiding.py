@@ -53,8 +53,10 @@ def waiting(remote: Remote, bot: str) -> None:
         head += f"; {document['reason']['text']}"
     rows = [(match["match"], number(match["position"]), _reason(match)) for match in document["matches"]]
     rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["tournaments"]]
-    heads = ("match or tournament", "position", "reason")
-    text = f"{head}\n{TextTable(heads, rows, left=('match or tournament', 'reason')).plain()}" if rows else head
+    rows += [(ladder["ladder"], "-", _reason(ladder)) for ladder in document["ladders"]]
+    waits_for = "match, tournament or ladder"
+    table = TextTable((waits_for, "position", "reason"), rows, left=(waits_for, "reason"))
+    text = f"{head}\n{table.plain()}" if rows else head
     remote.show(document, text)
 
 

@@ -1,0 +1,109 @@
+"""Official ladders over the API and on pages: lists, members, the owner's switch, and the matches of the service."""
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from referee.bots import house_bots
+from referee.ladders import official_matches
+from referee.ladders.ladder_sync import sync_ladders
+from referee.ladders.official import load_official_ladders
+from referee.ladders.tables import LadderMember
+from tests.api.conftest import Person, Service
+from tests.surroundings import MASTER_KEY
+
+NAMES = ["Pool Nap", "Prince Albert", "Prisoners", "Rummy Royal", "Saint Poker"]
+
+
+def prepare(service: Service) -> None:
+    with service.database.write() as session:
+        house_bots.get_or_create_house_bots(session)
+        sync_ladders(session, load_official_ladders())
+
+
+def change(owner: Person, bot: str, **changes: Any) -> Any:
+    return owner.ask("PATCH", f"/bots/{bot}/ladders", json=changes)
+
+
+def test_official_ladders_are_listed_first_with_their_members(service: Service, owner: Person) -> None:
+    service.played(owner, service.person())
+    prepare(service)
+    service.verified_bot(owner, "saint-poker")
+
+    listed = owner.get("/ladders").get_json()["items"]
+    poker = next(one for one in listed if one["name"] == "Saint Poker")
+    shown = owner.get(f"/ladders/{poker['id']}").get_json()
+
+    assert [one["name"] for one in listed if one["official"]] == NAMES
+    assert [one["official"] for one in listed] == sorted((one["official"] for one in listed), reverse=True)
+    assert (poker["seats"], poker["daily_matches"], shown["official"]) == (2, 48, True)
+    assert shown["members"] >= 1
+
+
+def test_pages_show_official_ladders_and_variants(service: Service, owner: Person) -> None:
+    service.played(owner, service.person(), game="pool-nap")
+    prepare(service)
+    bot = service.verified_bot(owner, "saint-poker")
+    client = service.anonymous()
+
+    page = client.get("/ladders").get_data(as_text=True)
+    (poker,) = [one for one in owner.get("/ladders").get_json()["items"] if one["name"] == "Saint Poker"]
+
+    assert page.index("Official ladders") < page.index("Pool Nap: variants")
+    assert page.index(">Saint Poker<") < page.index(">Pool Nap, 2 seats<")
+    assert "The official ladder of Saint Poker" in client.get(f"/ladders/{poker['id']}").get_data(as_text=True)
+    assert 'id="official"' in client.get(f"/bots/{bot['id']}").get_data(as_text=True)
+
+
+def test_owners_switch_the_play_of_their_bots(service: Service, owner: Person) -> None:
+    prepare(service)
+    bot = service.verified_bot(owner)["id"]
+    before = owner.get(f"/bots/{bot}/ladders").get_json()
+
+    off = change(owner, bot, play="off").get_json()
+    on = change(owner, bot, play="on", games=["saint-poker"], daily_maximum=5).get_json()
+
+    assert (before["play"], before["games"], before["daily_maximum"]) == ("on", None, None)
+    assert [(one["name"], one["active"]) for one in before["ladders"]] == [("Pool Nap", True), ("Saint Poker", True)]
+    assert [one["active"] for one in off["ladders"]] == [False, False]
+    assert (on["play"], on["games"], on["daily_maximum"]) == ("on", ["saint-poker"], 5)
+    assert [one["active"] for one in on["ladders"]] == [False, True]
+    assert {"matches", "matches_today", "due_at", "last_match_at"} <= {*on["ladders"][0]}
+
+
+def test_wrong_settings_are_refused(service: Service, owner: Person) -> None:
+    prepare(service)
+    bot = service.verified_bot(owner)["id"]
+
+    wrong: list[dict[str, Any]] = [{}, {"play": "asked"}, {"games": []}, {"games": ["whist"]}, {"rivals": []}]
+    for changes in [*wrong, {"daily_maximum": 0}]:
+        assert change(owner, bot, **changes).status_code == 422, changes
+    assert change(service.person(), bot, play="off").status_code == 404
+    assert owner.post(f"/bots/{bot}/retire").status_code == 200
+    assert change(owner, bot, play="on").status_code == 409
+
+
+def test_a_match_of_a_ladder_is_marked_and_is_no_friendly(service: Service, owner: Person) -> None:
+    prepare(service)
+    bot = service.verified_bot(owner, "saint-poker")["id"]
+    told = owner.get(f"/bots/{bot}/waiting").get_json()
+    assert told["reason"]["code"] == "official_partner"
+    assert told["reason"]["at"] is not None
+
+    with service.database.write() as session:
+        members_wait(session)
+        assert official_matches.make_matches(session, master_key=MASTER_KEY) == 1
+    (match,) = owner.get(f"/matches?bot={bot}").get_json()["items"]
+    (waits,) = owner.get(f"/bots/{bot}/waiting").get_json()["matches"]
+
+    assert match["ladder"] is not None
+    assert match["ladder"] == waits["ladder"]
+    assert (match["rated"], match["unrated_reason"]) == (True, None)  # the house player is an anchor
+    assert owner.post(f"/matches/{match['id']}/cancel").status_code == 403
+
+
+def members_wait(session: Any) -> None:
+    """Let all members have waited for 30 s."""
+    for member in session.scalars(select(LadderMember)):
+        member.due_at -= timedelta(seconds=31)
