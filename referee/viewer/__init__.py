@@ -40,8 +40,7 @@ PAGE: Final = """<!doctype html>
 </head>
 <body>
 <main>
-<h1>{game}</h1>
-<p class="lead">Match <bdi>{match}</bdi>: {players}</p>
+<header><h1>{game}</h1> <p class="lead">{players} · match <bdi>{match}</bdi></p></header>
 <div id="viewer"><noscript>This page needs JavaScript to show the match; it loads nothing.</noscript></div>
 </main>
 <script type="text/plain" id="packed">{packed}</script>

@@ -4,6 +4,9 @@ import { make } from "./dom.js";
 import { cardSign, cardsWords, isCard } from "./words.js";
 
 const MOST_CARDS = 120; // maximum number in one fan; more than two packs
+/** Below this width, a card shows its rank and suit as text, because its picture is illegible. */
+export const SMALL_PX = 34;
+
 const PICTURES = new Map(); // data URLs by card, if the page contains the pictures
 
 /** Add the SVG pictures that a page contains, by card. */
@@ -24,6 +27,14 @@ export function cardPicture(card) {
   return make("img", { class: "face", src: pictureOf(card), alt: "", width: 240, height: 336, draggable: "false" });
 }
 
+/** Create a card. `data-face` is what it shows instead of its picture if it is small. */
+export function cardFace(card, attributes = {}) {
+  const suited = isCard(card) && card[0] !== "X";
+  const sign = isCard(card) ? cardSign(card) : null;
+  return make("span", { ...attributes, class: `${attributes.class ?? ""} framed${suited && "hd".includes(card[1]) ? " red" : ""}`.trim(), title: sign,
+    "data-face": suited ? `${sign.slice(0, -1)}\n${sign.slice(-1)}` : null }, cardPicture(card));
+}
+
 /**
  * Show overlapping cards in the element `fan`, reusing the pictures of cards that stay. `label` describes them to screen
  * readers. Cards in `moved` are marked.
@@ -40,7 +51,7 @@ export function showFan(fan, cards, { label = "", moved = [] } = {}) {
     const time = times.get(known) ?? 0;
     times.set(known, time + 1);
     const key = `${known}${time}`;
-    const slot = there.get(key) ?? make("span", { class: "slot", "data-key": key, title: isCard(card) ? cardSign(card) : null }, cardPicture(card));
+    const slot = there.get(key) ?? cardFace(card, { class: "slot", "data-key": key });
     slot.classList.toggle("moved", moved.includes(card) && isCard(card));
     return slot;
   });

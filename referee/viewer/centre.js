@@ -1,19 +1,71 @@
 // Draw the middle of the table: tricks, rivers, piles, pots, boards and notes.
 
-import { cardPicture, showFan } from "./cards.js";
+import { SMALL_PX, cardFace, cardPicture, showFan } from "./cards.js";
 import { make, text } from "./dom.js";
 import { cardWords, cardsWords, countNoun } from "./words.js";
 
 const SPREAD = 9; // maximum number of cards that do not overlap
 const DRAWN = { cards: spread, pile: pile, pot: pot, board: board, note: note };
 
-/** Return the items in the middle as elements. */
-export function centreOf(position, nameOf) {
-  const items = position.centre ?? [];
-  const moved = position.moved ?? [];
-  return items.filter((item) => Object.hasOwn(DRAWN, item?.kind)).map((item) =>
-    make("div", { class: `item item-${item.kind}` },
-      make("span", { class: "label" }, text(item.name)), DRAWN[item.kind](item, { nameOf, moved })));
+const SMALLER = 0.94; // factor of one step of fitting
+const SMALLEST = 0.2;
+const NAMED_PX = 52; // a narrower card shows the number of its seat without the name
+const MOST_MEASURED = 24; // positions of a match that are measured, those that need most space
+
+/** Show the middle of the table in `element`, with cards of one size in all positions of a match. */
+export class CentreView {
+  constructor(nameOf) {
+    this._nameOf = nameOf;
+    this._fit = 1;
+    this.middle = make("div", { class: "middle" });
+    this.probe = make("span", { class: "probe" });
+    this.element = make("div", { class: "centre", role: "group", "aria-label": "Middle of the table" }, this.middle, this.probe);
+  }
+
+  show(position) {
+    this._fill(position);
+    this._shrink(); // for positions that were not measured, as in a live match
+  }
+
+  /** Choose the largest size of cards with which all middles of the match fit. Afterwards, show a position again. */
+  fit({ centres, aloud }) {
+    this._setFit(1);
+    this.element.classList.toggle("announces", aloud);
+    const demanding = [...centres.values()].map((centre) => [demandOf(centre), centre]).sort(([left], [right]) => right - left);
+    for (const [, centre] of demanding.slice(0, MOST_MEASURED)) {
+      this._fill({ centre });
+      this._shrink();
+    }
+  }
+
+  _fill(position) {
+    const items = (position.centre ?? []).filter((item) => Object.hasOwn(DRAWN, item?.kind));
+    const said = (Array.isArray(position.said) ? position.said : []).filter((remark) => remark?.seat === null);
+    const context = { nameOf: this._nameOf, moved: position.moved ?? [] };
+    this.middle.replaceChildren(...items.map((item) =>
+      make("div", { class: `item item-${item.kind}` }, make("span", { class: "label" }, text(item.name)), DRAWN[item.kind](item, context))),
+    make("p", { class: "aloud" }, said.map((remark) => text(remark.text)).join("; ")));
+  }
+
+  /** Make the cards smaller until the middle fits. */
+  _shrink() {
+    const { element, middle } = this;
+    const fits = () => middle.offsetHeight <= element.clientHeight && middle.scrollWidth <= element.clientWidth;
+    while (this._fit > SMALLEST && !fits()) this._setFit(this._fit * SMALLER);
+  }
+
+  _setFit(fit) {
+    this._fit = fit;
+    this.element.style.setProperty("--fit", fit.toFixed(3));
+    const width = this.probe.offsetWidth;
+    this.element.classList.toggle("small", width < SMALL_PX);
+    this.element.classList.toggle("numbered", width < NAMED_PX);
+  }
+}
+
+/** Return a rough measure of the space that a middle needs, in cards. */
+function demandOf(centre) {
+  return centre.reduce((sum, item) => sum + (item.kind === "cards" ? (item.cards?.length ?? 0) : 0) + String(item.name).length / 8 + 1, 0);
 }
 
 function spread(item, { nameOf, moved }) {
@@ -26,8 +78,8 @@ function spread(item, { nameOf, moved }) {
   }
   return make("ul", { class: "trick" }, cards.map(({ card, seat }) =>
     make("li", { class: moved.includes(card) ? "moved" : null },
-      make("span", { role: "img", "aria-label": cardWords(card) }, cardPicture(card)),
-      make("bdi", { class: "by" }, text(Number.isInteger(seat) ? nameOf(seat) : "")))));
+      cardFace(card, { role: "img", "aria-label": cardWords(card) }),
+      Number.isInteger(seat) ? make("span", { class: "by" }, make("span", { class: "chair" }, String(seat + 1)), make("bdi", {}, text(nameOf(seat)))) : null)));
 }
 
 function pile(item) {
@@ -45,7 +97,7 @@ function board(item) {
   const spaces = Array.isArray(item.spaces) ? item.spaces : [];
   return make("ul", { class: "board" }, spaces.map((space) =>
     make("li", { class: space?.chips ? null : "bare" },
-      space?.card ? cardPicture(space.card) : null,
+      space?.card ? cardFace(space.card) : null,
       make("span", { class: space?.card ? "unseen" : "space" }, `${text(space?.label)} `), make("b", {}, text(space?.chips)),
       make("span", { class: "unseen" }, " chips"))));
 }

@@ -9,15 +9,16 @@ const MOST_BEHIND_MS = 10_000; // events are played faster for a reader who is f
 const HURRIED_MS = 40; // shortest time between two events
 
 /**
- * Show the control bar and the choices of round and pace. `goTo(at)` is called with the selected moment; `at()` returns
- * the current one. With `keepUp`, play faster than `pace` if much is left, until the reader chooses a pace.
+ * Show the control bar and the choices of round and pace. `goTo(at)` is called with the selected moment, and `visit(at)`
+ * with a selected round's; `at()` returns the current one. With `keepUp`, play faster than `pace` if much is left, until the reader chooses a pace.
  */
 export class Controls {
-  constructor(replay, { goTo, at, pace = 1, keepUp = false }) {
+  constructor(replay, { goTo, visit, at, pace = 1, keepUp = false }) {
     this.replay = replay;
     this.playing = false;
     this.keepUp = keepUp;
     this._goTo = goTo;
+    this._visit = visit;
     this._at = at;
     this._timer = 0;
     this._frame = 0;
@@ -135,8 +136,8 @@ export class Controls {
     this.pace = make("select", { "aria-label": "Pace", change: () => (this.keepUp = false) },
       PACES.map((factor) => make("option", { value: factor, selected: factor === pace }, `${factor} ×`)));
     this.element = make("div", { class: "controls", role: "group", "aria-label": "Stepping through the match" },
-      make("div", { class: "along" }, this.scrub, this.count),
-      make("div", { class: "buttons" }, first, decisionBack, back, this._play, forward, decisionForward, last));
+      make("div", { class: "buttons" }, first, decisionBack, back, this._play, forward, decisionForward, last),
+      make("div", { class: "along" }, this.scrub, this.count));
     this.choices = make("div", { class: "choices" }, this.round, this.pace);
   }
 
@@ -150,7 +151,7 @@ export class Controls {
   }
 
   _onRoundChange() {
-    this.jump(this.replay.rounds[Number(this.round.value)].start);
+    this._visit(this.replay.rounds[Number(this.round.value)].start);
   }
 
   _fillRounds() {

@@ -12,7 +12,8 @@ const NO_QUESTION = "A log contains answers, not questions. Open the match on it
 /** Accept logs in `place` and show them in `root`. `matchAddress(id)` returns the page of a match of this server. */
 export function openLog(place, root, { faults, matchAddress }) {
   const said = make("p", { class: "log-status", role: "status" });
-  const title = make("p", { class: "lead" });
+  const title = make("p", { class: "log-title quiet" });
+  const form = make("div", { class: "log-form" });
   let shown = null;
   let latest = 0;
   const open = async (blob, name) => {
@@ -25,12 +26,15 @@ export function openLog(place, root, { faults, matchAddress }) {
       await fetchTable(header.game);
       if (turn !== latest) return;
       const fresh = make("div", {});
-      root.replaceChildren(title, fresh);
+      root.replaceChildren(fresh);
       setText(title, `${gameTitle(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);
       shown?.dispose();
-      shown = mount(fresh, { header, rows, lines, faults, noQuestion: NO_QUESTION });
+      shown = mount(fresh, { header, rows, lines, faults, addressed: false, noQuestion: NO_QUESTION });
       setText(said, `${name}: ${rows.length} rows.`);
+      if (!form.previousElementSibling?.isSameNode(root)) root.after(form); // below the table, which is what the reader wants to see
       place.classList.add("compact");
+      said.after(title);
+      scrollTo(0, 0);
     } catch (error) {
       if (turn !== latest) return;
       said.className = "log-status error";
@@ -39,11 +43,12 @@ export function openLog(place, root, { faults, matchAddress }) {
   };
   const file = make("input", { type: "file", id: "log-file", accept: ".ndjson,.gz,.jsonl,application/x-ndjson,application/gzip",
     change: () => file.files[0] && open(file.files[0], file.files[0].name) });
-  place.replaceChildren(
+  form.append(
     make("div", { class: "drop" }, make("label", { for: "log-file" }, "Drop a log here, or choose a file"), file,
       make("p", { class: "hint" }, ".ndjson or .ndjson.gz. The file stays in your browser and is not uploaded.")),
-    byMatch(said, matchAddress), said);
-  listen(place, open);
+    byMatch(said, matchAddress));
+  place.replaceChildren(form, said);
+  listen(form, open);
 }
 
 function byMatch(said, matchAddress) {

@@ -21,7 +21,7 @@ export function resultPanel(replay, botAddress) {
 /** Show a badge that says whether the log is valid, and a panel with the individual checks. */
 export class Checks {
   constructor() {
-    this.badge = make("a", { class: "badge", href: "#checks", hidden: true });
+    this.badge = make("a", { class: "badge", href: "#checks", title: "What your browser checked", hidden: true });
     this.list = make("ul", { class: "checks" });
     this.element = make("section", { class: "panel", id: "checks", tabindex: -1, hidden: true }, make("h2", {}, "Verification"), this.list,
       make("p", { class: "quiet" }, "Your browser checked that no row was altered and that the cards follow from the seed. To check that every move was legal, replay the match by its rules: ",
@@ -40,7 +40,7 @@ export class Checks {
       found = { ok: false, row: 0, reason: `a row is malformed (${error.message})` };
     }
     this.list.append(...findings(found));
-    this._badge(found.ok ? "ok" : "bad", found.ok ? `Checked in your browser${found.revealed ? "" : ", deals unproven"}` : `Row ${found.row} is wrong`);
+    this._badge(found.ok ? "ok" : "bad", found.ok ? `Checked${found.revealed ? "" : ", deals unproven"}` : `Row ${found.row} is wrong`);
     if (verification) await this._ask(verification);
   }
 

@@ -5,6 +5,8 @@ import { capitalized, seatWords } from "./words.js";
 
 const BLOCK = 64; // number of moments between two cached positions if nothing is masked
 
+const MOST_CENTRES = 400; // maximum number of different middles of the table that are kept
+
 /** The viewer who sees everything. Other viewers are a seat number from 0, or null for the public. */
 export const OPEN = "open";
 
@@ -22,7 +24,7 @@ export class Replay {
     this.rounds = [{ title: "Beginning", start: 0 }];
     this.decisions = []; // moments at which a decision begins
     this.scores = []; // {at, scores} at each change
-    this.shape = { hand: 0, up: 0, played: 0, piles: 0, marks: 0, centre: 0 };
+    this.shape = { hand: 0, up: 0, played: 0, piles: 0, aloud: false, centres: new Map() };
     this._position = this._initialPosition();
     this._cachedBlocks = new Map(); // viewer -> positions before each block
     this._cached = null;
@@ -143,7 +145,7 @@ export class Replay {
     this._measure(at);
   }
 
-  /** Record changes of scores, and the maximum number of items at a seat, so that the layout does not jump. */
+  /** Record changes of scores, the maximum numbers of cards at a seat, and the different middles, so that the layout does not jump. */
   _measure(at) {
     const scores = this._attempt(() => this.table.scores(this._position).map(Number), []);
     if (scores.length === this.header.seats && scores.every(Number.isFinite)) {
@@ -155,10 +157,12 @@ export class Replay {
       shape.hand = Math.max(shape.hand, seat.hand?.length ?? 0);
       shape.up = Math.max(shape.up, seat.up?.length ?? 0);
       shape.piles = Math.max(shape.piles, seat.piles?.length ?? 0);
-      shape.marks = Math.max(shape.marks, seat.marks?.length ?? 0);
       if (seat.played) shape.played = 1;
     }
-    shape.centre = Math.max(shape.centre, this._position.centre?.length ?? 0);
+    shape.aloud ||= Array.isArray(this._position.said) && this._position.said.some((remark) => remark?.seat === null);
+    const centre = this._position.centre ?? [];
+    const key = centre.map((item) => `${item?.kind} ${item?.cards?.length ?? ""} ${String(item?.name).length}`).join();
+    if (shape.centres.size < MOST_CENTRES) shape.centres.set(key, centre);
   }
 
   _masks(viewer) {

@@ -1,7 +1,7 @@
 // Draw the table and its seats from a position, independently of the game.
 
-import { cardPicture, showFan } from "./cards.js";
-import { centreOf } from "./centre.js";
+import { SMALL_PX, cardPicture, showFan } from "./cards.js";
+import { CentreView } from "./centre.js";
 import { make, nameOf, setText, text } from "./dom.js";
 import { capitalized, cardWords, countNoun, numberWords, seatWords } from "./words.js";
 
@@ -11,65 +11,67 @@ const SIDES = { // by number of seats: how many are below, left, above and right
 };
 const COLUMNS = 12;
 const SIDE = 3; // width of a seat at the left or right, in columns
+const VISIBLE = 0.27; // least visible part of a card below another one: its corner
+const MOST_IN_ROW = 6; // cards in one row of a hand at the left or right
+const MOST_STRIPS = 4; // opponents below one another in a narrow window; more are in two columns
 
-/** Show the table of a match in `element`. */
+/** Show the table of a match in `element`. Sizes depend only on the match and the window, so that nothing jumps. */
 export class TableView {
   constructor(replay) {
     this.replay = replay;
     this.seats = Array.from({ length: replay.header.seats }, (_, seat) => seatView(replay, seat));
-    this.centre = make("div", { class: "centre", role: "group", "aria-label": "Middle of the table" });
-    this.element = make("div", { class: "felt", "data-seats": this.seats.length }, this.seats.map((seat) => seat.root), this.centre);
-    this._tallest = 0;
-    this._first = null;
+    this.centre = new CentreView((seat) => replay.nameOf(seat));
+    this.element = make("div", { class: "felt", "data-seats": this.seats.length }, this.seats.map((seat) => seat.root), this.centre.element);
+    this._first = 0;
+    this._position = null;
     this.place(0);
   }
 
   /** Arrange the seats around the table so that `first` is the nearest. */
   place(first) {
-    if (first === this._first) return;
     this._first = first;
-    const sides = SIDES[this.seats.length] ?? manySides(this.seats.length);
+    const count = this.seats.length;
+    const sides = SIDES[count] ?? manySides(count);
     const places = placesAround(sides);
     this.seats.forEach((seat, number) => {
-      const place = places[(number - first + this.seats.length) % this.seats.length];
+      const nth = (number - first + count) % count;
+      const place = places[nth];
       seat.root.style.setProperty("--columns", place.columns);
       seat.root.style.setProperty("--rows", place.rows);
-      seat.root.dataset.side = place.side;
+      seat.root.style.setProperty("--nth", nth === 0 ? count + 1 : nth); // in a narrow window, the nearest seat is the last
+      seat.root.dataset.shape = place.shape;
+      seat.root.classList.toggle("nearest", nth === 0);
+      seat.root.classList.toggle("odd", nth === 1 && count % 2 === 0); // with two columns, it fills the first row
     });
-    this.centre.style.setProperty("--columns", sides[1] || sides[3] ? `${SIDE + 1} / ${COLUMNS + 1 - SIDE}` : "1 / -1");
+    this.centre.element.style.setProperty("--columns", sides[1] || sides[3] ? `${SIDE + 1} / ${COLUMNS + 1 - SIDE}` : "1 / -1");
+    this.element.style.setProperty("--strips", Math.ceil((count - 1) / (count - 1 > MOST_STRIPS ? 2 : 1)) || 1);
+    this.element.classList.toggle("crowded", count - 1 > MOST_STRIPS);
     this.settle();
   }
 
-  /** Reset the height of the middle after a change of the page width. */
+  /** Choose the sizes again after a change of the window or of the largest numbers of cards. */
   settle() {
-    this._tallest = 0;
-    this.centre.style.minHeight = "";
+    const { shape } = this.replay;
+    const strips = getComputedStyle(this.element).getPropertyValue("--strips-shown").trim() === "1";
+    for (const view of this.seats) measureSeat(view, shape, { strips });
+    for (const view of this.seats) view.root.classList.toggle("small", view.probe.offsetWidth < SMALL_PX);
+    this.centre.fit(shape);
+    if (this._position) this.show(this._position);
   }
 
   show(position) {
+    this._position = position;
     const moved = movedToSeats(position);
     const said = Array.isArray(position.said) ? position.said : [];
     this.seats.forEach((view, seat) => {
       const own = position.seats[seat] ?? {};
       showSeat(view, own, { moved, said: said.filter((remark) => remark?.seat === seat), scoreName: this.replay.table.scoreName });
     });
-    const aloud = said.filter((remark) => remark?.seat === null).map((remark) => make("p", { class: "aloud" }, text(remark.text)));
-    this.centre.replaceChildren(...centreOf(position, (seat) => this.replay.nameOf(seat)), ...aloud);
-    this._keepHeight();
-  }
-
-  /** Prevent the middle from shrinking while stepping, so that the page below it does not jump. */
-  _keepHeight() {
-    const height = this.centre.offsetHeight;
-    if (height > this._tallest) {
-      this._tallest = height;
-      this.centre.style.minHeight = `${height}px`;
-    }
+    this.centre.show(position);
   }
 }
 
 function seatView(replay, seat) {
-  const { shape } = replay;
   const name = replay.header.players[seat]?.name;
   const label = capitalized(seatWords(seat));
   const view = {
@@ -80,31 +82,56 @@ function seatView(replay, seat) {
     up: make("div", { class: "fan up" }),
     played: make("div", { class: "fan played" }),
     piles: make("div", { class: "piles" }),
-    bubble: make("p", { class: "bubble", hidden: true }),
+    bubble: make("span", { class: "bubble" }),
+    probe: make("span", { class: "probe" }),
   };
   const who = make("p", { class: "who" }, make("span", { class: "chair", title: label }, String(seat + 1)),
-    make("b", {}, name ? nameOf(name) : label), view.turn);
-  const stuff = make("div", { class: "stuff" }, view.hand, view.up, view.played, view.piles);
-  stuff.classList.toggle("two", shape.hand > 0 && shape.up > 0);
-  stuff.classList.toggle("bare", !shape.hand && !shape.up && !shape.played && !shape.piles);
+    make("b", { title: name ? text(name) : null }, name ? nameOf(name) : label), view.turn);
+  view.stuff = make("div", { class: "stuff" }, make("div", { class: "held" }, view.hand, view.up, view.played, view.probe));
   view.root = make("section", { class: "seat", "aria-label": name ? `${label}, ${text(name)}` : label },
-    who, make("div", { class: "state-line" }, view.marks, view.chips), stuff, view.bubble);
+    make("div", { class: "plate" }, make("div", { class: "says" }, who, view.chips, view.marks), view.piles),
+    view.stuff);
   return view;
+}
+
+/** Tell the styles how many cards the seat must have room for. */
+function measureSeat(view, shape, { strips }) {
+  const { shape: form } = view.root.dataset;
+  const narrow = !strips && form === "tall";
+  view.root.classList.toggle("strip", strips ? !view.root.classList.contains("nearest") : form === "low");
+  view.root.classList.toggle("tall", narrow);
+  const rows = narrow && shape.hand > MOST_IN_ROW ? 2 : 1;
+  const perRow = Math.ceil(shape.hand / rows);
+  view.root.classList.remove("no-cards");
+  const { style } = view.stuff;
+  style.setProperty("--cards-wide", Math.max(1, fanWidth(perRow) + fanWidth(shape.up) + shape.played * 1.1));
+  style.setProperty("--cards-high", rows);
+  style.setProperty("--up-wide", fanWidth(shape.up));
+  style.setProperty("--per-row", Math.max(1, perRow));
+  view.perRow = perRow;
+  view.root.classList.toggle("bare", !shape.hand && !shape.up && !shape.played);
+  view.root.classList.toggle("with-piles", shape.piles > 0);
+}
+
+/** Return the least width of overlapping cards, in cards. */
+function fanWidth(cards) {
+  return cards ? 1 + (cards - 1) * VISIBLE : 0;
 }
 
 function showSeat(view, own, { moved, said, scoreName }) {
   view.root.classList.toggle("acting", own.toAct === true);
   view.root.classList.toggle("gone", own.out === true);
   view.turn.hidden = own.toAct !== true;
-  setText(view.chips, scoreText(own, scoreName));
+  view.chips.replaceChildren(...amountsOf(own, scoreName));
   const marks = Array.isArray(own.marks) ? own.marks.slice(0, 12) : [];
-  view.marks.replaceChildren(...marks.map((mark) => make("span", { class: "mark" }, text(mark))));
+  setText(view.bubble, said.map((remark) => text(remark.text)).join("; "));
+  view.marks.replaceChildren(...(said.length ? [view.bubble] : []), ...marks.map((mark) => make("span", { class: "mark" }, text(mark))));
   showFan(view.hand, own.hand, { label: "Hand", moved });
+  view.root.classList.toggle("rows", own.hand?.length > view.perRow);
+  view.root.classList.toggle("no-cards", !own.hand?.length && !own.up?.length && !own.played);
   showFan(view.up, own.up, { label: "Open cards", moved });
   showFan(view.played, own.played ? [own.played] : [], { label: "Played", moved });
-  view.piles.replaceChildren(...(Array.isArray(own.piles) ? own.piles : []).slice(0, 6).map(seatPile));
-  view.bubble.hidden = !said.length;
-  setText(view.bubble, said.map((remark) => text(remark.text)).join("; "));
+  view.piles.replaceChildren(...(Array.isArray(own.piles) ? own.piles : []).slice(0, 2).map(seatPile));
 }
 
 /** Return the moved cards without those in the middle, since with two packs, a seat may have equal cards. */
@@ -113,11 +140,14 @@ function movedToSeats({ moved, centre }) {
   return (Array.isArray(moved) ? moved : []).filter((card) => !middle.has(card));
 }
 
-function scoreText(own, scoreName) {
-  const parts = [];
-  if (Number.isFinite(own.chips)) parts.push(countNoun(own.chips, "chip"));
-  if (Number.isFinite(own.score)) parts.push(scoreName === "chips" ? `score ${numberWords(own.score)}` : `${numberWords(own.score)} ${scoreName}`);
-  return parts.join(" · ");
+/** Return the chips and the score of a seat as elements. The units are hidden where there is little room. */
+function amountsOf(own, scoreName) {
+  const amounts = [];
+  if (Number.isFinite(own.chips)) amounts.push(["", own.chips, countNoun(own.chips, " chip").slice(String(own.chips).length + 1)]);
+  if (Number.isFinite(own.score)) amounts.push(scoreName === "chips" ? ["score ", own.score, ""] : ["", own.score, ` ${own.score === 1 ? scoreName.replace(/s$/, "") : scoreName}`]);
+  return amounts.map(([before, number, unit], place) => [
+    place ? " · " : "", make("span", { class: "unit" }, before), numberWords(number), make("span", { class: "unit" }, unit),
+  ]).flat().filter(Boolean);
 }
 
 function seatPile(pile) {
@@ -127,22 +157,22 @@ function seatPile(pile) {
     cardPicture(pile?.top ?? "??"), make("b", { class: "count" }, String(count)));
 }
 
-/** Return the grid area of each seat, clockwise from the seats below. */
+/** Return the grid area of each seat, clockwise from the seats below, and its shape: wide, tall or low. */
 function placesAround([below, left, above, right]) {
-  const rowOf = (count, row, side, reversed) => Array.from({ length: count }, (_, i) => {
+  const rowOf = (count, row, reversed) => Array.from({ length: count }, (_, i) => {
     const span = Math.min(6, Math.floor(COLUMNS / count));
     const start = 1 + Math.floor((COLUMNS - span * count) / 2) + span * (reversed ? count - 1 - i : i);
-    return { side, columns: `${start} / span ${span}`, rows: `${row}` };
+    return { columns: `${start} / span ${span}`, rows: `${row}`, shape: "wide" };
   });
-  const columnOf = (count, columns, side, reversed) => Array.from({ length: count }, (_, i) => {
+  const columnOf = (count, columns, reversed) => Array.from({ length: count }, (_, i) => {
     const row = reversed ? count - 1 - i : i;
-    return { side, columns, rows: count === 1 ? "2 / span 2" : `${2 + row}` };
+    return { columns, rows: count === 1 ? "2 / span 2" : `${2 + row}`, shape: count === 1 ? "tall" : "low" };
   });
   return [
-    ...rowOf(below, 4, "below", true),
-    ...columnOf(left, `1 / span ${SIDE}`, "left", true),
-    ...rowOf(above, 1, "above", false),
-    ...columnOf(right, `${COLUMNS + 1 - SIDE} / span ${SIDE}`, "right", false),
+    ...rowOf(below, 4, true),
+    ...columnOf(left, `1 / span ${SIDE}`, true),
+    ...rowOf(above, 1, false),
+    ...columnOf(right, `${COLUMNS + 1 - SIDE} / span ${SIDE}`, false),
   ];
 }
 

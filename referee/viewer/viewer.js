@@ -1,5 +1,6 @@
 // Show one match, finished or live, with its table, the controls and the panels.
 
+import { Address, momentOf } from "./address.js";
 import { Controls, KEYS, handleKey } from "./controls.js";
 import { DecisionPanel } from "./decision.js";
 import { make, setText, text } from "./dom.js";
@@ -7,16 +8,20 @@ import { Graph } from "./graph.js";
 import { EventList, sentenceAt } from "./event_list.js";
 import { Checks, resultPanel } from "./outcome.js";
 import { OPEN, Replay } from "./replay.js";
+import { followSwipes, moreButton } from "./sheet.js";
 import { TableView } from "./table.js";
 import { tableFor } from "./tables.js";
 import { seatWords } from "./words.js";
 
 const FEW = 3; // maximum number of new events shown immediately; more are played one by one
 const LIVE_PACE = 4;
+const MOST_ABOVE = 0.4; // part of the window; below more than that, the viewer takes a whole window, to which one scrolls
+const BELOW_PX = 8; // free below the viewer
 
 /**
  * Show a match in `root` and return the viewer. `source` is {header, rows, lines (raw, null while live), live, faults,
- * question(row), noQuestion, verification(), linkOf(row), botAddress(player)}. Only `header` and `rows` are required.
+ * question(row), noQuestion, verification(), linkOf(row), botAddress(player), addressed}. Only `header` and `rows` are
+ * required. Unless `addressed` is false, the address of the page names the moment shown.
  */
 export function mount(root, source) {
   return new Viewer(root, source);
@@ -25,18 +30,21 @@ export function mount(root, source) {
 class Viewer {
   constructor(root, source) {
     this.root = root;
-    this.source = { linkOf: linkHere, noQuestion: "This log does not contain the questions.", ...source };
+    this.source = { linkOf: linkHere, addressed: true, noQuestion: "This log does not contain the questions.", ...source };
     this.at = 0;
     this.viewer = source.live ? null : OPEN;
     this._keysDisabled = false;
     this._ends = new AbortController();
     document.addEventListener("keydown", (event) => this._key(event), this._ends);
     addEventListener("hashchange", () => this.follow(location.hash), this._ends);
+    this.address = new Address();
     this._sizes = new ResizeObserver(() => this._resized());
     this._sizes.observe(root);
+    this._sizes.observe(document.body); // what is above the viewer may become higher
+    addEventListener("resize", () => this._resized(), this._ends);
     this._assemble(source);
     if (source.live) this.controls.jump(this.replay.last);
-    else if (!this.follow(location.hash)) this.goTo(this.replay.decisions[0] ?? 0);
+    else if (!this.follow(location.hash)) this._begin();
   }
 
   /**
@@ -48,6 +56,7 @@ class Viewer {
     const caughtUp = this.at >= last;
     this.replay.add(rows);
     this.graph.redraw();
+    this.table.settle();
     const fresh = this.replay.last - last;
     if (!fresh) return;
     if (this.controls.playing && caughtUp && (missed || fresh <= FEW)) this.goTo(this.replay.last);
@@ -92,25 +101,37 @@ class Viewer {
     setText(this.title, text(position.title || replay.rounds[replay.roundAt(this.at)].title));
     setText(this.phase, text(position.phase ?? ""));
     this.sentence.setAttribute("aria-live", this.controls.playing && this.at < replay.last ? "off" : "polite");
-    setText(this.sentence, sentence);
+    this._say(sentence);
     this._drawTable(position);
     this.controls.show(this.at, sentence);
     this.eventList.show(this.at, this.viewer);
     this.decision.show(this.at, this.viewer);
     this.graph.show(this.at);
     this.root.dataset.at = String(this.at);
+    if (this.source.addressed && !replay.live) this.address.step(this.at);
   }
 
-  /** Follow a link to a decision (`#d17`) or a row (`#row-17`). Return whether its target exists. */
+  /** Follow a link to an event (`#e75`), a decision (`#d17`) or a row (`#row-17`). Return whether its target exists. */
   follow(hash) {
-    const found = /^#(d|row-)(\d{1,7})$/.exec(hash);
-    if (!found) return false;
-    const number = Number(found[2]);
-    const at = found[1] === "d" ? this.replay.momentOfDecision(number) : this.replay.momentOfRow(number);
+    const at = momentOf(this.replay, hash);
     if (at < 0) return false;
-    if (!this.replay.live) this._look(OPEN);
+    this.address.names(at);
+    if (!this.replay.live && !hash.startsWith("#e")) this._look(OPEN, at);
     this.controls.jump(at);
     return true;
+  }
+
+  /** Go to the first decision, without a change of the address. */
+  _begin() {
+    const at = this.replay.decisions[0] ?? 0;
+    this.address.names(at);
+    this.goTo(at);
+  }
+
+  /** Jump to a moment from which Back returns. */
+  _visit(at) {
+    if (this.source.addressed && !this.replay.live) this.address.jump(this.at, at);
+    this.controls.jump(at);
   }
 
   /** Return the reader's moment by row, because a row may have more events in the log than in the live stream. */
@@ -129,18 +150,18 @@ class Viewer {
 
   _assemble({ header, rows, lines, live }, pacing = live ? { pace: LIVE_PACE, keepUp: true } : {}) {
     this.replay = new Replay(header, tableFor(header.game), rows, { live });
-    const jump = (at) => this.controls.jump(at);
+    const jump = (at) => this._visit(at);
     this.table = new TableView(this.replay);
-    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), at: () => this.at, ...pacing });
+    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), visit: jump, at: () => this.at, ...pacing });
     this.decision = new DecisionPanel(this.replay, this.source);
     this.eventList = new EventList(this.replay, { goTo: jump });
     this.graph = new Graph(this.replay, { goTo: jump });
     this.checks = new Checks();
     this.sentence = make("p", { class: "sentence", "aria-live": "polite" });
-    this.controls.element.prepend(this.sentence);
+    followSwipes(this.table.element, (steps) => this.controls.event(steps));
     this.root.classList.add("viewer");
     this.root.replaceChildren(
-      make("div", { class: "play-area" }, this._head(live), this.table.element, this.controls.element),
+      make("div", { class: "play-area" }, this._head(live), this.table.element, this.sentence, this.controls.element),
       make("div", { class: "beside" }, this.decision.element, this.eventList.element),
       make("div", { class: "below" }, resultPanel(this.replay, this.source.botAddress), this.graph.element, this.checks.element), this._help());
     this.graph.redraw();
@@ -156,11 +177,12 @@ class Viewer {
     for (const [value, words] of [[OPEN, "everything open"], ["public", "as the public saw it"], ...seats]) {
       this.looks.append(make("option", { value }, words));
     }
-    return make("div", { class: "head" }, make("p", { class: "where" }, this.title, this.phase),
-      make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this.help.showModal() }, "?"),
+    const options = make("div", { class: "options" }, this.controls.choices,
+      live ? null : make("label", { class: "look" }, make("span", { class: "unseen" }, "View "), this.looks),
+      make("button", { type: "button", class: "small help", "aria-label": "Help: keys", title: "Keys (?)", click: () => this.help.showModal() }, "?"));
+    return make("div", { class: "head" }, make("p", { class: "where" }, this.title, " ", this.phase),
       live ? make("span", { class: "live-mark" }, make("span", { class: "dot" }), "Live ", this.liveWords) : this.checks.badge,
-      this.controls.choices,
-      live ? null : make("label", { class: "look" }, make("span", { class: "unseen" }, "View "), this.looks));
+      moreButton(options), options);
   }
 
   _selectedView() {
@@ -169,11 +191,11 @@ class Viewer {
     return value === "public" ? null : Number(value);
   }
 
-  _look(viewer) {
+  _look(viewer, at = this.at) {
     this.viewer = viewer;
     this.looks.value = viewer === OPEN ? OPEN : viewer === null ? "public" : String(viewer);
     this.table.place(Number.isInteger(viewer) ? viewer : 0);
-    this.goTo(this.at);
+    this.goTo(at);
   }
 
   /** Draw a position. If that fails, because a log may contain anything, its events can still be read. */
@@ -185,9 +207,20 @@ class Viewer {
     }
   }
 
+  /** Show a sentence in a font that lets it fit; one that is still too long can be scrolled. */
+  _say(words) {
+    const { sentence } = this;
+    setText(sentence, words);
+    sentence.classList.remove("long", "longest");
+    sentence.removeAttribute("tabindex");
+    const tooLong = () => sentence.scrollHeight > sentence.clientHeight + 1;
+    for (const size of ["long", "longest"]) if (tooLong()) sentence.classList.add(size);
+    if (tooLong()) sentence.tabIndex = 0;
+  }
+
   _showWaiting() {
     setText(this.title, "Nothing has happened yet");
-    setText(this.sentence, "The first events appear here as soon as they may be shown.");
+    this._say("The first events appear here as soon as they may be shown.");
     this._drawTable(this.replay.table.begin(this.replay.header));
     this.controls.show(0, "");
     this.decision.show(0, this.viewer);
@@ -199,7 +232,7 @@ class Viewer {
     this.help = make("dialog", { class: "keys", "aria-label": "Keys" }, make("h2", {}, "Keys"),
       make("dl", { class: "facts" }, keys, make("dt", {}, make("kbd", {}, "?")), make("dd", {}, "this help")),
       make("p", {}, make("label", { class: "look" }, single, " Enable single-key shortcuts")),
-      make("p", {}, "Click the graph or an event to go there. A link that ends in ", make("code", {}, "#d17"), " opens decision 17."),
+      make("p", {}, "Click the graph or an event to go there. A link that ends in ", make("code", {}, "#d17"), " opens decision 17. The address names the event that is shown, so that reloading the page returns to it."),
       make("form", { method: "dialog" }, make("button", {}, "Close")));
     return this.help;
   }
@@ -217,9 +250,12 @@ class Viewer {
   }
 
   _resized() {
-    const width = this.root.clientWidth;
-    if (width === this._width) return;
-    this._width = width;
+    const above = this.root.getBoundingClientRect().top + scrollY;
+    this.root.style.setProperty("--above", `${Math.ceil(above < MOST_ABOVE * innerHeight ? above : 0) + BELOW_PX}px`);
+    const { offsetWidth, offsetHeight } = this.table.element;
+    const size = `${offsetWidth} ${offsetHeight}`;
+    if (size === this._size) return;
+    this._size = size;
     this.table.settle();
     this.graph.redraw();
   }

@@ -1,0 +1,235 @@
+"""The table of the viewer fits the window: at every step of whole matches, on a laptop and on a phone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from referee.match.canonical import dumps
+from referee.match.log import parse_row
+from referee.viewer import render_standalone
+from tests.browser.conftest import PageAt
+from tests.browser.record import PLAYED, Filled
+from tests.browser.test_viewer import HELD, log
+from tests.browser.test_viewer_logs import drop
+from tests.golden import RECORDED
+
+LAPTOP, PHONE = (1280, 800), (390, 844)
+GEOMETRY = (Path(__file__).parent / "table_geometry.js").read_text()
+LONG_NAMES = ["Лобачевский-and-Bolyai-of-Kazan-1", "Deep Green", "Knuth-Bot", "W" * 32, "Ísland"]
+IN_VIEW = """() => {
+    const box = document.querySelector(".felt").getBoundingClientRect();
+    return scrollY === 0 && box.top > 0 && box.bottom < innerHeight && box.height > innerHeight / 2;
+}"""
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(reduced_motion="reduce", has_touch=True)
+    yield context.new_page()
+    context.close()
+
+
+def opened(window: Page, lines: list[bytes], folder: Path, size: tuple[int, int] = LAPTOP, end: str = "") -> Page:
+    """Open the page of a log from disk."""
+    file = folder / "replay.html"
+    file.write_text(render_standalone(lines))
+    width, height = size
+    window.set_viewport_size({"width": width, "height": height})
+    window.goto("about:blank")  # a change of the hash alone would not load the page
+    window.goto(file.as_uri() + end)
+    window.wait_for_selector(HELD)
+    return window
+
+
+def event(page: Page) -> int:
+    """Return the number of the event that is shown, from 1."""
+    return int(page.locator(".viewer").get_attribute("data-at") or -1) + 1
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_the_whole_table_is_in_view_at_every_step(
+    window: Page, tmp_path: Path, name: str, size: tuple[int, int]
+) -> None:
+    page = opened(window, log(name), tmp_path, size)
+
+    assert page.evaluate(GEOMETRY) == []
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080), (360, 740), (820, 1180)], ids=str)
+def test_other_windows_show_the_whole_table_too(window: Page, tmp_path: Path, size: tuple[int, int]) -> None:
+    for name in ("pool-nap-3", "prisoners-2"):
+        page = opened(window, log(name), tmp_path, size)
+
+        assert page.evaluate(GEOMETRY) == []
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("game", sorted(PLAYED))
+def test_the_whole_table_is_in_view_on_the_page_of_a_match(
+    page_at: PageAt, filled: Filled, game: str, size: tuple[int, int]
+) -> None:
+    context = page_at.context(width=size[0], height=size[1])
+    page = context.new_page()
+    page.goto(f"/matches/{filled.matches[game]}")
+    page.wait_for_selector(HELD)
+
+    assert page.evaluate(GEOMETRY) == []
+
+
+def test_the_table_of_a_live_match_is_in_view(page_at: PageAt, filled: Filled) -> None:
+    for width, height in (LAPTOP, PHONE):
+        page = page_at.context(width=width, height=height).new_page()
+        page.goto(f"/matches/{filled.matches['open']}")
+        page.wait_for_selector(".event-list button", state="attached")
+
+        assert page.evaluate(GEOMETRY) == []
+
+
+def test_a_dropped_log_shows_its_table_at_once(page_at: PageAt) -> None:
+    for width, height in (LAPTOP, PHONE):
+        page = page_at.context(width=width, height=height).new_page()
+        page.goto("/replay")
+        drop(page, b"\n".join(log("rummy-royal-3")) + b"\n")
+        page.wait_for_selector(HELD)
+
+        assert page.evaluate(IN_VIEW)
+        assert page.locator(".log-status").is_visible()
+        assert page.evaluate(GEOMETRY) == []
+        drop(page, b"hello", "words.log")  # by the form, which is below the table now
+        page.locator(".log-status.error", has_text="it is not JSON").wait_for()
+        assert page.locator(".log-status").bounding_box()["y"] < 200  # type: ignore[index]
+
+
+def test_a_swipe_over_the_table_steps_and_a_scroll_does_not(window: Page, tmp_path: Path) -> None:
+    page = opened(window, log("pool-nap-3"), tmp_path, PHONE, "#e20")
+    network = page.context.new_cdp_session(page)
+
+    def move(across: int, along: int) -> None:
+        for kind, points in (
+            ("touchStart", [{"x": 200, "y": 300}]),
+            ("touchMove", [{"x": 200 + across, "y": 300 + along}]),
+            ("touchEnd", []),
+        ):
+            network.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    move(-120, 10)
+    assert event(page) == 21
+    move(120, -10)
+    move(90, 5)
+    assert event(page) == 19
+    move(-30, 0)
+    move(-60, 200)
+    assert event(page) == 19
+
+
+def test_the_options_of_a_phone_open_and_close(window: Page, tmp_path: Path) -> None:
+    page = opened(window, log("pool-nap-3"), tmp_path, PHONE)
+    more, view = page.get_by_label("Options"), page.get_by_label("View")
+    assert not view.is_visible()
+
+    more.click()
+    view.select_option("1")  # seat 2
+    assert not view.is_visible()
+    assert page.locator(".seat.nearest .chair").inner_text() == "2"
+    nearest = page.locator(".seat.nearest").bounding_box()
+    assert nearest
+    assert all(box["y"] < nearest["y"] for one in page.locator(".seat:not(.nearest)").all() if (box := one.bounding_box()))
+
+    more.click()
+    page.keyboard.press("Escape")
+    assert not view.is_visible()
+    assert more.get_attribute("aria-expanded") == "false"
+
+
+def test_long_names_push_nothing_away(window: Page, tmp_path: Path) -> None:
+    lines = log("prisoners-5")
+    header = parse_row(lines[0])
+    for player, name in zip(header["players"], LONG_NAMES, strict=True):
+        player["name"] = name
+    for size in (LAPTOP, PHONE):
+        file = tmp_path / "replay.html"
+        file.write_text(render_standalone([dumps(header), *lines[1:]]))
+        window.set_viewport_size({"width": size[0], "height": size[1]})
+        window.goto("about:blank")
+        window.goto(file.as_uri())
+        window.wait_for_selector(".badge[data-state=bad]")  # the links no longer hold
+
+        assert [one for one in window.evaluate(GEOMETRY) if "sentence" not in one] == []
+
+
+# -- the place in the address --
+
+
+def test_stepping_changes_the_address_and_reloading_returns_to_the_event(window: Page, tmp_path: Path) -> None:
+    page = opened(window, log("pool-nap-3"), tmp_path)
+    assert "#" not in page.url
+    entries = page.evaluate("history.length")
+
+    for _ in range(4):
+        page.keyboard.press("n")
+    there = event(page)
+    page.wait_for_url(f"**#e{there}")
+    page.reload()
+    page.wait_for_selector(HELD)
+
+    assert event(page) == there
+    assert page.url.endswith(f"#e{there}")
+    assert page.evaluate("history.length") == entries
+    page.keyboard.press("End")
+    page.wait_for_url("**#e164")
+
+
+def test_back_returns_from_a_jump_and_keeps_the_view(window: Page, tmp_path: Path) -> None:
+    page = opened(window, log("pool-nap-3"), tmp_path, end="#e30")
+    page.get_by_label("View").select_option("1")
+    page.keyboard.press("ArrowRight")
+
+    page.get_by_label("Round", exact=True).select_option("3")
+    jumped = event(page)
+    page.locator(".graph svg").click(position={"x": 100, "y": 100})
+    assert event(page) not in (31, jumped)
+    page.go_back()
+    page.wait_for_url(f"**#e{jumped}")
+    page.wait_for_function("at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
+    page.go_back()
+    page.wait_for_function("() => document.querySelector('.viewer').dataset.at === '30'")
+
+    assert page.url.endswith("#e31")
+    assert page.get_by_label("View").input_value() == "1"
+    page.go_forward()
+    page.wait_for_function("at => document.querySelector('.viewer').dataset.at === String(at)", arg=jumped - 1)
+
+
+def test_an_address_without_its_event_opens_the_first_decision(window: Page, tmp_path: Path) -> None:
+    for end in ("#e0", "#e9999", "#e", "#d999"):
+        page = opened(window, log("pool-nap-3"), tmp_path, end=end)
+
+        assert page.locator(".decided .tag").inner_text() == "#0"
+
+
+def test_a_link_to_a_decision_stays_until_one_steps(window: Page, tmp_path: Path) -> None:
+    page = opened(window, log("pool-nap-3"), tmp_path, end="#d17")
+    page.clock.install()
+    page.clock.run_for(5_000)
+    assert page.url.endswith("#d17")
+
+    page.keyboard.press("ArrowRight")
+    page.clock.run_for(5_000)
+
+    assert page.url.endswith(f"#e{event(page)}")
+
+
+def test_a_dropped_log_leaves_the_address_alone(page_at: PageAt) -> None:
+    page = page_at("/replay")
+    drop(page, b"\n".join(log("pool-nap-3")) + b"\n")
+    page.wait_for_selector(HELD)
+    page.clock.install()
+
+    page.keyboard.press("End")
+    page.locator(".event-list button").first.click()
+    page.clock.run_for(5_000)
+
+    assert page.url.endswith("/replay")
