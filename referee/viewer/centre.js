@@ -65,7 +65,7 @@ export class CentreView {
 
 /** Return a rough measure of the space that a middle needs, in cards. */
 function demandOf(centre) {
-  return centre.reduce((sum, item) => sum + (item.kind === "cards" ? (item.cards?.length ?? 0) : 0) + String(item.name).length / 8 + 1, 0);
+  return centre.reduce((sum, item) => sum + (item.kind === "cards" ? (item.cards?.length ?? 0) : 0) + Math.max(String(item.name).length, String(item.text ?? "").length) / 8 + 1, 0);
 }
 
 function spread(item, { nameOf, moved }) {

@@ -27,7 +27,7 @@ export function openLog(place, root, { faults, matchAddress }) {
       if (turn !== latest) return;
       const fresh = make("div", {});
       root.replaceChildren(fresh);
-      setText(title, `${gameTitle(text(header.game))}, match ${text(header.match)}: ${header.players.map((player) => text(player.name)).join(", ")}`);
+      setText(title, `${gameTitle(text(header.game))}: ${header.players.map((player) => text(player.name)).join(", ")} · match ${text(header.match)}`);
       shown?.dispose();
       shown = mount(fresh, { header, rows, lines, faults, addressed: false, noQuestion: NO_QUESTION });
       setText(said, `${name}: ${rows.length} rows.`);

@@ -24,7 +24,7 @@ export class Replay {
     this.rounds = [{ title: "Beginning", start: 0 }];
     this.decisions = []; // moments at which a decision begins
     this.scores = []; // {at, scores} at each change
-    this.shape = { hand: 0, up: 0, played: 0, piles: 0, aloud: false, centres: new Map() };
+    this.shape = { hand: 0, up: 0, played: 0, piles: 0, aloud: false, board: false, centres: new Map() };
     this._position = this._initialPosition();
     this._cachedBlocks = new Map(); // viewer -> positions before each block
     this._cached = null;
@@ -161,7 +161,8 @@ export class Replay {
     }
     shape.aloud ||= Array.isArray(this._position.said) && this._position.said.some((remark) => remark?.seat === null);
     const centre = this._position.centre ?? [];
-    const key = centre.map((item) => `${item?.kind} ${item?.cards?.length ?? ""} ${String(item?.name).length}`).join();
+    shape.board ||= centre.some((item) => item?.kind === "board");
+    const key = centre.map((item) => `${item?.kind} ${item?.cards?.length ?? ""} ${[item?.name, item?.text, item?.chips].join().length}`).join();
     if (shape.centres.size < MOST_CENTRES) shape.centres.set(key, centre);
   }
 

@@ -12,11 +12,13 @@ export function moreButton(options) {
   };
   const button = make("button", { type: "button", class: "small more", "aria-label": "Options", "aria-expanded": "false",
     click: () => set(!options.classList.contains("open")) }, "⋯");
-  options.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !options.classList.contains("open")) return;
-    set(false);
-    button.focus();
-  });
+  for (const place of [button, options]) {
+    place.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !options.classList.contains("open")) return;
+      set(false);
+      button.focus();
+    });
+  }
   options.addEventListener("change", () => set(false));
   return button;
 }

@@ -55,6 +55,7 @@ export class TableView {
     const strips = getComputedStyle(this.element).getPropertyValue("--strips-shown").trim() === "1";
     for (const view of this.seats) measureSeat(view, shape, { strips });
     for (const view of this.seats) view.root.classList.toggle("small", view.probe.offsetWidth < SMALL_PX);
+    this.element.classList.toggle("with-board", shape.board);
     this.centre.fit(shape);
     if (this._position) this.show(this._position);
   }

@@ -43,7 +43,7 @@
         if (overlap(face, plate)) wrong(`a card covers a name: ${nameOf(seat)}`);
         if (face.width < 19) wrong(`tiny card: ${face.width.toFixed(0)}`);
         const next = faces[place + 1];
-        if (next && next.top === face.top && next.left - face.left < 7) wrong(`covered card: ${(next.left - face.left).toFixed(1)}`);
+        if (next && next.top === face.top && next.left - face.left < 6) wrong(`covered card: ${(next.left - face.left).toFixed(1)}`);
       });
     }
   };
@@ -63,7 +63,8 @@
   button("First event").click();
   const first = lookAt();
   for (;;) {
-    if (lookAt() !== first) wrong("parts move");
+    const now = lookAt();
+    if (now !== first) wrong(`parts move: ${first} became ${now}`);
     if (button("Next event").disabled) break;
     button("Next event").click();
   }

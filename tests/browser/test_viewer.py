@@ -95,7 +95,7 @@ def test_every_event_of_every_game_is_drawn_from_a_file_that_asks_for_nothing(fr
     assert [at for at, _, _ in told] == list(range(moments))
     assert sum(bool(sentence) for _, sentence, _ in told) > moments / 2
     assert any(shown for _, _, shown in told)
-    assert page.locator(HELD).inner_text() == "✓ Checked in your browser"
+    assert page.locator(HELD).inner_text() == "✓ Checked"
     assert page.locator(".holds").count() == 3
     assert not page.evaluate("[...document.images].some((one) => one.complete && !one.naturalWidth)")
 

@@ -48,7 +48,7 @@ def test_a_dropped_log_without_its_result_does_not_hold_and_one_without_its_seed
 
     drop(page, joined(lines[:-1]))
     page.get_by_text("The seed of this log is not revealed yet, so its deals cannot be verified.").wait_for()
-    assert page.locator(HELD).inner_text() == "✓ Checked in your browser, deals unproven"
+    assert page.locator(HELD).inner_text() == "✓ Checked, deals unproven"
 
 
 def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:
