@@ -31,7 +31,12 @@ export class Address {
   step(at) {
     if (at === this._at) return;
     this._at = at;
-    this._timer ||= setTimeout(() => this._write("replaceState"), Math.max(0, this._written + WRITE_MS - performance.now()));
+    const { hash } = location;
+    const write = () => {
+      this._timer = 0;
+      if (location.hash === hash) this._write("replaceState"); // otherwise the reader has changed the address meanwhile
+    };
+    this._timer ||= setTimeout(write, Math.max(0, this._written + WRITE_MS - performance.now()));
   }
 
   /** Add an entry to the history, so that Back returns from the moment `to` to the moment `from`. */
@@ -44,7 +49,6 @@ export class Address {
   }
 
   _write(how) {
-    this._timer = 0;
     this._written = performance.now();
     try {
       history[how](history.state, "", `#e${this._at + 1}`);

@@ -36,7 +36,7 @@ class Viewer {
     this._keysDisabled = false;
     this._ends = new AbortController();
     document.addEventListener("keydown", (event) => this._key(event), this._ends);
-    addEventListener("hashchange", () => this.follow(location.hash), this._ends);
+    addEventListener("hashchange", ({ newURL }) => this.follow(new URL(newURL).hash), this._ends);
     this.address = new Address();
     this._sizes = new ResizeObserver(() => this._resized());
     this._sizes.observe(root);

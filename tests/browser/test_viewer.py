@@ -230,7 +230,7 @@ def test_the_graph_and_the_list_lead_to_their_moments(from_disk: Opened) -> None
     box = page.locator(".graph svg").bounding_box()
     assert box
 
-    page.locator(".graph svg").click(position={"x": box["width"] / 2, "y": 100})
+    page.locator(".graph svg").click(position={"x": box["width"] * 0.55, "y": 100})
     middle = int(page.locator(".viewer").get_attribute("data-at") or 0)
     page.locator(".event-list button").first.click()
 
