@@ -25,6 +25,7 @@ STYLES: Final = ("standalone.css", "viewer.css")
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)  # of whole lines
 _EXPORTED = re.compile(r"^export const (\w+)", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
@@ -116,13 +117,13 @@ def _header(lines: Sequence[bytes]) -> Json:
 
 
 def _gather_module(name: str, order: dict[str, str]) -> None:
-    """Add a module to ``order`` after the modules that it imports. Strip its imports and ``export`` keywords."""
+    """Add a module to ``order`` after the modules that it imports. Strip its imports, comments and ``export`` keywords."""
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
     for imported in _IMPORT.findall(source):
         _gather_module(normpath(join(dirname(name), imported)), order)
-    order[name] = re.sub(r"^export ", "", _IMPORT.sub("", source), flags=re.MULTILINE)
+    order[name] = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)
 
 
 def _presentations() -> str:
