@@ -117,7 +117,7 @@ def _header(lines: Sequence[bytes]) -> Json:
 
 
 def _gather_module(name: str, order: dict[str, str]) -> None:
-    """Add a module to ``order`` after the modules that it imports. Strip its imports, comments and ``export`` keywords."""
+    """Add a module to ``order`` after the modules it imports, without imports, comments and ``export`` keywords."""
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
