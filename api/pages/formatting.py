@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from referee.games import game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.unrated import UNRATED_REASONS
 
@@ -21,11 +22,6 @@ MATCH_REASONS: Final[Mapping[str, str]] = {
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
-
-
-def game_name(name: str) -> str:
-    """Return the name of a game as a title: ``pool-nap`` as Pool Nap."""
-    return name.replace("-", " ").title()
 
 
 def count(number: int) -> str:
@@ -102,7 +98,7 @@ def match_reason(text: str | None) -> str:
 
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
-    "game_name": game_name,
+    "game_name": game_title,
     "count": count,
     "decimal": decimal,
     "signed": format_signed,

@@ -1,6 +1,5 @@
 """Load the entrants of a tournament: whether they can play, which bot plays for them, and their ratings."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +11,8 @@ from sqlalchemy.orm import Session
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.ladders.kinds import EntryKind
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
-from referee.match.canonical import dumps
+from referee.ladders.ratings import find_ladder
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches.tables import StoredMatch
 from referee.pairing import Entrant
 from referee.ratings.elo import START
@@ -107,11 +106,10 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
 
     Without ``today``, ratings are those at the start, so that they do not depend on the time of the call.
     """
-    key = hashlib.sha256(dumps(dict(tournament.options))).hexdigest()
-    wanted = Ladder.game == tournament.game, Ladder.options_key == key, Ladder.seats == tournament.seats
-    ladder_id = session.scalar(select(Ladder.id).where(*wanted))
-    if ladder_id is None:
+    ladder = find_ladder(session, tournament.game, tournament.options, tournament.seats)
+    if ladder is None:
         return {}, {}
+    ladder_id = ladder.id
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
     current = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()
