@@ -1,4 +1,7 @@
-"""Estimate the strengths of bots from results, one estimate at a time. Cache the estimates of ladders."""
+"""Estimate the strengths of bots from results, one estimate at a time. Cache the estimates of ladders.
+
+The errors of ladder rows do not depend on this: the scheduler stores them (``referee.ladders.rating_errors``).
+"""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -7,7 +10,8 @@ from typing import Final, cast
 from api.caching import Cache, CacheEntry
 from api.errors import Problem
 from api.extended import Extended
-from api.views import database
+from api.views import current_session, database
+from referee.ladders.rating_errors import load_errors
 from referee.ladders.ratings import RankedBot
 from referee.ladders.strengths import LadderResults, load_results
 from referee.ratings.strengths import Fit, Result, Strength, fit
@@ -33,7 +37,7 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
 
 def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
     """Return the strengths of a ladder's bots from its newest results. Raise a 409 ``too_large`` for too many bots."""
-    return kept.part("fit", lambda: fit_strengths(kept.made.results))
+    return kept.part("fit", lambda: fit_strengths(kept.made.results, kept.made.anchors))
 
 
 def last_ladder_fit(ladder_id: str) -> Fit | None:
@@ -45,10 +49,9 @@ def last_ladder_fit(ladder_id: str) -> Fit | None:
 def attach_errors(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:
     """Return rows of a ladder, each with the 95 % error of its rating in points.
 
-    The errors are those of the last fit of this process, None for bots that it did not include.
+    The error is None until the scheduler has computed it, which it does soon after the first result of a bot.
     """
-    fitted = last_ladder_fit(ladder_id)
-    errors = {row.id: row.high - row.points for row in fitted.rows} if fitted else {}
+    errors = load_errors(current_session(), ladder_id, [row.bot_id for row in rows])
     return [Extended(row, error=errors.get(row.bot_id)) for row in rows]
 
 
@@ -58,8 +61,8 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
     return [Extended(row, rank=first + 1 + index, name=named[row.id]) for index, row in enumerate(rows)]
 
 
-def fit_strengths(results: Sequence[Result]) -> Fit:
-    """Return the strengths of the bots in ``results``.
+def fit_strengths(results: Sequence[Result], anchors: Mapping[str, float] | None = None) -> Fit:
+    """Return the strengths of the bots in ``results``, in which ``anchors`` have the given points.
 
     Raise a 409 for too many bots, or a 503 if another fit takes too long.
     """
@@ -70,7 +73,7 @@ def fit_strengths(results: Sequence[Result]) -> Fit:
         detail = "Other strengths are being computed. Try again in 10 s."
         raise Problem(503, "unavailable", detail, headers={"Retry-After": "10"})
     try:
-        return fit(results)
+        return fit(results, anchors=anchors)
     finally:
         _FITTING.release()
 

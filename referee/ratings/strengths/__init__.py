@@ -5,7 +5,7 @@ the curvature of the likelihood gives their errors (``covariance``).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import erf, log, sqrt
@@ -24,8 +24,9 @@ Result = tuple[Sequence[str], Sequence[int], Sequence[bool] | None]
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """Hold a bot's strength in points (the mean of all bots is 1500), its 95 % interval and its standard error.
+    """Hold a bot's strength in points, its 95 % interval and its standard error.
 
+    Without anchors, the mean of all bots is 1500; with anchors, strengths are on the scale of their points.
     ``superior_to_next`` is the probability that the bot is stronger than the next one ranked (None for the last).
     ``best_rank`` and ``worst_rank`` are the limits of its rank that follow from the intervals of all bots.
     """
@@ -55,20 +56,29 @@ class Fit:
     exact: bool
 
 
-def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
+def fit(
+    results: Iterable[Result],
+    *,
+    prior: float = 1.0,
+    iterations: int = 1_000,
+    exact: int = EXACT,
+    anchors: Mapping[str, float] | None = None,
+) -> Fit:
     """Return the strengths that maximise the likelihood of the results.
 
     A result has three columns with one entry per seat: bots, placements (1 is best, equal numbers are ties) and whether
     the seat is rated (None means that all are). Results with fewer than two rated seats are ignored. ``prior`` is the
     number of additional draws of each bot against a player of strength 1. With more than ``exact`` bots the errors are
     approximate: they treat opponents' strengths as known, which is a good approximation if each bot met many opponents.
+    ``anchors`` has the points of players whose strengths are given, keyed by id. They have no rows.
 
     Raise ``ValueError`` if the columns of a result differ in length, if it seats a bot twice, or if ``prior`` is not
     above 0.
     """
     if not prior > 0:
         raise ValueError(f"prior must be above 0, not {prior}")
-    model = likelihood(results, prior)
+    given = {id: (points - MEAN) / POINTS for id, points in (anchors or {}).items()}
+    model = likelihood(results, prior, given)
     whole = len(model.ids) <= exact
     levels, taken, converged = maximise_likelihood(model, iterations, tolerance=0.01 / POINTS, newton=whole)
     spread = Errors(model, levels) if whole else RoughErrors(model, levels)
@@ -82,7 +92,7 @@ def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) 
     """
     if not levels:
         return []
-    mean = sum(levels) / len(levels)
+    mean = 0.0 if model.anchors else sum(levels) / len(levels)
     points = [MEAN + POINTS * (level - mean) for level in levels]
     reach = [NORMAL_95 * POINTS * spread.error_of(bot) for bot in range(len(levels))]
     lows = sorted(point - far for point, far in zip(points, reach, strict=True))

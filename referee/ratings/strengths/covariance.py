@@ -1,11 +1,12 @@
 """Compute the errors of strengths from the curvature of the likelihood at its maximum.
 
 The observed information is minus the matrix of second derivatives by the logarithms of the strengths; its inverse
-approximates their covariance. Strengths are reported relative to their mean, so the errors are those of this distance.
+approximates their covariance. Without anchors, strengths are reported relative to their mean, so the errors are those
+of this distance.
 """
 
 from collections.abc import Sequence
-from math import exp, fsum, sqrt
+from math import fsum, sqrt
 from operator import mul
 
 from referee.ratings.strengths.model import Likelihood
@@ -15,17 +16,19 @@ class Curvature:
     """Hold the Cholesky factorisation L L' of the observed information A, which takes bots³ / 6 multiplications."""
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
-        strengths = [exp(level) for level in levels]
+        strengths = model.strengths(levels)
         matrix = [[0.0] * (bot + 1) for bot in range(len(levels))]
         for members, weight in model.choices:
             total = sum([strengths[bot] for bot in members])
             shares = [strengths[bot] / total for bot in members]
             for index, bot in enumerate(members):
+                if bot >= len(matrix):
+                    break  # the rest are anchors
                 row, part = matrix[bot], weight * shares[index]
                 row[bot] += part
                 for other, share in zip(members[: index + 1], shares, strict=False):
                     row[other] -= part * share
-        for bot, strength in enumerate(strengths):
+        for bot, strength in enumerate(strengths[: len(matrix)]):
             matrix[bot][bot] += model.prior * strength / (1 + strength) ** 2
         for bot, row in enumerate(matrix):
             for other, above in enumerate(matrix[:bot]):
@@ -62,7 +65,7 @@ class Curvature:
 
 
 class Errors:
-    """Compute standard errors of the logarithms of strengths, relative to their mean."""
+    """Compute standard errors of the logarithms of strengths, relative to their mean unless there are anchors."""
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         curvature = Curvature(model, levels)
@@ -71,9 +74,12 @@ class Errors:
         self._squares = [sum(map(mul, column, column)) for column in self._columns]
         self._with_all = curvature.solve([1.0] * count)
         self._all = fsum(self._with_all)
+        self._is_anchored = bool(model.anchors)
 
     def error_of(self, bot: int) -> float:
-        """Return the standard error of the bot's distance from the mean of all bots."""
+        """Return the standard error of the bot's strength, or of its distance from the mean without anchors."""
+        if self._is_anchored:
+            return sqrt(self._squares[bot])
         count = len(self._columns)
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
@@ -93,14 +99,14 @@ class RoughErrors:
     """
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
-        strengths = [exp(level) for level in levels]
+        strengths = model.strengths(levels)
         known = [model.prior * strength / (1 + strength) ** 2 for strength in strengths]
         for members, weight in model.choices:
             total = sum([strengths[bot] for bot in members])
             for bot in members:
                 share = strengths[bot] / total
                 known[bot] += weight * share * (1 - share)
-        self._squares = [1 / information for information in known]
+        self._squares = [1 / information for information in known[: len(levels)]]
 
     def error_of(self, bot: int) -> float:
         """Return the approximate standard error of the bot's strength."""

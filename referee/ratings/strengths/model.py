@@ -4,11 +4,11 @@ Bot i wins a table with probability g_i / (sum of g over the table); the next is
 and so on (R. L. Plackett, The Analysis of Permutations, Applied Statistics 24, 1975). With two seats this is the model
 of R. A. Bradley and M. E. Terry, Biometrika 39 (1952). For ties, the log-likelihood is averaged over all orders of the
 tied bots; with two seats, a tie is half a win for each. As the prior, each bot has ``prior`` additional draws against a
-player of strength 1, so that all strengths are finite for any results.
+player of strength 1, so that all strengths are finite for any results. Anchors are players whose strengths are given.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, exp, log
@@ -18,7 +18,8 @@ from math import comb, exp, log
 class Likelihood:
     """Compute the log-likelihood: the sum of wins_i log g_i − the sum of weight log (sum of g over members) + a prior.
 
-    Bots are numbered by sorted id, and choices are sorted, so that the order of the results does not matter.
+    Bots are numbered by sorted id, and choices are sorted, so that the order of the results does not matter. The
+    numbers of anchors follow those of the bots; ``anchors`` has the logarithms of their strengths.
     """
 
     ids: list[str]
@@ -26,42 +27,55 @@ class Likelihood:
     wins: list[float]
     choices: list[tuple[tuple[int, ...], float]]  # members, and how often the next bot was chosen from them
     prior: float
+    anchors: Sequence[float] = ()
+
+    def strengths(self, levels: Sequence[float]) -> list[float]:
+        """Return the strengths of all bots, whose logarithms are ``levels``, and of the anchors."""
+        return [exp(level) for level in (*levels, *self.anchors)]
 
     def log(self, levels: Sequence[float]) -> float:
         """Return the log-likelihood of the strengths whose logarithms are ``levels``."""
-        strengths = [exp(level) for level in levels]
+        strengths = self.strengths(levels)
         total = sum(won * level for won, level in zip(self.wins, levels, strict=True))
         total -= sum(weight * log(sum([strengths[bot] for bot in members])) for members, weight in self.choices)
         return total + self.prior * sum(
-            level / 2 - log(1 + strength) for level, strength in zip(levels, strengths, strict=True)
+            level / 2 - log(1 + strength) for level, strength in zip(levels, strengths, strict=False)
         )
 
     def slope(self, levels: Sequence[float]) -> list[float]:
         """Return the partial derivatives of the log-likelihood with respect to each level."""
-        strengths = [exp(level) for level in levels]
-        slopes = [won + self.prior * (0.5 - g / (1 + g)) for won, g in zip(self.wins, strengths, strict=True)]
+        strengths = self.strengths(levels)
+        slopes = [won + self.prior * (0.5 - g / (1 + g)) for won, g in zip(self.wins, strengths, strict=False)]
+        slopes += [0.0] * len(self.anchors)
         for members, weight in self.choices:
             share = weight / sum([strengths[bot] for bot in members])
             for bot in members:
                 slopes[bot] -= share * strengths[bot]
-        return slopes
+        return slopes[: len(levels)]
 
 
 def likelihood(
-    results: Iterable[tuple[Sequence[str], Sequence[int], Sequence[bool] | None]], prior: float
+    results: Iterable[tuple[Sequence[str], Sequence[int], Sequence[bool] | None]],
+    prior: float,
+    anchors: Mapping[str, float] | None = None,
 ) -> Likelihood:
     """Return the likelihood of results (bots, placements, rated seats). ``prior`` is the number of draws per bot.
 
+    ``anchors`` has the logarithms of the strengths that are given, keyed by id. Results without another bot are
+    ignored.
+
     Raise ``ValueError`` if the columns of a result differ in length or a bot sits twice.
     """
+    given = anchors or {}
     results_by_form: dict[tuple[tuple[str, ...], ...], int] = defaultdict(int)
     for bots, placements, rated in results:
         groups = _groups(bots, placements, rated)
-        if sum(map(len, groups)) >= 2:
+        if sum(map(len, groups)) >= 2 and any(bot not in given for group in groups for bot in group):
             results_by_form[groups] += 1
-    ids = sorted({bot for groups in results_by_form for group in groups for bot in group})
-    number = {bot: index for index, bot in enumerate(ids)}
-    matches, wins = [0] * len(ids), [0.0] * len(ids)
+    players = sorted({bot for groups in results_by_form for group in groups for bot in group})
+    ids, fixed = [bot for bot in players if bot not in given], [bot for bot in players if bot in given]
+    number = {bot: index for index, bot in enumerate([*ids, *fixed])}
+    matches, wins = [0] * len(players), [0.0] * len(players)
     choices: dict[tuple[int, ...], float] = defaultdict(float)
     for form, times in sorted(results_by_form.items()):
         numbered = [tuple(number[bot] for bot in group) for group in form]
@@ -74,7 +88,8 @@ def likelihood(
                 wins[bot] += times * won
         for members, weight in _choices(numbered):
             choices[members] += times * weight
-    return Likelihood(ids, matches, wins, sorted(choices.items()), prior)
+    known = [given[anchor] for anchor in fixed]
+    return Likelihood(ids, matches[: len(ids)], wins[: len(ids)], sorted(choices.items()), prior, known)
 
 
 def _groups(
