@@ -20,6 +20,7 @@ from api.ladders.strengths import attach_errors, attach_ranks, ladder_entry, lad
 from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
 from api.views import Resource, current_session, database
 from referee.bots import bots
+from referee.db.paging import Page
 from referee.errors import NotFound
 from referee.ladders import members, ranks, ratings
 
@@ -29,7 +30,9 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 @resource.get("", anyone, items=LadderView, query=LadderQuery)
 def list_ladders(query: dict[str, Any]) -> Any:
     """List ladders: the official one of each game, then the variants"""
-    return ratings.list_ladders(current_session(), **query)
+    page = ratings.list_ladders(current_session(), **query)
+    playing = members.count_members(current_session(), [ladder.id for ladder in page.items])
+    return Page([Extended(ladder, members=playing[ladder.id]) for ladder in page.items], page.next)
 
 
 @resource.get('/<id("lad"):ladder_id>', anyone, LadderPageView, query=StandingQuery)

@@ -34,6 +34,9 @@ class LadderView(View):
     daily_matches = fields.Integer(
         allow_none=True, metadata=describe("Matches a day that the service makes for each bot; null for a variant.")
     )
+    members = fields.Integer(
+        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
+    )
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
@@ -65,16 +68,13 @@ class LadderPageRow(LadderRow):
         1,
         allow_none=True,
         metadata=describe(
-            "Half the width of the 95 % interval of the rating, in points, from the batch fit that was computed last; "
-            "null if none was."
+            "Half the width of the 95 % interval of the rating, in points, from the results of the present version; "
+            "null for the first seconds after the first result of a bot."
         ),
     )
 
 
 class LadderPageView(LadderView):
-    members = fields.Integer(
-        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
-    )
     as_of_seq = fields.Integer(
         metadata=describe(
             "The last ledger entry that counts. Pages with the same value are consistent with each other."

@@ -31,6 +31,12 @@ class RankedResult(NamedTuple):
     rated: Sequence[bool] | None = None
     anchors: Sequence[float | None] | None = None
 
+    def rated_bots(self) -> list[str]:
+        """Return the ids of the bots whose seats count, without anchors."""
+        seats = len(self.bots)
+        rated, anchors = self.rated or [True] * seats, self.anchors or [None] * seats
+        return [bot for bot, counts, level in zip(self.bots, rated, anchors, strict=True) if counts and level is None]
+
 
 class ChoiceSet(NamedTuple):
     """Hold a set from which the next bot was chosen: its bots, how often, and the sum of its anchors' strengths."""
