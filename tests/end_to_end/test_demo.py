@@ -27,7 +27,10 @@ def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_s
     assert league
     assert all(int(row.split()[-1]) >= 2 for row in league[1].splitlines())
     assert re.search(r"verify http://127\.0\.0\.1:\d+/api/v1/matches/mat_\w{26}/log\nok  ", played.stdout)
-    addresses = r"\npages  (http://127\.0\.0\.1:\d+)/\nAPI    \1/api/v1\ndocs   \1/docs\nleague \1/ladders\nenter  \1/register, or: .+\n"
+    addresses = (
+        r"\npages  (http://127\.0\.0\.1:\d+)/\nAPI    \1/api/v1\ndocs   \1/docs"
+        r"\nleague \1/ladders\nenter  \1/register, or: .+\n"
+    )
     assert re.search(addresses, played.stdout)
     assert not family(folder)
     audit = referee("audit", "--data", str(folder))
