@@ -26,4 +26,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise NotImplementedError("entries of rating rules 2 could not be refolded; restore a backup")
+    raise NotImplementedError("the errors of ratings would be lost; restore a backup")
