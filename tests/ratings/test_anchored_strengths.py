@@ -12,7 +12,9 @@ ANCHORS = {"house@1": 1_400.0, "house@2": 1_700.0}
 
 
 def duels(won: int, lost: int, anchor: str = "house@1") -> list[Result]:
-    return [(("a", anchor), (1, 2), None)] * won + [(("a", anchor), (2, 1), None)] * lost
+    bots = ("a", anchor)
+    results: list[Result] = [(bots, (1, 2), None)] * won
+    return results + [(bots, (2, 1), None)] * lost
 
 
 def drawn(count: int = 60) -> list[Result]:
