@@ -47,8 +47,11 @@ class SeatedResult(NamedTuple):
         bots, rated = list(self.bots), list(self.rated)
         for seat, micro in enumerate(self.anchors or ()):
             if micro is not None:
-                bots[seat], rated[seat] = f"{bots[seat]}@{micro}", True
-                anchors[bots[seat]] = micro / MICRO
+                player = f"{bots[seat]}@{micro}"
+                while player in bots[:seat]:
+                    player += "+"  # one house player may fill several seats
+                bots[seat], rated[seat] = player, True
+                anchors[player] = micro / MICRO
         return bots, self.placements, rated
 
 

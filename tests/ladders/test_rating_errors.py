@@ -10,8 +10,11 @@ from sqlalchemy import Engine, event, select, update
 from referee.bots import house_bots
 from referee.ladders import rating_errors, ratings
 from referee.ladders.rating_errors import RefreshedErrors, split_versions
+from referee.ladders.strengths import SeatedResult
 from referee.ladders.tables import Ladder, Rating, RatingError
 from referee.matches.tables import Result
+from referee.ratings.elo import MICRO
+from referee.ratings.strengths import fit
 from referee.workflows import voiding
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
@@ -116,6 +119,16 @@ def test_earlier_versions_are_other_players(versions: list[str | None], players:
 
     assert [tuple(bots) for bots, _, _ in split] == [(player, "b") for player in players]
     assert split_versions(results, [None] * len(versions)) == [(["a", "b"], (1, 2), None)] * len(versions)
+
+
+def test_one_house_player_may_fill_several_seats() -> None:
+    anchors: dict[str, float] = {}
+    seated = SeatedResult(["a", "h", "h"], [1, 2, 3], [True, False, False], [None, 1_400 * MICRO, 1_400 * MICRO], None)
+
+    (row,) = fit([seated.for_fit(anchors)], anchors=anchors).rows
+
+    assert row.id == "a"
+    assert list(anchors.values()) == [1_400, 1_400]
 
 
 def test_a_void_takes_its_information_back(world: World) -> None:
