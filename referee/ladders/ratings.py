@@ -21,7 +21,7 @@ from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_names import make_unique, variant_name
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
-from referee.matches.tables import MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,22 @@ def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: 
 def options_key(options: Mapping[str, Any]) -> str:
     """Return the SHA-256 of the canonical JSON of these options, by which ladders are found."""
     return hashlib.sha256(dumps(dict(options))).hexdigest()
+
+
+def find_ladders_of(session: Session, found: Sequence[StoredMatch]) -> dict[str, Ladder]:
+    """Return the ladders for which these matches are rated, keyed by match id, with one query.
+
+    Omit unrated matches, and those whose ladder does not exist before its first result.
+    """
+    terms = {
+        match.id: (match.game, hashlib.sha256(dumps(dict(match.options))).hexdigest(), match.seats)
+        for match in found
+        if match.rated
+    }
+    query = select(Ladder).where(Ladder.options_key.in_({key for _, key, _ in terms.values()}))
+    ladders = session.scalars(query).all() if terms else []
+    by_terms = {(ladder.game, ladder.options_key, ladder.seats): ladder for ladder in ladders}
+    return {match_id: by_terms[key] for match_id, key in terms.items() if key in by_terms}
 
 
 def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
