@@ -94,10 +94,10 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     with babbling() as bot:
         secret_file = tmp_path / "secret.txt"
         register = ("register", bot.url, "--name", "Babbler", "--secret-file", str(secret_file))
-        register = (*register, "--language", "Python", "--link", "https://example.org/bot")
+        described_as = ("--language", "Python", "--link", "https://example.org/bot")
 
         refused = says(there, "register", "http://10.0.0.1:9000", "--name", "Hidden", status=1)
-        unproven = says(there, *register, status=1)
+        unproven = says(there, *register, *described_as, status=1)
         bot.secret = secret_file.read_text().strip()
         played = says(there, *register, "--practice", "saint-poker", status=1)
         lost = says(there, "register", bot.url, "--name", "Second", "--secret-file", str(secret_file), status=2)

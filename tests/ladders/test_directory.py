@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import update
 
+from referee.db.engine import current_time
 from referee.ladders import directory
 from referee.ladders.kinds import Level
 from referee.ladders.tables import Ladder, LedgerEntry, Rating
@@ -59,7 +60,7 @@ def test_bots_are_active_by_the_last_change_of_a_rating(world: World) -> None:
     assert listed(world, active_days=1) == [strong, weak]
 
     with world.database.read() as session:
-        now = directory.current_time(session)
+        now = current_time(session)
     with world.database.write() as session:
         session.execute(update(LedgerEntry).values(created_at=now - timedelta(days=8)))
 
