@@ -63,7 +63,7 @@ def draw_results(bots: int, count: int) -> list[Result]:
     results: list[Result] = []
     for _ in range(count):
         table = sorted(dice.sample(range(bots), SEATS), key=lambda bot: dice.expovariate(rates[bot]))
-        results.append(([str(bot) for bot in table], range(SEATS), None))
+        results.append(Result([str(bot) for bot in table], range(SEATS)))
     return results
 
 

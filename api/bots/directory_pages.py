@@ -5,14 +5,14 @@ from typing import Any, Final
 from flask import Response, request
 
 from api.fields import points
-from api.pages.formatting import game_name
+from api.pages.formatting import count
 from api.pages.page import Pages, page
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee.bots import owners
 from referee.bots.states import BotState
-from referee.games import catalogue
+from referee.games import catalogue, game_title
 from referee.labels import state_label
 from referee.ladders import directory
 from referee.ladders.kinds import Level
@@ -22,9 +22,9 @@ pages = Pages("bot-directory", __name__)
 BOTS_PER_PAGE: Final = 30
 LEVELS: Final = {
     Level.RATED: "rated",
-    Level.BELOW_1400: "below 1 400",
-    Level.FROM_1400_TO_1600: "1 400 to 1 600",
-    Level.ABOVE_1600: "1 600 and above",
+    Level.BELOW_1400: f"below {count(1_400)}",
+    Level.FROM_1400_TO_1600: f"{count(1_400)} to {count(1_600)}",
+    Level.ABOVE_1600: f"{count(1_600)} and above",
     Level.UNRATED: "unrated",
 }
 ACTIVITIES: Final = {"1": "in the last day", "7": "in the last 7 days", "30": "in the last 30 days"}
@@ -35,7 +35,7 @@ PRESENT: Final = frozenset(BotState) - {BotState.RETIRED}
 def bots() -> Response:
     """Show all bots that are not retired, newest first, or those that pass the filters."""
     filters = (
-        ("game", "Game", "all games", {name: game_name(name) for name in sorted(catalogue())}),
+        ("game", "Game", "all games", {name: game_title(name) for name in sorted(catalogue())}),
         ("level", "Level", "all levels", LEVELS),
         ("active_days", "Rating changed", "at any time", ACTIVITIES),
         ("status", "State", "all but retired", {state: state_label(state) for state in BotState}),

@@ -122,7 +122,8 @@ class StrengthRow(View):
     points = Rounded(
         2,
         metadata=describe(
-            "Estimated strength; the mean is 1500. With 400 more, a bot wins ten times as often as it loses."
+            "Estimated strength, on the scale of the anchors; without any, the mean is 1500. With 400 more, a bot wins "
+            "ten times as often as it loses."
         ),
     )
     low = Rounded(2, metadata=describe("Lower end of the 95 % interval."))

@@ -63,7 +63,12 @@ def fit_strengths(results: Sequence[Result]) -> Fit:
 
     Raise a 409 for too many bots, or a 503 if another fit takes too long.
     """
-    bots = {bot for seated, _, _ in results for bot in seated}
+    bots = {
+        bot
+        for result in results
+        for bot, rated in zip(result.bots, result.rated or [True] * len(result.bots), strict=True)
+        if rated
+    }
     if len(bots) > MOST_FITTED_BOTS:
         raise too_large(f"{len(bots):,} bots")
     if not _FITTING.acquire(timeout=FIT_PATIENCE_S):

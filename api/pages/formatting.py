@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from referee.bots.states import BotState
+from referee.games import game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.unrated import UNRATED_REASONS
 
@@ -22,11 +23,6 @@ MATCH_REASONS: Final[Mapping[str, str]] = {
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
-
-
-def game_name(name: str) -> str:
-    """Return the name of a game as a title: ``pool-nap`` as Pool Nap."""
-    return name.replace("-", " ").title()
 
 
 def count(number: int) -> str:
@@ -101,7 +97,7 @@ def bot_state(status: str, certified: Sequence[str]) -> str:
     """Return the label of a bot's state. A verified bot is certified for these games, or for none."""
     if status != BotState.VERIFIED:
         return state_label(status)
-    return f"certified: {', '.join(map(game_name, certified))}" if certified else "not certified"
+    return f"certified: {', '.join(map(game_title, certified))}" if certified else "not certified"
 
 
 def match_reason(text: str | None) -> str:
@@ -110,7 +106,7 @@ def match_reason(text: str | None) -> str:
 
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
-    "game_name": game_name,
+    "game_name": game_title,
     "count": count,
     "decimal": decimal,
     "signed": format_signed,

@@ -15,7 +15,11 @@ def load_by_id(
     session: Session, id: InstrumentedAttribute[str], value: InstrumentedAttribute[Value], ids: Iterable[str]
 ) -> dict[str, Value]:
     """Return the values of a column, keyed by id, for those of these ids that exist."""
-    wanted = sorted(set(ids))
-    portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
-    found = (session.execute(select(id, value).where(id.in_(portion))) for portion in portions)
+    found = (session.execute(select(id, value).where(id.in_(portion))) for portion in divide_ids(ids))
     return {key: held for rows in found for key, held in rows}
+
+
+def divide_ids(ids: Iterable[str]) -> list[list[str]]:
+    """Return these ids in order, each once, in lists of at most ``IDS_PER_QUERY``."""
+    wanted = sorted(set(ids))
+    return [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]

@@ -73,8 +73,8 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
     """Return the ladder of this game with these (complete) options and seats; create it if there is none."""
     ladder = find_ladder(session, game, options, seats)
     if ladder is None:
-        key = hashlib.sha256(dumps(dict(options))).hexdigest()
-        row: dict[str, Any] = {"id": new_id("ladder"), "game": game, "options": dict(options), "options_key": key}
+        row: dict[str, Any] = {"id": new_id("ladder"), "game": game, "options": dict(options)}
+        row["options_key"] = options_key(options)
         row |= {"seats": seats, "official": False, "created_at": current_time(session)}
         official = session.scalar(select(Ladder).where(Ladder.game == game, Ladder.official))
         standard = (official.options, official.seats) if official else None
@@ -88,8 +88,13 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
 
 def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder | None:
     """Return the ladder of this game with these (complete) options and seats, or None if there is none."""
-    key = hashlib.sha256(dumps(dict(options))).hexdigest()
-    return session.scalar(select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats))
+    wanted = Ladder.game == game, Ladder.options_key == options_key(options), Ladder.seats == seats
+    return session.scalar(select(Ladder).where(*wanted))
+
+
+def options_key(options: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the canonical JSON of these options, by which ladders are found."""
+    return hashlib.sha256(dumps(dict(options))).hexdigest()
 
 
 def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
@@ -97,8 +102,7 @@ def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, A
 
     Read an existing ladder without the ORM, for speed.
     """
-    key = hashlib.sha256(dumps(dict(options))).hexdigest()
-    found = _LADDER_ID.rows(session, {"game": game, "key": key, "seats": seats})
+    found = _LADDER_ID.rows(session, {"game": game, "key": options_key(options), "seats": seats})
     return str(found[0][0]) if found else get_or_create_ladder(session, game, options, seats).id
 
 

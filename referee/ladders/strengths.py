@@ -10,7 +10,9 @@ from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry
 from referee.matches.tables import Result
-from referee.ratings.strengths import Result as Said
+from referee.ratings.elo import MICRO
+from referee.ratings.strengths import Result as FittedResult
+from referee.ratings.strengths import anchor_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,7 @@ class LadderResults:
     """Hold the newest results that count after entry ``as_of_seq``. ``left_out`` is the number of older results."""
 
     as_of_seq: int
-    results: Sequence[Said]
+    results: Sequence[FittedResult]
     left_out: int
 
 
@@ -36,8 +38,17 @@ def load_results(
         return before
     entry, void = LedgerEntry, aliased(LedgerEntry)
     voided = select(void.seq).where(void.match_id == entry.match_id, void.kind == EntryKind.VOID).exists()
-    query = select(Result.bots, Result.placements, Result.rated).join(entry, entry.match_id == Result.match_id)
+    query = select(Result.bots, Result.placements, Result.rated, Result.anchors)
+    query = query.join(entry, entry.match_id == Result.match_id)
     query = query.where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT, ~voided)
     rows = session.execute(query.order_by(entry.seq.desc()).limit(limit)).all()
     counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
-    return LadderResults(seq, [(bots, placements, rated) for bots, placements, rated in rows], counting - len(rows))
+    results = [FittedResult(bots, placements, rated, _levels(anchors)) for bots, placements, rated, anchors in rows]
+    return LadderResults(seq, results, counting - len(rows))
+
+
+def _levels(anchors: Sequence[int | None] | None) -> list[float | None] | None:
+    """Return the levels of a result's anchors, None for bots; None for a result without anchors."""
+    if anchors is None or not any(anchor is not None for anchor in anchors):
+        return None
+    return [None if anchor is None else anchor_level(anchor / MICRO) for anchor in anchors]

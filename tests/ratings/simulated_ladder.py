@@ -60,7 +60,7 @@ def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = Fals
         for bot in sorted(table, key=times.__getitem__):
             place += dice.random() >= shared
             places[bot] = place
-        results.append((table, [places[bot] for bot in table], None))
+        results.append(Result(table, [places[bot] for bot in table]))
         if close:
             ladder.rate(results[-1])
     return Season(truth, results)
@@ -74,7 +74,7 @@ class Ladder:
         self.games: dict[str, int] = {}
 
     def rate(self, result: Result) -> None:
-        bots, placements, rated = result
+        bots, placements, rated, _ = result
         ratings = [self.values.get(bot, START) for bot in bots]
         games = [self.games.get(bot, 0) for bot in bots]
         for bot, rating, played, change in zip(
