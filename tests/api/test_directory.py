@@ -127,6 +127,7 @@ def test_rows_of_ladders_and_entries_name_the_owner(service: Service, owner: Per
     assert {row["owner"]: row["owner_name"] for row in then}[owner.id] == name
     assert rank["owner_name"] == name
     cup = organiser.post("/tournaments", {"name": "Cup", "game": "pool-nap", "seats": 2}).get_json()["id"]
+    organiser.post(f"/tournaments/{cup}/open")
     assert owner.post(f"/tournaments/{cup}/enter", {"bot": bots[0]}).get_json()["owner_name"] == name
     assert [entry["owner_name"] for entry in client.get(f"{API}/tournaments/{cup}/entries").get_json()["items"]] == [
         name
