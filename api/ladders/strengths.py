@@ -10,7 +10,7 @@ from api.extended import Extended
 from api.views import database
 from referee.ladders.ratings import RankedBot
 from referee.ladders.strengths import LadderResults, load_results
-from referee.ratings.strengths import Fit, Result, Strength, fit
+from referee.ratings.strengths import Fit, RankedResult, Strength, fit
 
 MOST_KEPT: Final = 50_000  # results; 10,000 results and everything computed from them take about 25 MB
 MOST_FITTED: Final = 10_000  # results
@@ -58,7 +58,7 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
     return [Extended(row, rank=first + 1 + index, name=named[row.id]) for index, row in enumerate(rows)]
 
 
-def fit_strengths(results: Sequence[Result]) -> Fit:
+def fit_strengths(results: Sequence[RankedResult]) -> Fit:
     """Return the strengths of the bots in ``results``.
 
     Raise a 409 for too many bots, or a 503 if another fit takes too long.

@@ -11,8 +11,7 @@ from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
-from referee.ratings.strengths import Result as FittedResult
-from referee.ratings.strengths import anchor_level
+from referee.ratings.strengths import RankedResult, anchor_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class LadderResults:
     """Hold the newest results that count after entry ``as_of_seq``. ``left_out`` is the number of older results."""
 
     as_of_seq: int
-    results: Sequence[FittedResult]
+    results: Sequence[RankedResult]
     left_out: int
 
 
@@ -43,7 +42,7 @@ def load_results(
     query = query.where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT, ~voided)
     rows = session.execute(query.order_by(entry.seq.desc()).limit(limit)).all()
     counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
-    results = [FittedResult(bots, placements, rated, _levels(anchors)) for bots, placements, rated, anchors in rows]
+    results = [RankedResult(bots, placements, rated, _levels(anchors)) for bots, placements, rated, anchors in rows]
     return LadderResults(seq, results, counting - len(rows))
 
 

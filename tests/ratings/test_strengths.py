@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from referee.ratings.strengths import POINTS, Fit, Result, Strength, anchor_level, fit
+from referee.ratings.strengths import POINTS, Fit, RankedResult, Strength, anchor_level, fit
 from referee.ratings.strengths.covariance import Errors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import likelihood
@@ -33,19 +33,19 @@ RACES = [line.split() for line in (Path(__file__).parent / "nascar_2002.txt").re
 NAMED = ("58", "68", "51", "15", "17", "40")
 TABLES = st.lists(
     st.tuples(st.permutations("abcdef"), st.lists(st.integers(1, 4), min_size=2, max_size=4)).map(
-        lambda drawn: Result(drawn[0][: len(drawn[1])], drawn[1])
+        lambda drawn: RankedResult(drawn[0][: len(drawn[1])], drawn[1])
     ),
     min_size=1,
     max_size=12,
 )
 
 
-def duels(won: int, lost: int, one: str = "a", other: str = "b") -> list[Result]:
+def duels(won: int, lost: int, one: str = "a", other: str = "b") -> list[RankedResult]:
     return [ranked(one, other)] * won + [ranked(other, one)] * lost
 
 
-def ranked(*bots: str) -> Result:
-    return Result(bots, range(len(bots)))
+def ranked(*bots: str) -> RankedResult:
+    return RankedResult(bots, range(len(bots)))
 
 
 def by_id(found: Fit) -> dict[str, Strength]:
@@ -58,7 +58,7 @@ def gap(found: Fit, one: str, other: str) -> float:
     return (rows[one].points - rows[other].points) / POINTS
 
 
-def log_likelihood(results: list[Result], levels: dict[str, float], prior: float) -> float:
+def log_likelihood(results: list[RankedResult], levels: dict[str, float], prior: float) -> float:
     """Return the log-likelihood by the definition, over all orders of tied bots."""
     total = sum(prior * (level / 2 - log(1 + exp(level))) for level in levels.values())
     for bots, said, _, anchors in results:
@@ -103,7 +103,7 @@ def test_the_error_of_two_bots_is_that_of_the_log_odds() -> None:
 
 
 def test_a_tie_of_two_is_half_a_win_each() -> None:
-    found = fit([*duels(20, 0), *[Result(("a", "b"), (1, 1))] * 20], prior=ALMOST_NONE)
+    found = fit([*duels(20, 0), *[RankedResult(("a", "b"), (1, 1))] * 20], prior=ALMOST_NONE)
 
     assert gap(found, "a", "b") == pytest.approx(log(30 / 10), abs=1e-5)
 
@@ -120,8 +120,8 @@ def test_one_drawn_match_each_with_the_average_player_is_the_prior() -> None:
 # -- published figures --
 
 
-def baseball() -> list[Result]:
-    results: list[Result] = []
+def baseball() -> list[RankedResult]:
+    results: list[RankedResult] = []
     for home, lines in BASEBALL.items():
         visitors = [team for team in TEAMS if team != home]
         for visitor, (won, lost) in zip(visitors, lines, strict=True):
@@ -166,7 +166,9 @@ def test_with_all_drivers_and_a_draw_each_it_is_as_the_package_has_it() -> None:
 
 @settings(max_examples=25)
 @given(TABLES, st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.floats(0.1, 3))
-def test_the_likelihood_is_that_of_the_definition(results: list[Result], drawn: list[float], prior: float) -> None:
+def test_the_likelihood_is_that_of_the_definition(
+    results: list[RankedResult], drawn: list[float], prior: float
+) -> None:
     said = likelihood(results, prior)
     levels = drawn[: len(said.ids)]
 
@@ -180,9 +182,9 @@ def test_the_likelihood_is_that_of_the_definition(results: list[Result], drawn: 
 
 
 @settings(max_examples=25)
-@example([Result(["a", "b", "c", "d"], [1, 1, 1, 1])], False)  # its steps are rounding errors from the first on
+@example([RankedResult(["a", "b", "c", "d"], [1, 1, 1, 1])], False)  # its steps are rounding errors from the first on
 @given(TABLES, st.booleans())
-def test_the_fit_is_at_the_top(results: list[Result], newton: bool) -> None:
+def test_the_fit_is_at_the_top(results: list[RankedResult], newton: bool) -> None:
     # The likelihood has one maximum, where all slopes are 0.
     said = likelihood(results, 1.0)
 
@@ -221,11 +223,11 @@ def test_a_fit_that_was_cut_short_says_so() -> None:
 
 @settings(max_examples=25)
 @given(TABLES, st.randoms(use_true_random=False))
-def test_the_order_of_results_and_seats_leaves_no_trace(results: list[Result], dice: Random) -> None:
-    shuffled: list[Result] = []
+def test_the_order_of_results_and_seats_leaves_no_trace(results: list[RankedResult], dice: Random) -> None:
+    shuffled: list[RankedResult] = []
     for bots, placements, *_ in dice.sample(results, len(results)):
         seats = dice.sample(range(len(bots)), len(bots))
-        shuffled.append(Result([bots[seat] for seat in seats], [placements[seat] for seat in seats]))
+        shuffled.append(RankedResult([bots[seat] for seat in seats], [placements[seat] for seat in seats]))
 
     assert fit(shuffled) == fit(results)
 
@@ -244,8 +246,8 @@ def test_who_won_all_and_who_met_nobody_else_is_finite() -> None:
 
 
 def test_seats_not_rated_and_lonely_ones_say_nothing() -> None:
-    with_house = Result(("a", "house", "b"), (1, 2, 3), (True, False, True))
-    alone = Result(("c", "house"), (1, 2), (True, False))
+    with_house = RankedResult(("a", "house", "b"), (1, 2, 3), (True, False, True))
+    alone = RankedResult(("c", "house"), (1, 2), (True, False))
 
     assert fit([with_house, alone]) == fit([ranked("a", "b")])
     assert fit([alone]) == fit([]) == Fit([], 0, True, True)
@@ -257,7 +259,7 @@ def test_a_bot_cannot_sit_twice_in_a_result() -> None:
     with pytest.raises(ValueError, match="prior"):
         fit([], prior=0)
     with pytest.raises(ValueError, match="argument"):
-        fit([Result(("a", "b"), (1,))])
+        fit([RankedResult(("a", "b"), (1,))])
 
 
 # -- anchors --
@@ -267,16 +269,16 @@ ANCHORED = st.lists(
         st.permutations("abcdef"),
         st.lists(st.integers(1, 3), min_size=2, max_size=4),
         st.lists(st.one_of(st.none(), st.floats(-3, 3)), min_size=4, max_size=4),
-    ).map(lambda drawn: Result(drawn[0][: len(drawn[1])], drawn[1], None, drawn[2][: len(drawn[1])])),
+    ).map(lambda drawn: RankedResult(drawn[0][: len(drawn[1])], drawn[1], None, drawn[2][: len(drawn[1])])),
     min_size=1,
     max_size=8,
 )
 
 
-def against_anchor(won: int, lost: int, points: float) -> list[Result]:
+def against_anchor(won: int, lost: int, points: float) -> list[RankedResult]:
     levels = [None, anchor_level(points)]
-    return [Result(("a", "house"), (1, 2), (True, False), levels)] * won + [
-        Result(("a", "house"), (2, 1), (True, False), levels)
+    return [RankedResult(("a", "house"), (1, 2), (True, False), levels)] * won + [
+        RankedResult(("a", "house"), (2, 1), (True, False), levels)
     ] * lost
 
 
@@ -306,7 +308,7 @@ def test_bots_that_met_no_anchor_are_on_the_scale_of_those_that_did() -> None:
 @settings(max_examples=25)
 @given(ANCHORED, st.booleans())
 def test_with_anchors_the_fit_is_at_the_top_of_the_likelihood_by_its_definition(
-    results: list[Result], newton: bool
+    results: list[RankedResult], newton: bool
 ) -> None:
     said = likelihood(results, 1.0)
 
@@ -320,7 +322,7 @@ def test_with_anchors_the_fit_is_at_the_top_of_the_likelihood_by_its_definition(
 
 
 def test_a_result_of_anchors_alone_says_nothing() -> None:
-    alone = Result(("house", "house"), (1, 2), (False, False), (0.5, 0.1))
+    alone = RankedResult(("house", "house"), (1, 2), (False, False), (0.5, 0.1))
 
     assert fit([alone, *duels(3, 1)]) == fit(duels(3, 1))
 
@@ -344,7 +346,7 @@ def test_bots_alike_may_hold_each_others_ranks() -> None:
 def test_errors_from_the_diagonal_come_close() -> None:
     dice = Random(3)
     bots = [f"bot {number}" for number in range(40)]
-    results: list[Result] = [ranked(*dice.sample(bots, 4)) for _ in range(600)]
+    results: list[RankedResult] = [ranked(*dice.sample(bots, 4)) for _ in range(600)]
 
     whole, rough = fit(results), fit(results, exact=39)
 

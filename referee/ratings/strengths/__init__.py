@@ -12,9 +12,9 @@ from math import erf, log, sqrt
 
 from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
-from referee.ratings.strengths.model import Likelihood, Result, likelihood
+from referee.ratings.strengths.model import Likelihood, RankedResult, likelihood
 
-__all__ = ["Fit", "Result", "Strength", "anchor_level", "fit"]
+__all__ = ["Fit", "RankedResult", "Strength", "anchor_level", "fit"]
 
 POINTS = 400 / log(10)  # points per factor e in strength, so that ten to one is 400 points, as on the ladder
 MEAN = 1_500.0
@@ -56,7 +56,7 @@ class Fit:
     exact: bool
 
 
-def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
+def fit(results: Iterable[RankedResult], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
     """Return the strengths that maximise the likelihood of the results.
 
     Results with a single rated seat and no anchor are ignored. ``prior`` is the number of additional draws of each bot
@@ -76,7 +76,7 @@ def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_00
 
 
 def anchor_level(points: float) -> float:
-    """Return the logarithm of the strength of an anchor with a rating of ``points``, for ``Result.anchors``."""
+    """Return the logarithm of the strength of an anchor with a rating of ``points``, for ``RankedResult.anchors``."""
     return (points - MEAN) / POINTS
 
 

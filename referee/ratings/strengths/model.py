@@ -19,7 +19,7 @@ Member = str | float  # the id of a bot, or the logarithm of an anchor's strengt
 Groups = tuple[tuple[Member, ...], ...]
 
 
-class Result(NamedTuple):
+class RankedResult(NamedTuple):
     """Hold a result, with one entry per seat.
 
     In ``placements``, 1 is best and equal numbers are ties. ``rated`` is whether the seat counts; None means that all
@@ -32,7 +32,7 @@ class Result(NamedTuple):
     anchors: Sequence[float | None] | None = None
 
 
-class Choice(NamedTuple):
+class ChoiceSet(NamedTuple):
     """Hold a set from which the next bot was chosen: its bots, how often, and the sum of its anchors' strengths."""
 
     members: tuple[int, ...]
@@ -51,7 +51,7 @@ class Likelihood:
     ids: list[str]
     matches: list[int]
     wins: list[float]
-    choices: list[Choice]
+    choices: list[ChoiceSet]
     prior: float
 
     @property
@@ -80,7 +80,7 @@ class Likelihood:
         return slopes
 
 
-def likelihood(results: Iterable[Result], prior: float) -> Likelihood:
+def likelihood(results: Iterable[RankedResult], prior: float) -> Likelihood:
     """Return the likelihood of the results. ``prior`` is the number of draws per bot.
 
     Raise ``ValueError`` if the columns of a result differ in length or a bot sits twice.
@@ -107,7 +107,7 @@ def likelihood(results: Iterable[Result], prior: float) -> Likelihood:
             known = fsum(exp(member) for member in chosen_from if not isinstance(member, str))
             if members:
                 choices[members, known] += times * weight
-    ordered = [Choice(members, weight, known) for (members, known), weight in sorted(choices.items())]
+    ordered = [ChoiceSet(members, weight, known) for (members, known), weight in sorted(choices.items())]
     return Likelihood(ids, matches, wins, ordered, prior)
 
 
@@ -120,7 +120,7 @@ def _order(groups: Groups) -> list[list[tuple[bool, Member]]]:
     return [[(_is_bot(member), member) for member in group] for group in groups]
 
 
-def _groups(result: Result) -> Groups:
+def _groups(result: RankedResult) -> Groups:
     """Return the rated bots and the anchors of a result, best first. Those that are tied form a sorted group.
 
     There are none without a rated bot.
