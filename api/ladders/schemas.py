@@ -52,7 +52,8 @@ class LadderView(View):
 class RatedBotView(View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
-    owner = fields.String(attribute="owner_id")
+    owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
+    owner_name = fields.String(metadata=describe("Public name of the owner."))
     status = fields.String(validate=member_of(BotState))
     rating = Points("value", metadata=describe("Rating in points, to one decimal."))
     rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))

@@ -5,7 +5,6 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import (
-    Name,
     NextMinute,
     OptionalBody,
     Part,
@@ -13,6 +12,7 @@ from api.fields import (
     Strict,
     StrictBool,
     StrictInt,
+    Title,
     UtcDateTime,
     UtcDateTimeInput,
     View,
@@ -52,7 +52,7 @@ TERMS = {
 class TermsBody(Strict):
     """Describe the terms of a tournament in a request."""
 
-    name = Name()
+    name = Title()
     seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Number of seats at each table."))
     options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
     format = fields.String(validate=member_of(TournamentFormat), metadata=describe(TERMS["format"]))
@@ -73,7 +73,7 @@ class TermsBody(Strict):
 
 
 class NewTournament(TermsBody):
-    name = Name(required=True)
+    name = Title(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
     seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Number of seats at each table."))
     options = fields.Dict(

@@ -9,11 +9,13 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from referee.accounts.tables import Account
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
+from referee.db.lookup import load_by_id
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.db.prepared import Prepared
 from referee.errors import BadOption, NotFound
@@ -32,6 +34,7 @@ class RankedBot:
     bot_id: str
     name: str
     owner_id: str
+    owner_name: str
     status: BotState
     value: int
     games: int
@@ -159,7 +162,7 @@ def load_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Curs
     rows = session.execute(
         _page_of_ratings(query.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
     )
-    return LadderPage(_page(rows.all(), limit, cursor), last_seq(session, ladder_id))
+    return LadderPage(_page(session, rows.all(), limit, cursor), last_seq(session, ladder_id))
 
 
 def load_page_at(
@@ -178,7 +181,7 @@ def load_page_at(
     still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
     moved = _page_of_ratings(_ratings_before(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
     rows = [*session.execute(still), *session.execute(moved)]
-    page = _page(sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
+    page = _page(session, sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
     of_ladder = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return LadderPage(page, session.scalar(of_ladder) or 0)
 
@@ -213,15 +216,16 @@ def _page_of_ratings(
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
 
-def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
+def _page(session: Session, rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
     """Return a page of rows with their ranks. Its cursor contains the last rank."""
     last, _, seen, rank = _ladder_position(cursor)
+    owners = load_by_id(session, Account.id, Account.name, (bot.owner_id for _, _, bot in rows))
     ranked: list[RankedBot] = []
     for value, games, bot in rows:
         seen += 1
         rank = rank if value == last else seen
         last = value
-        ranked.append(RankedBot(rank, bot.id, bot.name, bot.owner_id, bot.status, value, games))
+        ranked.append(RankedBot(rank, bot.id, bot.name, bot.owner_id, owners[bot.owner_id], bot.status, value, games))
     more = len(ranked) > limit
     ranked = ranked[:limit]
     return Page(ranked, [ranked[-1].value, ranked[-1].bot_id, seen - 1, ranked[-1].rank] if more else None)

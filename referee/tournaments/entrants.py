@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
+from referee.db.lookup import divide_ids
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ratings import find_ladder
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
@@ -19,8 +20,6 @@ from referee.ratings.elo import START
 from referee.tournaments import eligibility
 from referee.tournaments.states import Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
-
-IDS_PER_QUERY: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,9 @@ def load_entrant_seats(
     if bot_ids is None:
         rows = list(session.execute(query))
     else:
-        wanted = sorted(bot_ids)
-        portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
-        rows = [row for ids in portions for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))]
+        rows = [
+            row for ids in divide_ids(bot_ids) for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))
+        ]
     began = tournament.started_at
     seats = [_entrant_seat(tournament, *row) for row in rows]
     return [seat for seat in seats if seat.withdrawn_at is None or (began is not None and seat.withdrawn_at > began)]

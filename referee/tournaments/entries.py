@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.tables import Account
 from referee.bots import bots, certificates
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
@@ -41,6 +42,7 @@ class EnteredBot:
 
     name: str
     owner: str
+    owner_name: str
     withdrawn: bool
     version_changed: bool
 
@@ -74,12 +76,13 @@ def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str
 
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
     """Return how these bots appear in the tables of the tournament, keyed by bot id. Omit bots that never entered."""
-    columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
-    query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    columns = Bot.id, Bot.name, Bot.owner_id, Account.name, TournamentEntry.withdrawn_at
+    query = select(*columns, TournamentEntry.version_changed_at).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = query.join(Account, Account.id == Bot.owner_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
     return {
-        bot_id: EnteredBot(name, owner_id, withdrawn is not None, changed is not None)
-        for bot_id, name, owner_id, withdrawn, changed in session.execute(query)
+        bot_id: EnteredBot(name, owner_id, owner_name, withdrawn is not None, changed is not None)
+        for bot_id, name, owner_id, owner_name, withdrawn, changed in session.execute(query)
     }
 
 

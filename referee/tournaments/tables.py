@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
+from referee.db.base import Base, Id, Json, ShortString, StoredEnum, Title, one_of
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import OVER, Preflight, TournamentState
@@ -19,7 +19,7 @@ class Tournament(Base):
     __table_args__ = (one_of("status", TournamentState), Index(None, "created_at", "id"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
-    name: Mapped[str] = mapped_column(Name)
+    name: Mapped[str] = mapped_column(Title)
     game: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     seats: Mapped[int]

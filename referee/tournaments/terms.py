@@ -6,7 +6,7 @@ from datetime import datetime
 from math import factorial
 from typing import Any, Final
 
-from referee.db.names import validate_name
+from referee.db.names import validate_title
 from referee.errors import BadOption
 from referee.games import game as rules_of
 from referee.house.players import LEVEL_ADDRESSES
@@ -94,7 +94,7 @@ class Terms:
         self._check_entries()
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
         return kept | {
-            "name": validate_name(self.name),
+            "name": validate_title(self.name),
             "options": complete,
             "format_options": format_options,
             "deal_sharing": deals,
