@@ -17,8 +17,21 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from api import errors, limits, queries, requests, site
 from api.accounts import resource as accounts
 from api.bots import ladder_resource as bot_ladders
+from api.bots import owner_resource as owners
 from api.bots import resource as bots
-from api.fields import Address, Id, Name, PlainText, QueryInt, StrictBool, StrictInt, UtcDateTime, UtcDateTimeInput
+from api.bots.schemas import ProfileText
+from api.fields import (
+    Address,
+    Id,
+    Name,
+    PlainText,
+    QueryInt,
+    StrictBool,
+    StrictInt,
+    Title,
+    UtcDateTime,
+    UtcDateTimeInput,
+)
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, id_schema
@@ -28,6 +41,7 @@ from api.matches import fault_resource as faults
 from api.matches import resource as matches
 from api.matches import stream_resource as match_streams
 from api.overview import resource as overview
+from api.search import resource as search
 from api.tournaments import bracket_resource as brackets
 from api.tournaments import download_resource as downloads
 from api.tournaments import entry_resource as entries
@@ -42,9 +56,9 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, bots, bot_ladders, faults, games, matches, ladders),
+    *(accounts, bots, owners, bot_ladders, faults, games, matches, ladders),
     *(tournaments, entries, rounds, brackets, standings, tournament_streams),
-    *(match_streams, ladder_streams, overview, downloads, webhooks, health),
+    *(match_streams, ladder_streams, overview, search, downloads, webhooks, health),
 )
 
 
@@ -140,7 +154,11 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
 def _install_resources(app: Flask) -> None:
     api = ProblemApi(app)
     api.register_converter(IdConverter, id_schema)
-    field_types = {"integer": (StrictInt, QueryInt), "boolean": (StrictBool,), "string": (Name, PlainText, Address, Id)}
+    field_types = {
+        "integer": (StrictInt, QueryInt),
+        "boolean": (StrictBool,),
+        "string": (Name, Title, PlainText, ProfileText, Address, Id),
+    }
     for type_name, field_classes in field_types.items():
         for field_class in field_classes:
             api.register_field(field_class, type_name, None)

@@ -10,7 +10,7 @@ from flask import current_app
 from marshmallow import RAISE, Schema, ValidationError, fields, missing, validate
 
 from referee.botclient import address_guard
-from referee.db.names import MAX_LENGTH, MIN_LENGTH, validate_name
+from referee.db.names import MAX_LENGTH, MAX_TITLE_LENGTH, MIN_LENGTH, SIGNS, TITLE_SIGNS, validate_name, validate_title
 from referee.errors import BadOption, UrlRefused
 from referee.ratings.elo import MICRO
 
@@ -94,12 +94,16 @@ class StrictBool(fields.Boolean):
 class Name(fields.String):
     """Accept a public name, and normalise it with ``referee.db.names``."""
 
+    validate_text = staticmethod(validate_name)
+    longest: ClassVar[int] = MAX_LENGTH
+    rule: ClassVar[str] = f"Letters, digits, single spaces and {' '.join(SIGNS)} with a letter or a digit at both ends."
+
     def __init__(self, **options: Any) -> None:
         super().__init__(
             metadata={
                 "minLength": MIN_LENGTH,
-                "maxLength": MAX_LENGTH,
-                "description": "Letters, digits, single spaces and - _ . with a letter or a digit at both ends.",
+                "maxLength": self.longest,
+                "description": self.rule,
                 **options.pop("metadata", {}),
             },
             **options,
@@ -108,9 +112,20 @@ class Name(fields.String):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            return validate_name(text)
+            return self.validate_text(text)
         except BadOption as error:
             raise ValidationError(error.reason) from None
+
+
+class Title(Name):
+    """Accept the name of a tournament, which need not be unique, and normalise it with ``referee.db.names``."""
+
+    validate_text = staticmethod(validate_title)
+    longest = MAX_TITLE_LENGTH
+    rule = (
+        f"Letters, digits, single spaces and {' '.join(TITLE_SIGNS)}; a letter, a digit or a bracket at both ends, or "
+        "one of . ! ? + at the end."
+    )
 
 
 class PlainText(fields.String):

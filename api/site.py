@@ -7,14 +7,15 @@ everything that requires a token.
 from flask import Flask, Response, current_app, json, send_from_directory
 
 from api.accounts import pages as account
+from api.bots import directory_pages, register_page
 from api.bots import pages as bots
-from api.bots import register_page
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.overview import pages as overview
 from api.pages import guides, page, static_files
 from api.requests import DOCS_POLICY
+from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
@@ -25,6 +26,8 @@ GROUPS = (
     guides,
     ladders,
     bots,
+    directory_pages,
+    search,
     matches,
     register_page,
     account,

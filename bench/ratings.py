@@ -9,7 +9,7 @@ from typing import Final
 
 from bench.measure import Benchmark, Json, cpu_ms, per_cpu_second, run, significant
 from referee.ratings.elo import START, elo_changes
-from referee.ratings.strengths import Result, fit
+from referee.ratings.strengths import RankedResult, fit
 
 SEATS: Final = 4
 BOTS: Final = 100
@@ -56,14 +56,14 @@ def compute_ladder(tables: list[list[int]], placements: list[list[int]]) -> list
     return updates
 
 
-def draw_results(bots: int, count: int) -> list[Result]:
+def draw_results(bots: int, count: int) -> list[RankedResult]:
     """Return results by the model of Plackett and Luce. The strengths have a standard deviation of 200 points."""
     dice = Random(2)
     rates = [10 ** dice.gauss(0, 0.5) for _ in range(bots)]
-    results: list[Result] = []
+    results: list[RankedResult] = []
     for _ in range(count):
         table = sorted(dice.sample(range(bots), SEATS), key=lambda bot: dice.expovariate(rates[bot]))
-        results.append(([str(bot) for bot in table], range(SEATS), None))
+        results.append(RankedResult([str(bot) for bot in table], range(SEATS)))
     return results
 
 

@@ -9,6 +9,7 @@ from referee.db.base import Base as Base
 from referee.db.base import Json as Json
 from referee.db.base import UtcTime as UtcTime
 from referee.db.idempotency import Idempotency as Idempotency
+from referee.db.search_documents import SearchDocument as SearchDocument
 from referee.ladders.tables import DailyExchange as DailyExchange
 from referee.ladders.tables import Ladder as Ladder
 from referee.ladders.tables import LadderMember as LadderMember

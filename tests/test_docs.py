@@ -82,10 +82,10 @@ def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
         id, secret = re.search(r'"id": ?"(bot_\w+)"', bot), re.search(r'"secret": ?"(whsec_[^"]+)"', bot)
         assert id
         assert secret
-        starter = subprocess.Popen(
-            [sys.executable, ROOT / "bots" / "python" / "bot.py", str(port)],
-            env=surroundings(REFEREE_BOT_SECRET=secret[1]),
-        )
+        (tmp_path / "mybot.py").write_text(block("bot"))
+        (tmp_path / "secret.txt").write_text(secret[1] + "\n")
+        command = [sys.executable, "mybot.py"]
+        bot_process = subprocess.Popen(command, cwd=tmp_path, env=surroundings(PORT=str(port)))
         try:
             await_port(port)
             deadline = time.monotonic() + PATIENCE_S
@@ -94,8 +94,8 @@ def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
                 run(here[2].replace("ref_…", token[1]).replace("bot_…", id[1]), tmp_path)
                 time.sleep(0.2)
         finally:
-            starter.kill()
-            starter.wait()
+            bot_process.kill()
+            bot_process.wait()
 
 
 @named_page

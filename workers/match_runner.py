@@ -202,7 +202,7 @@ class _MatchSession:
         self.seats = [_create_seat(context, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
         self._has_sealed = bool(loaded.sealed)  # whether answers to the open question are stored sealed
-        self._waiting: list[asyncio.Future[bool]] = []  # answers that are not stored yet; true with the last answer
+        self._last_answer = asyncio.Event()  # to the open question; set when its answers have become rows
         self._written_at_s = float("-inf")  # when the last write began that verified the claim
         self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
@@ -294,8 +294,8 @@ class _MatchSession:
         evidence = self._fault_reports(answer.seat, rows)
         if not rows:
             return self._record_sealed(PendingAnswer(match.n, answer.seat, answer.to_json()), evidence)
-        for waiting in self._waiting:
-            _settle(waiting, True)
+        self._last_answer.set()
+        self._last_answer = asyncio.Event()
         update = self._next_update(evidence)
         if match.over:
             self._last_update = update
@@ -306,22 +306,17 @@ class _MatchSession:
 
         A crash before that loses the answer as if it had still been under way, and the seat is asked again.
         """
-        if not evidence and await self._is_question_answered_soon():
-            return
-        if self.match.n == answer.n:  # the last answer may have arrived since the time was over
+        if not evidence:
+            await self._wait_for_last_answer()
+        if self.match.n == answer.n:
             self._has_sealed = True
             await self._write_update(self._next_update(evidence, [answer]))
 
-    async def _is_question_answered_soon(self) -> bool:
-        loop = asyncio.get_running_loop()
-        last_answer: asyncio.Future[bool] = loop.create_future()
-        timer = loop.call_later(SEALED_DELAY_S, _settle, last_answer, False)
-        self._waiting.append(last_answer)
-        try:
-            return await last_answer
-        finally:
-            timer.cancel()
-            self._waiting.remove(last_answer)
+    async def _wait_for_last_answer(self) -> None:
+        """Wait until all seats have answered the open question, for at most ``SEALED_DELAY_S``."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SEALED_DELAY_S):
+                await self._last_answer.wait()
 
     async def _write_update(self, update: MatchUpdate) -> None:
         if update is self._last_update:  # stored with the result
@@ -366,11 +361,6 @@ class _MatchSession:
                 timing={**timing_fields(reply), "attempts": reply.attempts, "status": reply.status},
             )
         ]
-
-
-def _settle(waiting: asyncio.Future[bool], result: bool) -> None:  # call_later passes no keywords
-    if not waiting.done():
-        waiting.set_result(result)
 
 
 def _create_seat(context: MatchContext, loaded: LoadedMatch, player: RunnerSeat) -> BotSeat | HouseSeat:

@@ -27,6 +27,7 @@ from referee.settings import BadSettings, Settings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
+from workers.rating_errors import RatingErrorRefresher
 from workers.tournaments import TournamentAdvancer
 
 log = logging.getLogger(__name__)
@@ -163,8 +164,11 @@ def main() -> int:
     database = Database.from_settings(settings)
     if not is_usable_at_start(database):
         return 2
+    refreshing = threading.Thread(target=RatingErrorRefresher(database).run, args=(stopped,), name="rating-errors")
+    refreshing.start()
     gc.freeze()  # exclude imported modules from garbage collection
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key, ladders).run(stopped)
+    refreshing.join()
     database.dispose()
     return 0
 

@@ -21,7 +21,7 @@ from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import MAX_PAGE_SIZE
-from referee.ladders import members, ranks, ratings
+from referee.ladders import directory, members, ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
@@ -76,12 +76,15 @@ class Results:
 @pages.view('/bots/<id("bot"):bot_id>', "game", "ladder")
 def bot(bot_id: str) -> Response:
     found = bots.get_bot(current_session(), bot_id)
+    (listing,) = directory.load_listings(current_session(), [found])
     rated = sorted(ratings.load_ratings(current_session(), bot_id), key=lambda pair: -pair[1].games)
     ladder_ranks = [(ladder, find_rank(ladder.id, bot_id)) for ladder, _ in rated[:LADDERS]]
     certificate = certificates.current_certificate(current_session(), found)
     return page(
         "bots/bot.html",
         bot=found,
+        owner_name=listing.owner_name,
+        certified=listing.certified,
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
         ladder_ranks=ladder_ranks,

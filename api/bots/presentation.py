@@ -1,17 +1,44 @@
 """Extend bots with related data, as several endpoints and pages show them to the caller."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from api.auth import viewer_id
 from api.extended import Extended
 from api.views import current_session
 from referee.bots import certificates, checks
 from referee.bots.tables import Bot, Certificate
+from referee.db.paging import Page
+from referee.ladders import directory
 
 
-def visible_bot(bot: Bot) -> Bot | Extended:
-    """Return ``bot``. For its owner, add ``own``, with the fields that only the owner may see."""
+def list_bots(filters: Mapping[str, Any]) -> Page[Extended]:
+    """Return a page of bots as everyone sees them. ``filters`` are those of ``directory.list_bots``."""
+    found = directory.list_bots(current_session(), **filters)
+    return Page(describe_bots(found.items), found.next)
+
+
+def describe_bots(bots: Sequence[Bot]) -> list[Extended]:
+    """Return these bots with their owners' names, certified games and official ratings."""
+    listings = directory.load_listings(current_session(), bots)
+    return [
+        Extended(
+            listing.bot,
+            owner_name=listing.owner_name,
+            certified=listing.certified,
+            ratings=listing.ratings,
+            rated_at=listing.rated_at,
+        )
+        for listing in listings
+    ]
+
+
+def visible_bot(bot: Bot) -> Extended:
+    """Return ``bot`` as everyone sees it. For its owner, add ``own``, with the fields that only the owner may see."""
+    (described,) = describe_bots([bot])
     if bot.owner_id != viewer_id():
-        return bot
-    return Extended(bot, own=Extended(bot, check=checks.find_check(current_session(), bot.id)))
+        return described
+    return Extended(described, own=Extended(bot, check=checks.find_check(current_session(), bot.id)))
 
 
 def attach_fitting_games(bot: Bot, certificate: Certificate) -> Extended:

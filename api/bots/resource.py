@@ -7,6 +7,7 @@ from flask import current_app
 from api import etags, limits
 from api.auth import account, anyone, current_account, may_organise, viewer_id
 from api.bots.presentation import attach_fitting_games, visible_bot
+from api.bots.presentation import list_bots as list_described_bots
 from api.bots.schemas import (
     BotChanges,
     BotQuery,
@@ -29,6 +30,8 @@ from referee.matches import fault_reports as faults
 from referee.protocol.signing import bot_secret
 from referee.workflows import pausing, retirement, waiting
 
+PROFILE = ("summary", "language", "link")  # what an owner says about a bot
+
 resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that play.")
 
 
@@ -48,13 +51,19 @@ def register(new_bot: dict[str, Any]) -> Any:
     The bot is `unverified` until its URL has answered a challenge signed with the secret. The secret is returned only
     in this response.
     """
-    return attach_secret(bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"]))
+    profile = {name: new_bot[name] for name in PROFILE if name in new_bot}
+    return attach_secret(
+        bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"], profile=profile)
+    )
 
 
 @resource.get("", anyone, items=BotView, query=BotQuery)
 def list_bots(query: dict[str, Any]) -> Any:
-    """List bots, newest first"""
-    return bots.list_bots(current_session(), **query)
+    """List bots, newest first
+
+    All filters together must fit.
+    """
+    return list_described_bots(query)
 
 
 @resource.get('/<id("bot"):bot_id>', anyone, OwnBotView)
@@ -62,7 +71,7 @@ def show(bot_id: str) -> Any:
     """Get a bot
 
     Its owner also sees the URL, the report of the last handshake, and the progress and report of the conformance
-    check. The owner's ETag stays valid for an edit until the name or URL changes, even if other fields change.
+    check. The owner's ETag stays valid for an edit until a field that can be edited changes.
     """
     bot = bots.get_bot(current_session(), bot_id)
     if bot.owner_id == viewer_id():
@@ -80,13 +89,15 @@ def show(bot_id: str) -> Any:
     limit_when=lambda changes: "url" in changes,
 )
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
-    """Change the name or URL of a bot
+    """Change the name or URL of a bot, or what you say about it
 
-    After a change of the URL, the bot is `unverified` until the new URL has answered the challenge.
+    A `summary`, `language` or `link` of null removes it. After a change of the URL, the bot is `unverified` until the
+    new URL has answered the challenge.
     """
     bot = get_own_bot(bot_id)
     etags.require_edited_match(editable_fields(bot))
-    return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, **changes))
+    profile = {name: changes.pop(name) for name in PROFILE if name in changes}
+    return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, **changes))
 
 
 @resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView)
@@ -207,7 +218,7 @@ def get_own_bot(bot_id: str) -> Bot:
 
 def editable_fields(bot: Bot) -> dict[str, Any]:
     """Return the fields that an edit may change, and the id."""
-    return {"id": bot.id, "name": bot.name, "url": bot.url}
+    return {name: getattr(bot, name) for name in ("id", "name", "url", *PROFILE)}
 
 
 def attach_secret(bot: Bot) -> Extended:

@@ -1,19 +1,58 @@
 """Define the schemas of bots (as everyone and as owners see them), of certificates, and of reasons for waiting."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Id, Name, Strict, UtcDateTime, View, describe, member_of
+from api.fields import Address, Id, Name, Points, QueryInt, Strict, UtcDateTime, View, describe, member_of
+from api.games.schemas import GAMES
 from api.pagination import PageQuery
+from referee.bots import profiles
 from referee.bots.states import BotState, CertificateEnd, CheckState
+from referee.errors import BadOption
+from referee.ladders.directory import MAX_DAYS
+from referee.ladders.kinds import Level
 from referee.workflows.waiting_reasons import REASONS
 
 
-class NewBot(Strict):
+class ProfileText(fields.String):
+    """Accept a text of a bot's profile, or null, and put it into canonical form."""
+
+    def __init__(self, validator: Callable[[str], str], longest: int, about: str) -> None:
+        self._validator = validator
+        super().__init__(allow_none=True, metadata={"maxLength": longest, **describe(about)})
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return self._validator(text)
+        except BadOption as error:
+            raise ValidationError(error.reason) from None
+
+
+class BotProfile(Strict):
+    """Describe what an owner says about a bot in public."""
+
+    summary = ProfileText(
+        profiles.validate_summary, profiles.MAX_SUMMARY_LENGTH, "One sentence about the bot; null for none."
+    )
+    language = ProfileText(
+        profiles.validate_language, profiles.MAX_LANGUAGE_LENGTH, "Programming language of the bot; null for none."
+    )
+    link = ProfileText(
+        profiles.validate_link,
+        profiles.MAX_LINK_LENGTH,
+        "An https or http URL, such as that of the source code, shown as a link and never fetched; null for none.",
+    )
+
+
+class NewBot(BotProfile):
     name = Name(required=True)
     url = Address(required=True)
 
 
-class BotChanges(Strict):
+class BotChanges(BotProfile):
     name = Name()
     url = Address(
         metadata=describe(
@@ -30,19 +69,59 @@ class BotChanges(Strict):
 class BotQuery(PageQuery):
     owner = Id("acc", attribute="owner_id", metadata=describe("Return only bots of this account."))
     status = fields.String(validate=member_of(BotState))
+    game = fields.String(
+        validate=validate.OneOf(GAMES), metadata=describe("Return only bots whose manifest lists this game.")
+    )
+    level = fields.String(
+        validate=member_of(Level),
+        metadata=describe(
+            "Return only bots with such a rating, in points, on the official ladder of `game` or, without `game`, of "
+            "any game; `unrated`: bots with none."
+        ),
+    )
+    active_days = QueryInt(
+        1, MAX_DAYS, metadata=describe("Return only bots of which a rating has changed in this number of days.")
+    )
+
+
+class OfficialRatingView(View):
+    ladder = fields.String(attribute="ladder_id")
+    game = fields.String()
+    rating = Points("value", metadata=describe("Rating in points, to one decimal."))
+    games = fields.Integer(metadata=describe("Number of the bot's games that count."))
 
 
 class BotView(View):
     id = fields.String()
     name = fields.String()
     owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
+    owner_name = fields.String(metadata=describe("Public name of the owner."))
+    summary = fields.String(allow_none=True, metadata=describe("What the owner says about the bot."))
+    language = fields.String(allow_none=True, metadata=describe("Programming language, as the owner says."))
+    link = fields.String(
+        allow_none=True, metadata=describe("A URL that the owner gives. The service never fetches it.")
+    )
     status = fields.String(validate=member_of(BotState))
     version = fields.String(allow_none=True, metadata=describe("Version that the manifest declares."))
     games = fields.List(fields.String(), metadata=describe("Games that the manifest declares."))
     max_concurrent_requests = fields.Integer(
         metadata=describe("Number of concurrent requests that the bot accepts, as declared in the manifest.")
     )
+    certified = fields.List(
+        fields.String(), metadata=describe("Games in which the bot has a valid certificate and may play rated matches.")
+    )
+    ratings = fields.List(fields.Nested(OfficialRatingView), metadata=describe("Ratings on official ladders, by game."))
+    rated_at = UtcDateTime(
+        allow_none=True, metadata=describe("When a rating of the bot changed last, on any ladder; null if never.")
+    )
     created_at = UtcDateTime()
+
+
+class OwnerView(View):
+    id = fields.String(metadata=describe("Id of the account."))
+    name = fields.String(metadata=describe("Public name of the account."))
+    bots = fields.Integer(metadata=describe("Number of bots, without retired ones."))
+    registered_bots = fields.Integer(metadata=describe("Number of bots, with retired ones."))
 
 
 class OwnBotView(BotView):

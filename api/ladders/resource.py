@@ -19,7 +19,9 @@ from api.ladders.schemas import (
 from api.ladders.strengths import attach_errors, attach_ranks, ladder_entry, ladder_fit
 from api.pagination import PageQuery, envelope, page_in_memory, read_cursor
 from api.views import Resource, current_session, database
+from referee.accounts import accounts
 from referee.bots import bots
+from referee.db.paging import Page
 from referee.errors import NotFound
 from referee.ladders import members, ranks, ratings
 
@@ -29,7 +31,9 @@ resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, 
 @resource.get("", anyone, items=LadderView, query=LadderQuery)
 def list_ladders(query: dict[str, Any]) -> Any:
     """List ladders: the official one of each game, then the variants"""
-    return ratings.list_ladders(current_session(), **query)
+    page = ratings.list_ladders(current_session(), **query)
+    playing = members.count_members(current_session(), [ladder.id for ladder in page.items])
+    return Page([Extended(ladder, members=playing[ladder.id]) for ladder in page.items], page.next)
 
 
 @resource.get('/<id("lad"):ladder_id>', anyone, LadderPageView, query=StandingQuery)
@@ -57,7 +61,9 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
     bot, found = bots.get_bot(current_session(), bot_id), ranks.find_rank(current_session(), ladder_id, bot_id)
     if found is None:
         raise NotFound("rank", bot_id)
-    return Extended(bot, bot_id=bot.id, last_seq=ratings.last_seq(current_session(), ladder_id), **asdict(found))
+    last_seq = ratings.last_seq(current_session(), ladder_id)
+    owner_name = accounts.get_account(current_session(), bot.owner_id).name
+    return Extended(bot, bot_id=bot.id, owner_name=owner_name, last_seq=last_seq, **asdict(found))
 
 
 @resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)

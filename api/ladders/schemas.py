@@ -34,6 +34,9 @@ class LadderView(View):
     daily_matches = fields.Integer(
         allow_none=True, metadata=describe("Matches a day that the service makes for each bot; null for a variant.")
     )
+    members = fields.Integer(
+        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
+    )
     game = fields.String()
     options = fields.Dict()
     seats = fields.Integer()
@@ -49,7 +52,8 @@ class LadderView(View):
 class RatedBotView(View):
     bot = fields.String(attribute="bot_id")
     name = fields.String()
-    owner = fields.String(attribute="owner_id")
+    owner = fields.String(attribute="owner_id", metadata=describe("Id of the owner's account."))
+    owner_name = fields.String(metadata=describe("Public name of the owner."))
     status = fields.String(validate=member_of(BotState))
     rating = Points("value", metadata=describe("Rating in points, to one decimal."))
     rating_micro = Micro("value", metadata=describe("The exact rating, in millionths of a point."))
@@ -65,16 +69,13 @@ class LadderPageRow(LadderRow):
         1,
         allow_none=True,
         metadata=describe(
-            "Half the width of the 95 % interval of the rating, in points, from the batch fit that was computed last; "
-            "null if none was."
+            "Half the width of the 95 % interval of the rating, in points, from the results of the present version; "
+            "null for the first seconds after the first result of a bot."
         ),
     )
 
 
 class LadderPageView(LadderView):
-    members = fields.Integer(
-        metadata=describe("Number of bots for which the service makes matches on this ladder; 0 for a variant.")
-    )
     as_of_seq = fields.Integer(
         metadata=describe(
             "The last ledger entry that counts. Pages with the same value are consistent with each other."
@@ -121,7 +122,8 @@ class StrengthRow(View):
     points = Rounded(
         2,
         metadata=describe(
-            "Estimated strength; the mean is 1500. With 400 more, a bot wins ten times as often as it loses."
+            "Estimated strength, on the scale of the anchors; without any, the mean is 1500. With 400 more, a bot wins "
+            "ten times as often as it loses."
         ),
     )
     low = Rounded(2, metadata=describe("Lower end of the 95 % interval."))

@@ -1,4 +1,7 @@
-"""Estimate the strengths of bots from results, one estimate at a time. Cache the estimates of ladders."""
+"""Estimate the strengths of bots from results, one estimate at a time. Cache the estimates of ladders.
+
+The errors of ladder rows do not depend on this: the scheduler stores them (``referee.ladders.rating_errors``).
+"""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -7,10 +10,11 @@ from typing import Final, cast
 from api.caching import Cache, CacheEntry
 from api.errors import Problem
 from api.extended import Extended
-from api.views import database
+from api.views import current_session, database
+from referee.ladders.rating_errors import load_errors
 from referee.ladders.ratings import RankedBot
 from referee.ladders.strengths import LadderResults, load_results
-from referee.ratings.strengths import Fit, Result, Strength, fit
+from referee.ratings.strengths import Fit, RankedResult, Strength, fit
 
 MOST_KEPT: Final = 50_000  # results; 10,000 results and everything computed from them take about 25 MB
 MOST_FITTED: Final = 10_000  # results
@@ -45,10 +49,9 @@ def last_ladder_fit(ladder_id: str) -> Fit | None:
 def attach_errors(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:
     """Return rows of a ladder, each with the 95 % error of its rating in points.
 
-    The errors are those of the last fit of this process, None for bots that it did not include.
+    The error is None until the scheduler has computed it, which it does soon after the first result of a bot.
     """
-    fitted = last_ladder_fit(ladder_id)
-    errors = {row.id: row.high - row.points for row in fitted.rows} if fitted else {}
+    errors = load_errors(current_session(), ladder_id, [row.bot_id for row in rows])
     return [Extended(row, error=errors.get(row.bot_id)) for row in rows]
 
 
@@ -58,12 +61,12 @@ def attach_ranks(fitted: Fit, rows: Sequence[Strength], named: Mapping[str, str]
     return [Extended(row, rank=first + 1 + index, name=named[row.id]) for index, row in enumerate(rows)]
 
 
-def fit_strengths(results: Sequence[Result]) -> Fit:
+def fit_strengths(results: Sequence[RankedResult]) -> Fit:
     """Return the strengths of the bots in ``results``.
 
     Raise a 409 for too many bots, or a 503 if another fit takes too long.
     """
-    bots = {bot for seated, _, _ in results for bot in seated}
+    bots = {bot for result in results for bot in result.rated_bots()}
     if len(bots) > MOST_FITTED_BOTS:
         raise too_large(f"{len(bots):,} bots")
     if not _FITTING.acquire(timeout=FIT_PATIENCE_S):

@@ -12,7 +12,7 @@ from api.auth import may_organise
 from api.extended import Extended
 from api.matches.schemas import MatchView
 from api.views import current_session, master_key
-from referee.ladders import match_ratings
+from referee.ladders import match_ratings, ratings
 from referee.matches import deal_groups, matches
 from referee.matches.tables import StoredMatch
 from referee.workflows import unrated, visibility
@@ -32,6 +32,7 @@ def attach_seats(session: Session, found: Sequence[StoredMatch], named: Collecti
     """Return these matches with their seats. Show the bots in the seats only for matches in ``named``."""
     seats = matches.seats_of(session, [match.id for match in found])
     reasons = unrated.unrated_reasons(session, found)
+    ladders = ratings.find_ladders_of(session, found)
     rated = match_ratings.load_match_ratings(session, [match.id for match in found if match.id in named])
     return [
         Extended(
@@ -43,6 +44,7 @@ def attach_seats(session: Session, found: Sequence[StoredMatch], named: Collecti
                 for seat in seats[match.id]
             ],
             unrated_reason=reasons.get(match.id),
+            rated_on=ladders.get(match.id),
         )
         for match in found
     ]

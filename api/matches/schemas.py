@@ -192,6 +192,11 @@ class GroupView(View):
     )
 
 
+class RatedOnView(View):
+    id = fields.String()
+    name = fields.String()
+
+
 class MatchView(View):
     id = fields.String()
     game = fields.String()
@@ -201,6 +206,13 @@ class MatchView(View):
     time = Part(TimeView)
     rated = fields.Boolean()
     unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
+    rated_on = fields.Nested(
+        RatedOnView,
+        allow_none=True,
+        metadata=describe(
+            "The ladder for which the match is rated; null for an unrated match, and until the ladder has a result."
+        ),
+    )
     status = fields.String(validate=member_of(MatchState))
     reason = fields.String(allow_none=True, metadata=describe("Why the match was cancelled or does not count."))
     tournament = fields.String(attribute="tournament_id", allow_none=True)

@@ -1,9 +1,11 @@
 """Format values for people: numbers with units, times, names of games."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from referee.bots.states import BotState
+from referee.games import game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.unrated import UNRATED_REASONS
 
@@ -21,11 +23,6 @@ MATCH_REASONS: Final[Mapping[str, str]] = {
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
-
-
-def game_name(name: str) -> str:
-    """Return the name of a game as a title: ``pool-nap`` as Pool Nap."""
-    return name.replace("-", " ").title()
 
 
 def count(number: int) -> str:
@@ -96,13 +93,20 @@ def _format_value(value: Any) -> str:
     return str(value)
 
 
+def bot_state(status: str, certified: Sequence[str]) -> str:
+    """Return the label of a bot's state. A verified bot is certified for these games, or for none."""
+    if status != BotState.VERIFIED:
+        return state_label(status)
+    return f"certified: {', '.join(map(game_title, certified))}" if certified else "not certified"
+
+
 def match_reason(text: str | None) -> str:
     """Return why a match does not count: the label of a code of the service, else the text that a person wrote."""
     return MATCH_REASONS.get(text, text) if text else ""
 
 
 FILTERS: Final[dict[str, Callable[..., str]]] = {
-    "game_name": game_name,
+    "game_name": game_title,
     "count": count,
     "decimal": decimal,
     "signed": format_signed,
@@ -111,6 +115,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "moment": moment,
     "instant": instant,
     "state": state_label,
+    "bot_state": bot_state,
     "options_in_words": format_options,
     "match_reason": match_reason,
     "rated_label": rated_label,

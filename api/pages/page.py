@@ -9,6 +9,7 @@ from jinja2 import StrictUndefined
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
+from api.pages.emblem import emblem
 from api.pages.static_files import MIN_COMPRESSED_BYTES, compress
 from api.queries import query_parameters
 from api.requests import is_for_machines
@@ -38,7 +39,7 @@ def install(app: Flask) -> None:
     app.jinja_env.undefined = StrictUndefined  # a name that does not exist is an error, not an empty cell
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters |= formatting.FILTERS
-    app.jinja_env.globals |= {"games": catalogue, "release": __version__, "labels": formatting.LABELS}
+    app.jinja_env.globals |= {"games": catalogue, "emblem": emblem, "release": __version__, "labels": formatting.LABELS}
     app.extensions["referee.problem page"] = _problem_page
 
 

@@ -18,7 +18,7 @@ from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.pages import ROWS_PER_PAGE, TOURNAMENT, Json, entry_page, tournament_context
-from api.tournaments.presentation import visible_entry
+from api.tournaments.presentation import visible_entries
 from api.tournaments.round_schemas import TableView
 from api.tournaments.standings_schemas import LuckRow
 from api.views import current_session
@@ -97,7 +97,7 @@ def list_entries(tournament_id: str) -> Response:
     """Show the entries, including withdrawn ones."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     numbered, found = entry_page(tournament)
-    items = EntryView(many=True).dump(visible_entry(entry, bot) for entry, bot in found)
+    items = EntryView(many=True).dump(visible_entries(found))
     substitutes = bots.names_of(current_session(), [entry["substitute"] for entry in items if entry["substitute"]])
     context = tournament_context(tournament)
     return page("tournaments/entries.html", **context, items=items, substitutes=substitutes, numbered=numbered)

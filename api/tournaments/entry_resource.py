@@ -5,7 +5,7 @@ from typing import Any
 from api.auth import account, anyone, current_account, organiser
 from api.errors import invalid
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
-from api.tournaments.presentation import attach_progress, visible_entry
+from api.tournaments.presentation import attach_progress, visible_entries, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
 from referee.bots import bots
@@ -26,7 +26,7 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     found = entries.list_entries(current_session(), tournament.id, **query)
-    return Page([visible_entry(entry, bot) for entry, bot in found.items], found.next)
+    return Page(visible_entries(found.items), found.next)
 
 
 @resource.post('/<id("trn"):tournament_id>/enter', account, EntryView, wakes_runner=True, body=NewEntry)

@@ -43,7 +43,8 @@ class EntryView(View):
     number = fields.Integer(metadata=describe("Number in order of entry, from 0."))
     bot = fields.String(attribute="bot_id")
     name = fields.String(attribute="bot.name")
-    owner = fields.String(attribute="bot.owner_id")
+    owner = fields.String(attribute="bot.owner_id", metadata=describe("Id of the owner's account."))
+    owner_name = fields.String(metadata=describe("Public name of the owner."))
     seed = fields.Integer(allow_none=True, metadata=describe("Seed set by an organiser; null if none was set."))
     first_round = fields.Integer(metadata=describe("Number of the first round in which the bot may play."))
     preflight = fields.String(

@@ -1,8 +1,11 @@
 """Extend tournaments and entries with related data, as several endpoints and pages show them to the caller."""
 
+from collections.abc import Sequence
+
 from api.auth import may_organise, viewer_id
 from api.extended import Extended
 from api.views import current_session
+from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries
@@ -20,7 +23,23 @@ def attach_progress(tournament: Tournament) -> Extended:
     )
 
 
+def visible_entries(found: Sequence[tuple[TournamentEntry, Bot]]) -> list[Extended]:
+    """Return entries with their bots and owners' names.
+
+    For the owner of a bot and organisers, add the reason why the bot is absent.
+    """
+    owners = accounts.names_of(current_session(), (bot.owner_id for _, bot in found))
+    return [
+        Extended(
+            entry,
+            bot=bot,
+            owner_name=owners[bot.owner_id],
+            visible_reason=entry.preflight_reason if may_organise() or bot.owner_id == viewer_id() else None,
+        )
+        for entry, bot in found
+    ]
+
+
 def visible_entry(entry: TournamentEntry, bot: Bot) -> Extended:
-    """Return an entry with its bot and, for the owner and organisers, the reason why the bot is absent."""
-    visible = may_organise() or bot.owner_id == viewer_id()
-    return Extended(entry, bot=bot, visible_reason=entry.preflight_reason if visible else None)
+    """Return one entry as ``visible_entries`` does."""
+    return visible_entries([(entry, bot)])[0]

@@ -5,7 +5,6 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import (
-    Name,
     NextMinute,
     OptionalBody,
     Part,
@@ -13,6 +12,7 @@ from api.fields import (
     Strict,
     StrictBool,
     StrictInt,
+    Title,
     UtcDateTime,
     UtcDateTimeInput,
     View,
@@ -26,6 +26,7 @@ from referee.house.players import LEVEL_ADDRESSES
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import TournamentState
+from referee.tournaments.tables import NO_LIMIT
 from referee.tournaments.terms import MAX_CYCLES
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
@@ -43,6 +44,7 @@ TERMS = {
     "anonymous": "Hide the players of a rated match, also from its opponents, until it is over. Default: true.",
     "late_entry": "Accept entries after the start. Late entries play from the next round on. Default: false.",
     "frozen_version": "Take the seats from a bot that changes its version. Default: false.",
+    "bots_per_owner": "Number of bots that an owner may enter; 1000 is no limit. Default: 1 if rated, else 1000.",
     "substitute": "House player that plays, unrated, for absent bots. Default: null (absent bots sit out).",
     "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
     "that time, it does not start: this becomes null, and `status_reason` says why.",
@@ -52,7 +54,7 @@ TERMS = {
 class TermsBody(Strict):
     """Describe the terms of a tournament in a request."""
 
-    name = Name()
+    name = Title()
     seats = StrictInt(low=1, high=MAX_SEATS, metadata=describe("Number of seats at each table."))
     options = fields.Dict(keys=fields.String(), metadata=describe("Options of the game; see GET /games."))
     format = fields.String(validate=member_of(TournamentFormat), metadata=describe(TERMS["format"]))
@@ -65,6 +67,7 @@ class TermsBody(Strict):
     anonymous = StrictBool(metadata=describe(TERMS["anonymous"]))
     late_entry = StrictBool(metadata=describe(TERMS["late_entry"]))
     frozen_version = StrictBool(metadata=describe(TERMS["frozen_version"]))
+    bots_per_owner = StrictInt(low=1, high=NO_LIMIT, allow_none=True, metadata=describe(TERMS["bots_per_owner"]))
     substitute = fields.String(
         allow_none=True, validate=validate.OneOf(LEVEL_ADDRESSES), metadata=describe(TERMS["substitute"])
     )
@@ -73,7 +76,7 @@ class TermsBody(Strict):
 
 
 class NewTournament(TermsBody):
-    name = Name(required=True)
+    name = Title(required=True)
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
     seats = StrictInt(low=1, high=MAX_SEATS, required=True, metadata=describe("Number of seats at each table."))
     options = fields.Dict(
@@ -148,6 +151,7 @@ class TournamentView(View):
     anonymous = fields.Boolean()
     late_entry = fields.Boolean()
     frozen_version = fields.Boolean()
+    bots_per_owner = fields.Integer(metadata=describe("Number of bots that an owner may enter; 1000 is no limit."))
     substitute = fields.String(allow_none=True)
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)

@@ -7,7 +7,7 @@ from api.caching import Cache, CacheEntry
 from api.extended import Extended
 from api.ladders.strengths import MOST_FITTED, fit_strengths, too_large
 from api.views import database
-from referee.ratings.strengths import Fit
+from referee.ratings.strengths import Fit, RankedResult
 from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
 from referee.tournaments import tournaments
 from referee.tournaments.entries import EnteredBot, find_entered_bots
@@ -75,7 +75,7 @@ def tournament_fit(kept: CacheEntry[TournamentResults]) -> Fit:
     if len(made.outcomes) > MOST_FITTED:
         raise too_large(f"{len(made.outcomes):,} results")
     results = [
-        ([str(entrant) for entrant in outcome.entrants], outcome.placements, outcome.scored)
+        RankedResult([str(entrant) for entrant in outcome.entrants], outcome.placements, outcome.scored)
         for outcome in made.outcomes
     ]
     return kept.part("fit", lambda: fit_strengths(results))

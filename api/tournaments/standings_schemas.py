@@ -33,7 +33,8 @@ class EntrantView(View):
 
 
 class StandingsRow(EntrantView):
-    owner = fields.String(attribute="person.owner")
+    owner = fields.String(attribute="person.owner", metadata=describe("Id of the owner's account."))
+    owner_name = fields.String(attribute="person.owner_name", metadata=describe("Public name of the owner."))
     withdrawn = fields.Boolean(attribute="person.withdrawn")
     version_changed = fields.Boolean(
         attribute="person.version_changed", metadata=describe("Whether the bot's version has changed since the start.")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from api.pages.formatting import milliseconds
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, Seeding, TournamentFormat
-from referee.tournaments.tables import Tournament
+from referee.tournaments.tables import NO_LIMIT, Tournament
 
 Json = dict[str, Any]
 
@@ -123,6 +123,8 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Substitute", tournament.substitute, "This house player plays, unrated, for bots that cannot be reached."
     else:
         yield "Substitute", "none", "A bot that cannot be reached sits out."
+    limit = tournament.bots_per_owner
+    yield "Bots per owner", "any number" if limit >= NO_LIMIT else f"{limit}", ""
     if tournament.late_entry:
         yield "Late entries", "yes", "Bots may enter during the tournament and play from the next round on."
     if tournament.frozen_version:

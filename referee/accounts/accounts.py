@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 import zlib
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
@@ -14,6 +15,7 @@ from referee.accounts.roles import Role
 from referee.accounts.tables import Account, Token
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
+from referee.db.lookup import load_by_id
 from referee.db.names import name_key, spare_key_prefix, validate_name
 from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
 
@@ -58,6 +60,11 @@ def find_account(session: Session, name: str) -> Account:
     if account is None:
         raise NotFound("account", name)
     return account
+
+
+def names_of(session: Session, account_ids: Iterable[str]) -> dict[str, str]:
+    """Return the names of these accounts, keyed by account id."""
+    return load_by_id(session, Account.id, Account.name, account_ids)
 
 
 def create_token(session: Session, account_id: str, name: str) -> tuple[Token, str]:

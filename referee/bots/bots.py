@@ -1,28 +1,31 @@
 """Register, edit, pause and retire bots, and rotate their secrets. Handshakes and checks have their own modules."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
-from sqlalchemy import and_, exists, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy.orm import Session
 
 from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import Account
 from referee.bots import checks
+from referee.bots.profiles import validate_profile
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
+from referee.db.kinds import SearchKind
+from referee.db.lookup import load_by_id
 from referee.db.names import name_key, spare_key, spare_key_prefix, validate_name
 from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.search_documents import put_document
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
 
 OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
 DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
-IDS_PER_QUERY: Final = 500  # maximum number of ids in one query
 MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot ends unreachable before it is paused
 
 
@@ -34,11 +37,20 @@ class Quotas:
     per_host: int = 50
 
 
-def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Quotas | None = None) -> Bot:
+def register(
+    session: Session,
+    owner_id: str,
+    name: str,
+    url: str,
+    *,
+    profile: Mapping[str, str | None] | None = None,
+    quotas: Quotas | None = None,
+) -> Bot:
     """Create an unverified bot with a handshake that is due. The address guard must have rebuilt ``url``.
 
-    Raise ``BadOption`` for a bad name, ``NameTaken`` if another name looks the same, ``QuotaExceeded`` if the owner or
-    the host has too many bots, and ``NotFound`` for an unknown owner.
+    ``profile`` may have ``summary``, ``language`` and ``link``. Raise ``BadOption`` for a bad name or profile,
+    ``NameTaken`` if another name looks the same, ``QuotaExceeded`` if the owner or the host has too many bots, and
+    ``NotFound`` for an unknown owner.
     """
     name = validate_name(name)
     take_advisory_lock(session, "bot names and quotas")
@@ -49,6 +61,7 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
         owner_id=owner_id,
         name=name,
         normalized_name=_claim_name_key(session, name),
+        **validate_profile(profile or {}),
         url=url,
         host=_host(url),
         status=BotState.UNVERIFIED,
@@ -65,7 +78,14 @@ def register(session: Session, owner_id: str, name: str, url: str, *, quotas: Qu
     session.add(bot)
     session.flush()
     checks.get_or_create_check(session, bot.id)
+    put_bot_document(session, bot)
+    put_document(session, SearchKind.OWNER, owner_id, session.get_one(Account, owner_id).name)
     return bot
+
+
+def put_bot_document(session: Session, bot: Bot) -> None:
+    """Let the search find the bot by its name and by what its owner says about it."""
+    put_document(session, SearchKind.BOT, bot.id, bot.name, bot.summary, bot.language)
 
 
 def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bot:
@@ -78,19 +98,12 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
 
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the names of these bots, keyed by bot id."""
-    return _load_by_bot_id(session, Bot.name, bot_ids)
+    return load_by_id(session, Bot.id, Bot.name, bot_ids)
 
 
 def owners_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the ids of the accounts that own these bots, keyed by bot id."""
-    return _load_by_bot_id(session, Bot.owner_id, bot_ids)
-
-
-def _load_by_bot_id(session: Session, column: InstrumentedAttribute[str], bot_ids: Iterable[str]) -> dict[str, str]:
-    wanted = sorted(set(bot_ids))
-    portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
-    found = (session.execute(select(Bot.id, column).where(Bot.id.in_(ids))) for ids in portions)
-    return {bot_id: value for rows in found for bot_id, value in rows}
+    return load_by_id(session, Bot.id, Bot.owner_id, bot_ids)
 
 
 def any_registered(session: Session) -> bool:
@@ -102,15 +115,22 @@ def list_bots(
     session: Session,
     *,
     owner_id: str | None = None,
-    status: str | None = None,
+    status: str | Collection[str] | None = None,
+    where: ColumnElement[bool] | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Bot]:
+    """Return a page of the bots that pass these filters and the condition ``where``, newest first.
+
+    ``status`` is one state or several states.
+    """
     query = select(Bot)
+    if where is not None:
+        query = query.where(where)
     if owner_id is not None:
         query = query.where(Bot.owner_id == owner_id)
     if status is not None:
-        query = query.where(Bot.status == status)
+        query = query.where(Bot.status.in_([status] if isinstance(status, str) else status))
     return load_newest_first(session, query, Bot.created_at, Bot.id, limit=limit, cursor=cursor)
 
 
@@ -121,14 +141,17 @@ def edit(
     revision: int,
     name: str | None = None,
     url: str | None = None,
+    profile: Mapping[str, str | None] | None = None,
     quotas: Quotas | None = None,
 ) -> Bot:
-    """Change the name or the address of a bot. Raise ``Conflict`` for an old revision.
+    """Change the name or the address of a bot, or what its owner says about it. Raise ``Conflict`` for an old revision.
 
-    A new address is used once it has passed a handshake. Until then, existing matches use the old address, and no new
-    matches are created.
+    ``profile`` may have ``summary``, ``language`` and ``link``, which None removes. A new address is used once it has
+    passed a handshake. Until then, existing matches use the old address, and no new matches are created.
     """
     bot = _lock_at_revision(session, bot_id, revision)
+    for field, text in validate_profile(profile or {}).items():
+        setattr(bot, field, text)
     if name is not None and (name := validate_name(name)) != bot.name:
         take_advisory_lock(session, "bot names and quotas")
         bot.normalized_name = _claim_name_key(session, name, own_id=bot.id)
@@ -146,7 +169,7 @@ def edit(
         checks.drop(session, bot.id)
         checks.want(session, bot.id)
     bot.revision += 1
-    session.flush()
+    put_bot_document(session, bot)
     return bot
 
 

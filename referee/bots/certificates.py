@@ -97,6 +97,16 @@ def certified_games(session: Session, bot: Bot, *, since: datetime) -> set[str]:
     return {game for certificate in found for game in valid_games(certificate, bot)}
 
 
+def load_certified_games(session: Session, bots: Iterable[Bot]) -> dict[str, list[str]]:
+    """Return the games for which each of these bots has a valid certificate, by name, keyed by bot id."""
+    known = {bot.id: bot for bot in bots}
+    query = select(Certificate).where(Certificate.bot_id.in_(known), Certificate.ended_at.is_(None))
+    games: dict[str, set[str]] = {bot_id: set() for bot_id in known}
+    for certificate in session.scalars(query):
+        games[certificate.bot_id].update(valid_games(certificate, known[certificate.bot_id]))
+    return {bot_id: sorted(found) for bot_id, found in games.items()}
+
+
 def checked_protocol(check: Check) -> str:
     """Return the protocol version that the last check used, or the current one if the check has no report."""
     protocol: str = (check.report or {}).get("protocol", PROTOCOL)

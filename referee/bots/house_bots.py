@@ -14,10 +14,13 @@ from referee import __version__
 from referee.accounts.reserved_names import HOUSE_OWNER_NAME
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
+from referee.bots.bots import put_bot_document
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
+from referee.db.kinds import SearchKind
+from referee.db.search_documents import put_document
 from referee.errors import NotFound
 from referee.games import catalogue
 from referee.house.anchors import anchor_rating
@@ -95,6 +98,8 @@ def _create_house_bot(session: Session, player: type[HousePlayer]) -> Bot:
         handshake_lost_claims=0,
     )
     session.add(bot)
+    session.flush()
+    put_bot_document(session, bot)
     return bot
 
 
@@ -110,6 +115,7 @@ def _owner(session: Session) -> Account:
         )
         session.add(account)
         session.flush()
+        put_document(session, SearchKind.OWNER, account.id, account.name)
     return account
 
 

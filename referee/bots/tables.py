@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from referee.bots.profiles import MAX_LANGUAGE_LENGTH, MAX_LINK_LENGTH, MAX_SUMMARY_LENGTH
 from referee.bots.states import BotState, CheckState
 from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
@@ -25,6 +26,9 @@ class Bot(Leased, Base):
     owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
     name: Mapped[str] = mapped_column(Name)
     normalized_name: Mapped[str] = mapped_column(String(128), unique=True)
+    summary: Mapped[str | None] = mapped_column(String(MAX_SUMMARY_LENGTH))  # these three are what its owner says
+    language: Mapped[str | None] = mapped_column(String(MAX_LANGUAGE_LENGTH))
+    link: Mapped[str | None] = mapped_column(String(MAX_LINK_LENGTH))
     url: Mapped[str] = mapped_column(String(2048))
     verified_url: Mapped[str | None] = mapped_column(String(2048))
     host: Mapped[str] = mapped_column(String(255), index=True)

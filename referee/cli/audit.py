@@ -1,15 +1,20 @@
-"""Implement `referee audit`, which compares the database with the match logs and repairs it on request."""
+"""Implement `referee audit`, which compares a database, or the public ladders of a service, with the match logs."""
 
 import json
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
-from referee.cli.options import data_option
+from referee.cli import public_audit
+from referee.cli.api_client import Api
+from referee.cli.options import FILE, data_option
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
+from referee.cli.tournament.remote import errors_as_sentences
 from referee.db.engine import LONG_IDLE_S, Database
 from referee.ladders import audit as auditing
 from referee.ladders import repairs
@@ -26,15 +31,44 @@ MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reve
 @data_option
 @click.option("--repair", is_flag=True, help="Correct ratings and counts that do not follow from the ledger.")
 @click.option("--read-only", is_flag=True, help="Do not freeze ladders whose numbers differ.")
+@click.option(
+    "--url", metavar="URL", help="Audit the public ladders of this service instead, like http://127.0.0.1:8000."
+)
+@click.option(
+    "--ladder",
+    "ladders",
+    metavar="LADDER",
+    multiple=True,
+    help="With --url: only this ladder, by name or id. Repeatable.",
+)
+@click.option("--resume", type=FILE, help="With --url: remember verified logs in FILE, and skip them in the next run.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) -> None:
+def audit(
+    data: Path | None,
+    *,
+    repair: bool,
+    read_only: bool,
+    url: str | None,
+    ladders: tuple[str, ...],
+    resume: Path | None,
+    as_json: bool,
+) -> None:
     """Replay all logs, recompute all ratings, and compare them with the database.
+
+    With --url, anybody can audit the ladders of a service from its public files: the ledger must lead to the ratings
+    that are shown, bit for bit, and the log of every rated match must be valid and agree with the ledger.
 
     A ladder whose numbers differ is frozen until --repair corrects it: results are still recorded, but ratings do not
     change. The exit status is 1 if anything differs (with --repair, if anything still does).
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
+    if url is None and (ladders or resume):
+        raise click.UsageError("--ladder and --resume need --url.")
+    if url is not None:
+        if data or repair or read_only:
+            raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
+        _audit_service(url, ladders, resume, as_json=as_json)
     settings, database = open_database(data)
     found, count = _find_differences(database)
     frozen = [] if read_only else _freeze_ladders(database, found)
@@ -54,6 +88,32 @@ def audit(data: Path | None, *, repair: bool, read_only: bool, as_json: bool) ->
     else:
         _print_findings(settings.data_dir, left, count_left, repaired, frozen)
     sys.exit(1 if count_left else 0)
+
+
+def _audit_service(url: str, ladders: tuple[str, ...], resume: Path | None, *, as_json: bool) -> NoReturn:
+    """Audit ladders of a service and exit: with 1 if anything differs, with 3 if the service does not answer."""
+    with errors_as_sentences(as_json), Api(url) as api:
+        verified = public_audit.VerifiedLogs(resume)
+        reports = [
+            public_audit.audit_ladder(api, ladder, verified) for ladder in public_audit.select_ladders(api, ladders)
+        ]
+    if as_json:
+        click.echo(json.dumps(public_audit.to_json(reports)))
+    else:
+        for report in reports:
+            _print_ladder(report)
+        click.echo("" if reports else f"{url} has no ladders.", nl=not reports)
+    sys.exit(1 if any(report.count for report in reports) else 0)
+
+
+def _print_ladder(report: public_audit.LadderAudit) -> None:
+    for difference in report.differences[:MAX_SHOWN]:
+        click.echo(replace_control_characters(str(difference)))
+    if report.count > MAX_SHOWN:
+        click.echo(f"… and {report.count - MAX_SHOWN} more differences")
+    logs = f"{report.verified} logs verified" + (f", {report.skipped} earlier" if report.skipped else "")
+    found = f"{report.count} differences" if report.count else "no differences"
+    click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 
 
 def _find_differences(database: Database) -> tuple[list[Difference], int]:

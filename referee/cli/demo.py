@@ -1,4 +1,4 @@
-"""Implement `referee demo`, which starts a service and six bots, plays two tournaments, and verifies a log."""
+"""Implement `referee demo`: start a service with six bots, play a tournament, show the league, and verify a log."""
 
 import secrets
 import shutil
@@ -41,15 +41,18 @@ CAST = (  # owner, house player
     ("Emmy", "first"),
     ("Felix", "first"),
 )
-TOURNAMENTS = (("saint-poker", 3), ("pool-nap", 5))  # game, seats per table
+TOURNAMENT = ("saint-poker", 3)  # game, seats per table
+LEAGUE_GAME = "saint-poker"  # its official ladder is shown
+LEAGUE_MATCHES = 2  # rated matches that each bot plays on it before the demo goes on
 LOOPBACK = "127.0.0.1/32:1024-65535"
 START_TIMEOUT_S = 75.0
 VERIFY_TIMEOUT_S = 30.0
+POLL_S = 0.3  # between two looks at a tournament or a ladder
 CHECK_POLL_S = 1.0  # minimum time between two requests to check a bot again
 PLAY_TIMEOUT_S = 240.0
 LOG_TIMEOUT_S = 20.0
 STOP_S = 20.0
-STEPS = 5  # lines of progress per tournament if the output is not a terminal
+STEPS = 5  # lines of progress in each part if the output is not a terminal
 INTERRUPTED = 130
 
 
@@ -70,7 +73,7 @@ class DemoBot:
 
 
 @click.command()
-@click.option("--exit", "ends", is_flag=True, help="Exit after the tournaments instead of serving until Ctrl-C.")
+@click.option("--exit", "ends", is_flag=True, help="Exit at the end instead of serving until Ctrl-C.")
 @click.option("--data", type=FOLDER, help="Data directory to create and keep. [default: a temporary one]")
 @click.option(
     "--port",
@@ -78,7 +81,7 @@ class DemoBot:
     help="Port to serve on. [default: 8000, or the next free one]",
 )
 def demo(ends: bool, data: Path | None, port: int | None) -> None:
-    """Start the service and six bots, play two tournaments, and check a log."""
+    """Start the service and six bots, play a tournament and ladder matches, and check a log."""
     with Signals() as signals, _folder(data) as folder:
         load_settings(folder)  # creates the master key, which all child processes use
         demonstration = Demonstration(Console(), folder, port, signals)
@@ -111,12 +114,14 @@ class Demonstration:
             self._say(f"{len(CAST)} house bots serve on 127.0.0.1, ports {ports}")
             organiser = stack.enter_context(Api(url, self._organiser_token()))
             entries = self._register(stack, url, houses)
-            played = [self._tournament(organiser, entries, game, seats) for game, seats in TOURNAMENTS]
-            self._check_log(url, organiser, played[0])
+            self._tournament(organiser, entries)
+            ladder_id = self._league(organiser)
+            self._check_log(url, organiser, ladder_id, entries[0])
             self.complete = True
-            self._say(f"\n{describe_addresses(url)}")
+            self._say(f"\n{describe_addresses(url)}\nleague {url}/ladders")
+            self._say(f"enter  {url}/register, or: {_program()} register --help")
             if serve_on:
-                self._say("the service keeps running; Ctrl-C stops everything")
+                self._say("the league goes on at its own pace; Ctrl-C stops everything")
                 while True:
                     self._pause(3600)
 
@@ -164,6 +169,7 @@ class Demonstration:
         for entry in entries:
             self._verify(entry)
         self._say(f"registered, verified and checked: {', '.join(entry.name for entry in entries)}")
+        self._say("each has joined the official ladders, on which the service makes its matches from now on")
         return entries
 
     def _verify(self, entry: DemoBot) -> None:
@@ -184,15 +190,16 @@ class Demonstration:
 
         self._poll_until(is_verified, VERIFY_TIMEOUT_S, f"{entry.name} was not verified")
 
-    def _tournament(self, organiser: Api, entries: Sequence[DemoBot], game: str, seats: int) -> str:
-        """Play one tournament to its end, show its standings and return its id."""
+    def _tournament(self, organiser: Api, entries: Sequence[DemoBot]) -> None:
+        """Play a tournament to its end beside the league, and show its standings."""
+        game, seats = TOURNAMENT
         body = {"name": f"{game} demo{self._tag}", "game": game, "seats": seats}
         tournament_id = str(organiser.post("/tournaments", body)["id"])
         organiser.post(f"/tournaments/{tournament_id}/open")
         for entry in entries:
             entry.owner.post(f"/tournaments/{tournament_id}/enter", {"bot": entry.bot_id})
         total = organiser.post(f"/tournaments/{tournament_id}/start")["progress"]["total"]
-        title = f"{game}, {seats} seats"
+        title = f"tournament: {game}, {seats} seats"
         started = time.monotonic()
         with LiveView(self._console, STEPS) as view:
 
@@ -203,20 +210,42 @@ class Demonstration:
                 view.show(table, f"{title}: {done} of {total} matches", done, total)
                 return state["status"] not in IN_PROGRESS
 
-            self._poll_until(show_progress, PLAY_TIMEOUT_S, f"The tournament of {game} did not end", every_s=0.3)
+            self._poll_until(show_progress, PLAY_TIMEOUT_S, "The tournament did not end", every_s=POLL_S)
         seconds = time.monotonic() - started
-        final = self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s", rated=game)
-        self._console.print(final.rich() if self._console.is_terminal else final.plain(), highlight=False)
-        return tournament_id
+        self._print(self._table(organiser, tournament_id, f"{title}: {total} matches in {seconds:.1f} s"))
 
-    def _table(self, api: Api, tournament_id: str, title: str, rated: str = "") -> tables.TextTable:
-        rows = api.get(f"/tournaments/{tournament_id}/standings")["items"]
-        return tables.standings(title, rows, ratings=_ratings(api, tournament_id, rated) if rated else None)
+    def _table(self, api: Api, tournament_id: str, title: str) -> tables.TextTable:
+        return tables.standings(title, api.get(f"/tournaments/{tournament_id}/standings")["items"])
 
-    def _check_log(self, url: str, api: Api, tournament_id: str) -> None:
-        """Run the command that verifies a log by its URL, as any user can. Raise ``DemoFailed`` if it is not valid."""
-        match: Json = api.get(f"/tournaments/{tournament_id}/matches?limit=1")["items"][0]
-        path = f"/api/v1/matches/{match['id']}/log"
+    def _league(self, api: Api) -> str:
+        """Show an official ladder until each bot has ``LEAGUE_MATCHES`` rated matches, then the leaders of the others.
+
+        Return the id of the ladder.
+        """
+        official = {ladder["game"]: ladder for ladder in api.items("/ladders") if ladder["official"]}
+        shown = official.pop(LEAGUE_GAME)
+        title = f"official ladder: {shown['name']}"
+        with LiveView(self._console, STEPS) as view:
+
+            def show_progress() -> tables.TextTable | None:
+                rows = _ladder_rows(api, shown)
+                table = tables.ladder(title, rows)
+                ready = sum(row["games"] >= LEAGUE_MATCHES for row in rows)
+                progress = f"{title}: {ready} of {len(CAST)} bots have {LEAGUE_MATCHES} rated matches"
+                view.show(table, progress, ready, len(CAST))
+                return table if ready == len(CAST) else None
+
+            final = self._poll_until(show_progress, PLAY_TIMEOUT_S, "The ladder had too few matches", every_s=POLL_S)
+        self._print(final)
+        for ladder in official.values():
+            if rows := _ladder_rows(api, ladder):
+                self._say(f"{ladder['name']:13} {rows[0]['name']} leads with {tables.rating(rows[0])}")
+        return str(shown["id"])
+
+    def _check_log(self, url: str, api: Api, ladder_id: str, entry: DemoBot) -> None:
+        """Verify the log of a bot's last ladder match by its URL, as anyone can. Raise ``DemoFailed`` if that fails."""
+        last: Json = api.get(f"/ladders/{ladder_id}/history?bot={entry.bot_id}&limit=1")["items"][0]
+        path = f"/api/v1/matches/{last['match']}/log"
         self._poll_until(lambda: _is_log_readable(api, path), LOG_TIMEOUT_S, "The log did not become readable")
         self._say(f"\n$ {_program()} verify {url}{path}")
         command = [sys.executable, "-P", "-m", "referee", "verify", f"{url}{path}"]
@@ -242,6 +271,11 @@ class Demonstration:
         self._signals.wait(seconds)
         if self._signals.stop_requests:
             raise Stopped
+
+    def _print(self, table: tables.TextTable) -> None:
+        self._console.print(
+            table.rich() if self._console.is_terminal else table.plain(), highlight=False, soft_wrap=True
+        )
 
     def _say(self, text: str) -> None:
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
@@ -280,13 +314,9 @@ def _is_log_readable(api: Api, path: str) -> bool:
     return True
 
 
-def _ratings(api: Api, tournament_id: str, game: str) -> dict[str, float]:
-    """Return the ratings on the ladder of the tournament, keyed by bot id, or {} if there is no such ladder."""
-    tournament = api.get(f"/tournaments/{tournament_id}")
-    for ladder in api.items(f"/ladders?game={game}"):
-        if ladder["seats"] == tournament["seats"] and ladder["options"] == tournament["options"]:
-            return {row["bot"]: row["rating"] for row in api.items(f"/ladders/{ladder['id']}")}
-    return {}
+def _ladder_rows(api: Api, ladder: Json) -> list[Json]:
+    rows: list[Json] = api.get(f"/ladders/{ladder['id']}")["items"]
+    return rows
 
 
 def _program() -> str:

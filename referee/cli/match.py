@@ -23,10 +23,13 @@ def match(remote: Remote, match: str) -> None:
 
 
 def format_match(match: Json) -> str:
-    """Return a match as text. Seats that do not count on a ladder have no rating."""
+    """Return a match as text, with its ladder. Seats that do not count on a ladder have no rating."""
     heads = ["seat", "bot", "version", "rank", "returns", "rating", "change", "expected", "scored"]
     table = TextTable(heads, [_cells(seat) for seat in match["seats"]], title=f"{match['game']}, {match['status']}")
-    return table.plain() if match["rated"] else f"{table.plain()}\nunrated: {match['unrated_reason']}"
+    if not match["rated"]:
+        return f"{table.plain()}\nunrated: {match['unrated_reason']}"
+    ladder = match["rated_on"]
+    return f"{table.plain()}\nladder: {ladder['name']} ({ladder['id']})" if ladder else table.plain()
 
 
 def _cells(seat: Json) -> list[str]:

@@ -53,14 +53,23 @@ ADVICE: Final = {  # by the code in the report
     is_flag=True,
     help="Register the bot without a check. To have it checked later, run the command again without this option.",
 )
+@click.option("--summary", metavar="TEXT", help="Say in public what the bot is, in one sentence. Empty to remove it.")
+@click.option("--language", metavar="TEXT", help="Say in which language it is written. Empty to remove it.")
+@click.option("--link", metavar="URL", help="Show this link beside the bot. Empty to remove it.")
 def register(
-    remote: Remote, address: str, name: str, secret_file: Path | None, games: tuple[str, ...], no_check: bool
+    remote: Remote,
+    address: str,
+    name: str,
+    secret_file: Path | None,
+    games: tuple[str, ...],
+    no_check: bool,
+    **profile: str | None,
 ) -> None:
     """Register the bot at URL, have it checked, and practise.
 
     The secret is shown once. A bot that reads it from the --secret-file (starter bots, the SDK, `referee house`) may
-    already be running; restart any other bot with the secret. To have a bot that you own checked again, run the same
-    command. The exit status is 1 if the check fails or no game is certified.
+    already be running; restart any other bot with the secret. To have a bot that you own checked again, or to change
+    what is said about it, run the same command. The exit status is 1 if the check fails or no game is certified.
 
     \b
     Example, if the folder mybot contains a starter bot that is running and reachable at this URL:
@@ -68,7 +77,13 @@ def register(
     """
     if no_check and games:
         raise click.UsageError("--practice needs a checked bot and cannot be combined with --no-check.")
-    bot = _find_own_bot(remote, address, name) or _register_bot(remote, address, name, secret_file, waits=not no_check)
+    given = {field: text or None for field, text in profile.items() if text is not None}
+    bot = _find_own_bot(remote, address, name)
+    if bot is None:
+        bot = _register_bot(remote, {"name": name, "url": address, **given}, secret_file, waits=not no_check)
+    elif given:
+        bot = remote.api.patch(f"/bots/{bot['id']}", given)
+        note(f"what is said about it was changed: {', '.join(given)}")
     if no_check:
         remote.show(bot, f"{bot['id']} ({bot['name']}) is {bot['status']}: start it, then run this without --no-check")
         return
@@ -166,13 +181,13 @@ def _find_own_bot(remote: Remote, address: str, name: str) -> Json | None:
     return bot
 
 
-def _register_bot(remote: Remote, address: str, name: str, secret_file: Path | None, *, waits: bool) -> Json:
+def _register_bot(remote: Remote, new_bot: Json, secret_file: Path | None, *, waits: bool) -> Json:
     if secret_file is not None and secret_file.exists():
         raise click.UsageError(
             f"{secret_file} already exists, and a secret in it would be lost. Pass another --secret-file."
         )
     try:
-        bot: Json = remote.api.post("/bots", {"name": name, "url": address})
+        bot: Json = remote.api.post("/bots", new_bot)
     except ApiRefusal as error:
         if any(field == "url" for field, _ in error.fields):
             raise RequestRefused(f"{error_sentence(error)}\n{CHOICES}") from error

@@ -85,6 +85,7 @@ class Base(DeclarativeBase):
 
 Id = String(40)
 Name = String(64)
+Title = String(80)  # names of tournaments
 ShortString = String(40)  # names of games, versions
 AutoIncrement = BigInteger().with_variant(Integer(), "sqlite")  # SQLite autoincrements INTEGER keys only
 

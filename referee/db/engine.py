@@ -1,10 +1,8 @@
 """Connect to the database (SQLite in WAL mode, or PostgreSQL) and open transactions for reading and writing."""
 
-import fcntl
 import os
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -36,6 +34,7 @@ from sqlalchemy.sql import Executable
 from referee.db.clock import Clock, SystemClock
 from referee.db.prepared import Prepared
 from referee.db.server_clock import ServerClock
+from referee.db.writer_lock import WriterLock
 from referee.errors import Unavailable
 from referee.settings import BadSettings, Settings
 
@@ -321,49 +320,6 @@ def _read_only_engine(url: URL) -> Engine:
     return create_engine(url.set(database=f"file:{quote(str(url.database))}", query=query), poolclass=NullPool)
 
 
-class _WriterLock:
-    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and can starve writers for seconds."""
-
-    def __init__(self, path: Path, wait_s: float) -> None:
-        self._path = path
-        self._wait_s = wait_s
-        self._threads = threading.Lock()
-        self._file: int | None = None
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        deadline = time.monotonic() + self._wait_s
-        if not self._threads.acquire(timeout=self._wait_s):
-            raise Unavailable(f"the write lock was not free within {self._wait_s} s")
-        try:
-            file = self._open_lock_file()
-            self._lock(file, deadline)
-            try:
-                yield
-            finally:
-                fcntl.flock(file, fcntl.LOCK_UN)
-        finally:
-            self._threads.release()
-
-    def _open_lock_file(self) -> int:
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        return self._file
-
-    def _lock(self, file: int, deadline: float) -> None:
-        pause_s = 0.0005
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise Unavailable(f"the write lock was not free within {self._wait_s} s") from None
-                time.sleep(pause_s)
-                pause_s = min(pause_s * 2, 0.005)
-            else:
-                return
-
-
 # -- PostgreSQL --
 
 
@@ -410,7 +366,7 @@ _DRIVERS = {"postgresql": "postgresql+psycopg", "sqlite": "sqlite+pysqlite"}
 
 def _create_gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager[None]]:
     if url.get_backend_name() == "sqlite":
-        return _WriterLock(Path(f"{url.database}.lock"), wait_s)
+        return WriterLock(Path(f"{url.database}.lock"), wait_s)
     return nullcontext
 
 

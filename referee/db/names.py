@@ -8,11 +8,15 @@ from typing import Final
 
 from referee.errors import BadOption
 
-MIN_LENGTH: Final = 3
+MIN_LENGTH: Final = 2
 MAX_LENGTH: Final = 32
+MAX_TITLE_LENGTH: Final = 80
 MAX_KEY_LENGTH: Final = 128
 MAX_SPARE_LENGTH: Final = 80  # of the key in a spare key, which also contains an id
-_PUNCTUATION: Final = " -_."
+SIGNS: Final = "-_.'&+"
+TITLE_SIGNS: Final = "-_.,:;!?'\"&+#/()[]\N{EN DASH}\N{RIGHT SINGLE QUOTATION MARK}"
+_CLOSING: Final = ".!?+)]"  # the signs with which a title may end
+_OPENING: Final = "([#"  # the signs with which a title may begin
 
 # The code points with the property Default_Ignorable that count as letters although they draw nothing.
 _FILLERS: Final = "\N{HANGUL CHOSEONG FILLER}\N{HANGUL JUNGSEONG FILLER}\N{HANGUL FILLER}\N{HALFWIDTH HANGUL FILLER}"
@@ -45,15 +49,36 @@ _LOOKALIKES: Final = str.maketrans(
 def validate_name(text: str, field: str = "name") -> str:
     """Return the name in its canonical form (NFKC). Raise ``BadOption`` for ``field`` when it is not allowed.
 
-    A name has 3 to 32 letters, digits, single spaces and ``-_.``, and begins and ends with a letter or a digit.
+    A name has 2 to 32 letters, digits, single spaces and ``SIGNS``, and begins and ends with a letter or a digit.
     """
-    name = unicodedata.normalize("NFKC", text) if len(text) <= 4 * MAX_LENGTH else text
-    if not MIN_LENGTH <= len(name) <= MAX_LENGTH:
-        raise BadOption(field, f"must have {MIN_LENGTH} to {MAX_LENGTH} characters")
-    if not all(_is_plain(sign) or sign in _PUNCTUATION for sign in name):
-        raise BadOption(field, "may contain only letters, digits, spaces and the characters - _ .")
-    if not (_is_plain(name[0]) and _is_plain(name[-1])) or "  " in name:
-        raise BadOption(field, "must begin and end with a letter or a digit and have no two spaces in a row")
+    name = _normalize(text, field, MAX_LENGTH, SIGNS)
+    if not (_is_plain(name[0]) and _is_plain(name[-1])):
+        raise BadOption(field, "must begin and end with a letter or a digit")
+    return name
+
+
+def validate_title(text: str, field: str = "name") -> str:
+    """Return a title, which need not be unique, in its canonical form (NFKC). Raise ``BadOption`` when not allowed.
+
+    A title has 2 to 80 letters, digits, single spaces and ``TITLE_SIGNS``. It may begin with a bracket or ``#`` and end
+    with a bracket or one of ``.!?+``.
+    """
+    title = _normalize(text, field, MAX_TITLE_LENGTH, TITLE_SIGNS)
+    begins, ends = _is_plain(title[0]) or title[0] in _OPENING, _is_plain(title[-1]) or title[-1] in _CLOSING
+    if not (begins and ends and any(map(_is_plain, title))):
+        raise BadOption(field, "must begin and end with a letter, a digit or a bracket; it may also end with . ! ? +")
+    return title
+
+
+def _normalize(text: str, field: str, longest: int, signs: str) -> str:
+    """Return the text in NFKC. Raise ``BadOption`` for a bad length or character, or two spaces in a row."""
+    name = unicodedata.normalize("NFKC", text) if len(text) <= 4 * longest else text
+    if not MIN_LENGTH <= len(name) <= longest:
+        raise BadOption(field, f"must have {MIN_LENGTH} to {longest} characters")
+    if not all(_is_plain(sign) or sign == " " or sign in signs for sign in name):
+        raise BadOption(field, f"may contain only letters, digits, spaces and the characters {' '.join(signs)}")
+    if "  " in name:
+        raise BadOption(field, "must have no two spaces in a row")
     return name
 
 

@@ -6,7 +6,8 @@ The effect is that of ``Session.execute``, which would cost ten times as much as
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import JSON, Dialect, String, Table, bindparam, insert, select
+from sqlalchemy import JSON, BindParameter, Dialect, String, Table, bindparam, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
@@ -134,8 +135,34 @@ def compile_all(dialect: Dialect) -> None:
 
 def insert_columns(table: Table, *, without: Collection[str] = ()) -> Insert:
     """Return an ``INSERT`` with a parameter for every column except those in ``without``."""
-    names = [column.name for column in table.c if column.name not in without]
-    return insert(table).values({name: bindparam(name) for name in names})
+    return insert(table).values(_parameters(table, without))
+
+
+def upsert_columns(table: Table, *, key: Sequence[str], add: Collection[str] = ()) -> Mapping[str, Insert]:
+    """Return an upsert with a parameter for every column, for each kind of database.
+
+    Where a row with this ``key`` exists, replace its other columns; add to those that ``add`` names.
+    """
+    return {
+        "sqlite": _upsert(sqlite.insert, table, key, add),
+        "postgresql": _upsert(postgresql.insert, table, key, add),
+    }
+
+
+def _upsert(insert: Callable[..., Any], table: Table, key: Sequence[str], add: Collection[str]) -> Insert:
+    """Return the upsert that ``insert``, the function of one dialect, begins."""
+    added = insert(table).values(_parameters(table))
+    changes = {
+        column.name: column + added.excluded[column.name] if column.name in add else added.excluded[column.name]
+        for column in table.c
+        if column.name not in key
+    }
+    upsert: Insert = added.on_conflict_do_update(index_elements=key, set_=changes)
+    return upsert
+
+
+def _parameters(table: Table, without: Collection[str] = ()) -> dict[str, BindParameter[Any]]:
+    return {column.name: bindparam(column.name) for column in table.c if column.name not in without}
 
 
 def list_parameter(name: str) -> Select[str]:

@@ -30,3 +30,8 @@ def game(name: str) -> type[State]:
         return catalogue()[name]
     except KeyError:
         raise NoSuchGame(f"unknown game {name!r}; available: {', '.join(catalogue())}") from None
+
+
+def game_title(name: str) -> str:
+    """Return the name of a game as a title: ``pool-nap`` as Pool Nap."""
+    return name.replace("-", " ").title()

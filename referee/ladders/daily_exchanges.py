@@ -3,16 +3,14 @@
 A ladder keeps the sums of one day: the UTC day of its last entry with a result under rating rules 2.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Insert, bindparam, delete, select, update
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
-from referee.db.prepared import Prepared
+from referee.db.prepared import Prepared, upsert_columns
 from referee.ladders.rating_replay import RatedSeats
 from referee.ladders.tables import DailyExchange, Ladder
 from referee.ratings.exchange import ANCHORS, Parties
@@ -77,12 +75,4 @@ _SET_DAY: Final = Prepared(
     update(_LADDERS).where(_LADDERS.c.id == bindparam("of")).values(exchange_day=bindparam("day"))
 )
 
-
-def _upsert(insert: Callable[..., Any]) -> Insert:
-    added = insert(_SUMS).values({column.name: bindparam(column.name) for column in _SUMS.c})
-    keys = ["ladder_id", "party", "owner_id"]
-    upsert: Insert = added.on_conflict_do_update(index_elements=keys, set_={"gain": added.excluded.gain})
-    return upsert
-
-
-_UPSERT: Final = Prepared({"sqlite": _upsert(sqlite_insert), "postgresql": _upsert(postgres_insert)})
+_UPSERT: Final = Prepared(upsert_columns(_SUMS, key=["ladder_id", "party", "owner_id"]))

@@ -18,3 +18,13 @@ class LadderPlay(StrEnum):
     ASKED = "asked"  # the bot is older than official ladders, and its owner has not answered yet
     ON = "on"
     OFF = "off"
+
+
+class Level(StrEnum):
+    """List bands of ratings on an official ladder, in points. ``RATED`` has all of them."""
+
+    UNRATED = "unrated"
+    RATED = "rated"
+    BELOW_1400 = "below_1400"
+    FROM_1400_TO_1600 = "1400_to_1600"
+    ABOVE_1600 = "above_1600"

@@ -5,6 +5,7 @@ from typing import Any
 
 from referee.errors import RefereeError
 from referee.games import game as rules_of
+from referee.games import game_title
 from referee.ladders.tables import MAX_LADDER_NAME
 
 Standard = tuple[Mapping[str, Any], int]  # options and seats of the official ladder of a game
@@ -18,9 +19,7 @@ def variant_name(game: str, options: Mapping[str, Any], seats: int, standard: St
     """
     expected = _standard_options(game, seats, standard)
     differing = [name for name, value in options.items() if name not in expected or expected[name] != value]
-    return ", ".join(
-        [game.replace("-", " ").title(), f"{seats} seats", *(_describe(name, options[name]) for name in differing)]
-    )
+    return ", ".join([game_title(game), f"{seats} seats", *(_describe(name, options[name]) for name in differing)])
 
 
 def make_unique(name: str, ladder_id: str, taken: Collection[str]) -> str:

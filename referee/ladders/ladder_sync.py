@@ -1,18 +1,16 @@
 """Make the ladders of the database agree with the official ladders of the service, when it starts or is upgraded."""
 
-import hashlib
 from collections.abc import Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import current_time, take_advisory_lock
-from referee.db.ids import new_id
+from referee.db.engine import take_advisory_lock
 from referee.ladders import members
 from referee.ladders.ladder_names import make_unique, variant_name
 from referee.ladders.official import OfficialLadder
+from referee.ladders.ratings import get_or_create_ladder
 from referee.ladders.tables import Ladder
-from referee.match.canonical import dumps
 
 
 def sync_ladders(session: Session, official: Sequence[OfficialLadder]) -> list[str]:
@@ -22,7 +20,9 @@ def sync_ladders(session: Session, official: Sequence[OfficialLadder]) -> list[s
     """
     take_advisory_lock(session, "ladders")
     before = {ladder.id: (ladder.name, ladder.official) for ladder in session.scalars(select(Ladder))}
-    chosen = {_find_or_add(session, wanted).id: wanted for wanted in official}
+    chosen = {
+        get_or_create_ladder(session, wanted.game, wanted.options, wanted.seats).id: wanted for wanted in official
+    }
     ladders = list(session.scalars(select(Ladder).order_by(Ladder.created_at, Ladder.id)))
     standards = {wanted.game: (wanted.options, wanted.seats) for wanted in official}
     names = {ladder_id: wanted.name for ladder_id, wanted in chosen.items()}
@@ -37,27 +37,6 @@ def sync_ladders(session: Session, official: Sequence[OfficialLadder]) -> list[s
     if any(ladder.official != before.get(ladder.id, ("", False))[1] for ladder in changed):
         members.refresh_all(session)
     return [_describe(ladder) for ladder in changed]
-
-
-def _find_or_add(session: Session, wanted: OfficialLadder) -> Ladder:
-    key = hashlib.sha256(dumps(wanted.options)).hexdigest()
-    same = Ladder.game == wanted.game, Ladder.options_key == key, Ladder.seats == wanted.seats
-    found = session.scalar(select(Ladder).where(*same))
-    if found is None:
-        ladder_id = new_id("ladder")
-        found = Ladder(
-            id=ladder_id,
-            game=wanted.game,
-            options=wanted.options,
-            options_key=key,
-            seats=wanted.seats,
-            name=ladder_id,  # until all names are known
-            official=False,
-            created_at=current_time(session),
-        )
-        session.add(found)
-        session.flush()
-    return found
 
 
 def _rename(session: Session, ladders: Sequence[Ladder], names: dict[str, str]) -> None:

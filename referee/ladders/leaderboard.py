@@ -15,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, func, or_, select, union_all
 from sqlalchemy.orm import Session, aliased
 
+from referee.accounts.tables import Account
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.names import name_key
@@ -34,6 +35,7 @@ class LeaderboardRow:
     bot_id: str
     name: str
     owner_id: str
+    owner_name: str
     status: BotState
     version: str | None
     value: int
@@ -68,11 +70,12 @@ def load_leaderboard(
     start: int,
     limit: int,
 ) -> LeaderboardPage:
-    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner id contains ``text``.
+    """Return up to ``limit`` rows, from index ``start``, of bots whose name, version or owner contains ``text``.
 
     Sort the rows by ``order``, the name of a column; ``backwards`` reverses the order.
     """
-    query = select(Bot, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
+    query = select(Bot, Account.name, Rating.value, Rating.games).join(Bot, Bot.id == Rating.bot_id)
+    query = query.join(Account, Account.id == Bot.owner_id)
     query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0)
     if text:
         query = query.where(_contains_text(text))
@@ -80,8 +83,10 @@ def load_leaderboard(
     else:
         found = count_bots(session, ladder_id)
     rows = session.execute(query.order_by(*_sort_columns(order, backwards)).limit(limit).offset(start)).all()
-    rank_of = _ranks(session, ladder_id, {bot.id: value for bot, value, _ in rows})
-    return LeaderboardPage([_row(rank_of[bot.id], bot, value, games) for bot, value, games in rows], found)
+    rank_of = _ranks(session, ladder_id, {bot.id: value for bot, _, value, _ in rows})
+    return LeaderboardPage(
+        [_row(rank_of[bot.id], bot, owner, value, games) for bot, owner, value, games in rows], found
+    )
 
 
 def list_official_first(session: Session, *, start: int, limit: int) -> list[Ladder]:
@@ -140,14 +145,13 @@ def _top_rows(session: Session, ladder_ids: Sequence[str], top: int) -> dict[str
         best = best.where(Rating.ladder_id == ladder_id, Rating.games > 0)
         heads.append(select(best.order_by(Rating.value.desc(), Rating.bot_id).limit(top).subquery()))
     best_rows = union_all(*heads).subquery()
-    query = select(best_rows.c.ladder_id, Bot, best_rows.c.value, best_rows.c.games).join(
-        best_rows, best_rows.c.bot_id == Bot.id
-    )
+    columns = best_rows.c.ladder_id, Bot, Account.name, best_rows.c.value, best_rows.c.games
+    query = select(*columns).join(best_rows, best_rows.c.bot_id == Bot.id).join(Account, Account.id == Bot.owner_id)
     found: defaultdict[str, list[LeaderboardRow]] = defaultdict(list)
-    for ladder_id, bot, value, games in session.execute(query.order_by(best_rows.c.value.desc(), Bot.id)):
+    for ladder_id, bot, owner, value, games in session.execute(query.order_by(best_rows.c.value.desc(), Bot.id)):
         ladder_rows = found[ladder_id]
         is_tied = bool(ladder_rows) and ladder_rows[-1].value == value
-        ladder_rows.append(_row(ladder_rows[-1].rank if is_tied else len(ladder_rows) + 1, bot, value, games))
+        ladder_rows.append(_row(ladder_rows[-1].rank if is_tied else len(ladder_rows) + 1, bot, owner, value, games))
     return found
 
 
@@ -163,11 +167,12 @@ def _load_counts(session: Session, query: Any) -> list[tuple[str, int]]:
 
 
 def _contains_text(text: str) -> ColumnElement[bool]:
-    """Return the condition for bots whose name, version or owner id contains the text.
+    """Return the condition for bots whose name, version, owner's name or owner's id contains the text.
 
     In names, case, accents and look-alikes do not matter.
     """
-    named = Bot.normalized_name.contains(name_key(text), autoescape=True)
+    key = name_key(text)
+    named = or_(*(table.normalized_name.contains(key, autoescape=True) for table in (Bot, Account)))
     versioned = Bot.version.icontains(text, autoescape=True)
     return or_(named, versioned, Bot.owner_id.icontains(text, autoescape=True))
 
@@ -179,7 +184,7 @@ def _sort_columns(order: str, backwards: bool) -> list[Any]:
         "rank": [best],
         "bot": [func.lower(Bot.name), best],
         "version": [func.lower(func.coalesce(Bot.version, "")), best],
-        "owner": [Bot.owner_id, best],
+        "owner": [func.lower(Account.name), best],
         "rating": [best],
         "games": [Rating.games.desc(), best],
     }
@@ -204,5 +209,5 @@ def _ranks(session: Session, ladder_id: str, values: Mapping[str, int]) -> dict[
     }
 
 
-def _row(rank: int, bot: Bot, value: int, games: int) -> LeaderboardRow:
-    return LeaderboardRow(rank, bot.id, bot.name, bot.owner_id, bot.status, bot.version, value, games)
+def _row(rank: int, bot: Bot, owner: str, value: int, games: int) -> LeaderboardRow:
+    return LeaderboardRow(rank, bot.id, bot.name, bot.owner_id, owner, bot.status, bot.version, value, games)

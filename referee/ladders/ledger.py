@@ -5,20 +5,18 @@ then. On a ladder frozen by an audit, entries are still appended, but ratings do
 Every writer first takes the lock for results (``lock_ledger``), so that entries are numbered in commit order.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Insert, and_, bindparam, func, or_, select
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy import and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
-from referee.db.prepared import Prepared, insert_columns
+from referee.db.prepared import Prepared, insert_columns, upsert_columns
 from referee.ladders import daily_exchanges, ranks
 from referee.ladders.kinds import EntryKind
 from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
@@ -362,16 +360,7 @@ _OWNED = Prepared(
     .where(_RATINGS.c.last_day >= bindparam("since"))
 )
 
-
-def _upsert_rating(insert: Callable[..., Any]) -> Insert:
-    row: dict[str, Any] = {column.name: bindparam(column.name) for column in _RATINGS.c}
-    added = insert(_RATINGS).values(row)
-    values = {name: added.excluded[name] for name in (*RatingState._fields, "as_of_seq")}
-    upsert: Insert = added.on_conflict_do_update(index_elements=["ladder_id", "bot_id"], set_=values)
-    return upsert
-
-
-_UPSERT_RATING = Prepared({"sqlite": _upsert_rating(sqlite_insert), "postgresql": _upsert_rating(postgres_insert)})
+_UPSERT_RATING = Prepared(upsert_columns(_RATINGS, key=["ladder_id", "bot_id"]))
 
 _ENTERED, _VOIDED = _ENTRIES_TABLE.alias("entered"), _ENTRIES_TABLE.alias("voided")
 _READ_ENTRIES = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.errors import BadOption, NoSuchGame
-from referee.games import catalogue
+from referee.games import catalogue, game_title
 from referee.games import game as rules_of
 from referee.settings import BadSettings
 
@@ -100,7 +100,7 @@ def _read_int(table: Mapping[str, Any], key: str, low: int, high: int, where: st
 
 
 def _read_name(table: Mapping[str, Any], game: str, where: str) -> str:
-    name = table.get("name", game.replace("-", " ").title())
+    name = table.get("name", game_title(game))
     if not isinstance(name, str) or name != name.strip() or not name.isprintable():
         raise _Invalid(f"{where}: name must be one line of text without spaces at its ends")
     if not 1 <= len(name) <= MAX_NAME_LENGTH:

@@ -5,7 +5,9 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.tables import Account
 from referee.bots.tables import Bot
+from referee.db.lookup import load_by_id
 from referee.ladders import ranks
 from referee.ladders.ratings import RankedBot
 from referee.ladders.tables import LedgerEntry, RatingChange
@@ -26,8 +28,11 @@ def list_moved_rows(session: Session, ladder_id: str, *, after: int, limit: int)
     bot_ids = list(session.scalars(query))
     bots = {bot.id: bot for bot in session.scalars(select(Bot).where(Bot.id.in_(bot_ids)))}
     found = [(bots[bot_id], ranks.find_rank(session, ladder_id, bot_id)) for bot_id in bot_ids]
+    owners = load_by_id(session, Account.id, Account.name, (bot.owner_id for bot in bots.values()))
     return [
-        RankedBot(place.rank, bot.id, bot.name, bot.owner_id, bot.status, place.value, place.games)
+        RankedBot(
+            *(place.rank, bot.id, bot.name, bot.owner_id, owners[bot.owner_id], bot.status, place.value, place.games)
+        )
         for bot, place in found
         if place is not None
     ]

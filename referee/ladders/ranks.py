@@ -5,16 +5,14 @@ wide band, and the few above in the same narrow band. Anchors and bots without a
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Insert, bindparam, delete, func, select
-from sqlalchemy.dialects.postgresql import insert as postgres_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
-from referee.db.prepared import Prepared
+from referee.db.prepared import Prepared, upsert_columns
 from referee.ladders.rating_replay import RatingState
 from referee.ladders.tables import Rating, RatingCount
 from referee.ratings.elo import MICRO
@@ -106,14 +104,4 @@ _WITHIN = (
     .where(_RATINGS.c.value > bindparam("value"), _RATINGS.c.value < bindparam("end"), _RATINGS.c.games > 0)
 )
 
-
-def _add_to_count(insert: Callable[..., Any]) -> Insert:
-    row: dict[str, Any] = {column.name: bindparam(column.name) for column in _COUNTS.c}
-    added = insert(_COUNTS).values(row)
-    upsert: Insert = added.on_conflict_do_update(
-        index_elements=["ladder_id", "width", "band"], set_={"bots": _COUNTS.c.bots + added.excluded.bots}
-    )
-    return upsert
-
-
-_ADD_TO_COUNT = Prepared({"sqlite": _add_to_count(sqlite_insert), "postgresql": _add_to_count(postgres_insert)})
+_ADD_TO_COUNT = Prepared(upsert_columns(_COUNTS, key=["ladder_id", "width", "band"], add=["bots"]))

@@ -9,11 +9,13 @@ from typing import Any, Final
 from sqlalchemy import Row, Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from referee.accounts.tables import Account
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.idempotency import insert_once
 from referee.db.ids import new_id
+from referee.db.lookup import load_by_id
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
 from referee.db.prepared import Prepared
 from referee.errors import BadOption, NotFound
@@ -21,7 +23,7 @@ from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_names import make_unique, variant_name
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.canonical import dumps
-from referee.matches.tables import MatchSeat
+from referee.matches.tables import MatchSeat, StoredMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class RankedBot:
     bot_id: str
     name: str
     owner_id: str
+    owner_name: str
     status: BotState
     value: int
     games: int
@@ -70,8 +73,8 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
     """Return the ladder of this game with these (complete) options and seats; create it if there is none."""
     ladder = find_ladder(session, game, options, seats)
     if ladder is None:
-        key = hashlib.sha256(dumps(dict(options))).hexdigest()
-        row: dict[str, Any] = {"id": new_id("ladder"), "game": game, "options": dict(options), "options_key": key}
+        row: dict[str, Any] = {"id": new_id("ladder"), "game": game, "options": dict(options)}
+        row["options_key"] = options_key(options)
         row |= {"seats": seats, "official": False, "created_at": current_time(session)}
         official = session.scalar(select(Ladder).where(Ladder.game == game, Ladder.official))
         standard = (official.options, official.seats) if official else None
@@ -85,8 +88,29 @@ def get_or_create_ladder(session: Session, game: str, options: Mapping[str, Any]
 
 def find_ladder(session: Session, game: str, options: Mapping[str, Any], seats: int) -> Ladder | None:
     """Return the ladder of this game with these (complete) options and seats, or None if there is none."""
-    key = hashlib.sha256(dumps(dict(options))).hexdigest()
-    return session.scalar(select(Ladder).where(Ladder.game == game, Ladder.options_key == key, Ladder.seats == seats))
+    wanted = Ladder.game == game, Ladder.options_key == options_key(options), Ladder.seats == seats
+    return session.scalar(select(Ladder).where(*wanted))
+
+
+def options_key(options: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the canonical JSON of these options, by which ladders are found."""
+    return hashlib.sha256(dumps(dict(options))).hexdigest()
+
+
+def find_ladders_of(session: Session, found: Sequence[StoredMatch]) -> dict[str, Ladder]:
+    """Return the ladders for which these matches are rated, keyed by match id, with one query.
+
+    Omit unrated matches, and those whose ladder does not exist before its first result.
+    """
+    terms = {
+        match.id: (match.game, hashlib.sha256(dumps(dict(match.options))).hexdigest(), match.seats)
+        for match in found
+        if match.rated
+    }
+    query = select(Ladder).where(Ladder.options_key.in_({key for _, key, _ in terms.values()}))
+    ladders = session.scalars(query).all() if terms else []
+    by_terms = {(ladder.game, ladder.options_key, ladder.seats): ladder for ladder in ladders}
+    return {match_id: by_terms[key] for match_id, key in terms.items() if key in by_terms}
 
 
 def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, Any], seats: int) -> str:
@@ -94,8 +118,7 @@ def get_or_create_ladder_id(session: Session, game: str, options: Mapping[str, A
 
     Read an existing ladder without the ORM, for speed.
     """
-    key = hashlib.sha256(dumps(dict(options))).hexdigest()
-    found = _LADDER_ID.rows(session, {"game": game, "key": key, "seats": seats})
+    found = _LADDER_ID.rows(session, {"game": game, "key": options_key(options), "seats": seats})
     return str(found[0][0]) if found else get_or_create_ladder(session, game, options, seats).id
 
 
@@ -139,7 +162,7 @@ def load_page(session: Session, ladder_id: str, *, limit: int = 50, cursor: Curs
     rows = session.execute(
         _page_of_ratings(query.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
     )
-    return LadderPage(_page(rows.all(), limit, cursor), last_seq(session, ladder_id))
+    return LadderPage(_page(session, rows.all(), limit, cursor), last_seq(session, ladder_id))
 
 
 def load_page_at(
@@ -158,7 +181,7 @@ def load_page_at(
     still = _page_of_ratings(still.join(Bot, Bot.id == Rating.bot_id), Rating, Rating.value, limit, cursor)
     moved = _page_of_ratings(_ratings_before(ladder_id, seq), RatingChange, RatingChange.after, limit, cursor)
     rows = [*session.execute(still), *session.execute(moved)]
-    page = _page(sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
+    page = _page(session, sorted(rows, key=lambda row: (-row[0], row[2].id))[: limit + 1], limit, cursor)
     of_ladder = select(func.max(LedgerEntry.seq)).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)
     return LadderPage(page, session.scalar(of_ladder) or 0)
 
@@ -193,15 +216,16 @@ def _page_of_ratings(
     return query.where(rated.games > 0).order_by(value.desc(), rated.bot_id).limit(limit + 1)
 
 
-def _page(rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
+def _page(session: Session, rows: Sequence[Row[int, int, Bot]], limit: int, cursor: Cursor | None) -> Page[RankedBot]:
     """Return a page of rows with their ranks. Its cursor contains the last rank."""
     last, _, seen, rank = _ladder_position(cursor)
+    owners = load_by_id(session, Account.id, Account.name, (bot.owner_id for _, _, bot in rows))
     ranked: list[RankedBot] = []
     for value, games, bot in rows:
         seen += 1
         rank = rank if value == last else seen
         last = value
-        ranked.append(RankedBot(rank, bot.id, bot.name, bot.owner_id, bot.status, value, games))
+        ranked.append(RankedBot(rank, bot.id, bot.name, bot.owner_id, owners[bot.owner_id], bot.status, value, games))
     more = len(ranked) > limit
     ranked = ranked[:limit]
     return Page(ranked, [ranked[-1].value, ranked[-1].bot_id, seen - 1, ranked[-1].rank] if more else None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
@@ -10,16 +11,40 @@ from referee.ladders import ratings
 from referee.ladders.kinds import EntryKind
 from referee.ladders.tables import LedgerEntry
 from referee.matches.tables import Result
-from referee.ratings.strengths import Result as Said
+from referee.ratings.elo import MICRO
+from referee.ratings.strengths import RankedResult, anchor_level
 
 
 @dataclass(frozen=True, slots=True)
 class LadderResults:
-    """Hold the newest results that count after entry ``as_of_seq``. ``left_out`` is the number of older results."""
+    """Hold the newest results that count after entry ``as_of_seq``. ``left_out`` is the number of older results.
+
+    Results are ordered newest first. ``versions`` has the versions of the bots in each result, by seat; None if they
+    are not known.
+    """
 
     as_of_seq: int
-    results: Sequence[Said]
+    results: Sequence[RankedResult]
     left_out: int
+    versions: Sequence[Sequence[str | None] | None]
+
+
+class ResultColumns(NamedTuple):
+    """Hold the columns of a stored result that a fit uses."""
+
+    bots: Sequence[str]
+    placements: Sequence[int]
+    rated: Sequence[bool]
+    anchors: Sequence[int | None] | None
+    versions: Sequence[str | None] | None
+
+    def for_fit(self) -> RankedResult:
+        """Return the result with the levels of its anchors."""
+        levels = [None if anchor is None else anchor_level(anchor / MICRO) for anchor in self.anchors or ()]
+        return RankedResult(self.bots, self.placements, self.rated, levels or None)
+
+
+FIT_COLUMNS = tuple(getattr(Result, name) for name in ResultColumns._fields)
 
 
 def load_results(
@@ -36,8 +61,8 @@ def load_results(
         return before
     entry, void = LedgerEntry, aliased(LedgerEntry)
     voided = select(void.seq).where(void.match_id == entry.match_id, void.kind == EntryKind.VOID).exists()
-    query = select(Result.bots, Result.placements, Result.rated).join(entry, entry.match_id == Result.match_id)
+    query = select(*FIT_COLUMNS).join(entry, entry.match_id == Result.match_id)
     query = query.where(entry.ladder_id == ladder_id, entry.kind == EntryKind.RESULT, ~voided)
-    rows = session.execute(query.order_by(entry.seq.desc()).limit(limit)).all()
+    rows = [ResultColumns(*row) for row in session.execute(query.order_by(entry.seq.desc()).limit(limit))]
     counting = session.scalars(select(func.count()).select_from(query.order_by(None).subquery())).one()
-    return LadderResults(seq, [(bots, placements, rated) for bots, placements, rated in rows], counting - len(rows))
+    return LadderResults(seq, [row.for_fit() for row in rows], counting - len(rows), [row.versions for row in rows])

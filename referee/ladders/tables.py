@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, Double, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import AutoIncrement, Base, Id, Json, ShortString, StoredEnum, one_of
@@ -33,6 +33,7 @@ class Ladder(Base):
     created_at: Mapped[datetime]
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
+    errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
 
 
 class LadderPlayer(Base):
@@ -111,6 +112,20 @@ class Rating(Base):
 
 
 Index(None, Rating.ladder_id, Rating.value.desc(), Rating.bot_id)
+
+
+class RatingError(Base):
+    """Represent how certain the rating of a bot is: half the width of its 95 % interval, in points.
+
+    It includes the results up to ledger entry ``as_of_seq``. ``rating_errors`` computes these rows again at any time.
+    """
+
+    __tablename__ = "rating_errors"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    error: Mapped[float] = mapped_column(Double)
+    as_of_seq: Mapped[int] = mapped_column(BigInteger)
 
 
 class RatingCount(Base):

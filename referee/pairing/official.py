@@ -14,6 +14,7 @@ from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 PARTNER_WAIT_S: Final = 30.0  # how long a bot waits for bots of other owners before house players fill its table
 HOUSE_GAP: Final = 2  # matches without house players after one with them, while enough other owners are active
+HOUSE_DISTANCE: Final = 400 * MICRO  # most by which the rating of a house player may differ from those of the bots
 MIN_ACTIVE_OTHERS: Final = 2  # other owners from which on HOUSE_GAP applies, if they suffice to fill a table
 
 # These are the costs of seating a bot. UNIT is the cost of a rating distance of SPREAD.
@@ -92,7 +93,8 @@ def choose_tables(
     2. Each other seat goes to the cheapest bot of an owner who is not at the table. The cost depends on the distance of
        the ratings, recent meetings and matches; bots that are due come before others.
     3. If bots are missing, house players fill the table, once the bot has waited ``PARTNER_WAIT_S`` or nobody is left
-       to wait for. While enough owners are active, each bot meets house players in at most one of three matches.
+       to wait for: those within ``HOUSE_DISTANCE``. While enough owners are active, each bot meets house players in at
+       most one of three matches.
     4. Each bot gets the seat that it has had least often, as far as possible.
     """
     drawn = [pool[index] for index in shuffle(range(len(pool)), draw_key, f"official|{serial}")]
@@ -111,14 +113,19 @@ def choose_tables(
 def choose_fillers(bots: Sequence[Candidate], fillers: Sequence[Filler], count: int) -> list[Filler]:
     """Return ``count`` house players near the rating of the first of ``bots``, least recently met ones first.
 
-    A house player is repeated only if there are fewer than ``count``.
+    Their ratings differ by at most ``HOUSE_DISTANCE`` from that of each bot. If there is no such house player, it is
+    the one whose greatest distance is least. A house player is repeated only if there are fewer than ``count``.
     """
+
+    def distance(filler: Filler) -> int:
+        return max(abs(filler.rating - bot.rating) for bot in bots)
 
     def cost(filler: Filler) -> tuple[int, str]:
         meetings = sum(bot.recent_opponents.count(filler.bot) for bot in bots)
         return abs(filler.rating - bots[0].rating) * UNIT // SPREAD + meetings * MEETING_COST, filler.bot
 
-    nearest = sorted(fillers, key=cost)
+    near = [filler for filler in fillers if distance(filler) <= HOUSE_DISTANCE]
+    nearest = sorted(near or sorted(fillers, key=distance)[:1], key=cost)
     return [nearest[index % len(nearest)] for index in range(count)] if nearest else []
 
 

@@ -1,27 +1,25 @@
 """Load the entrants of a tournament: whether they can play, which bot plays for them, and their ratings."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Text, cast, func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
+from referee.db.lookup import divide_ids
 from referee.ladders.kinds import EntryKind
-from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
-from referee.match.canonical import dumps
+from referee.ladders.ratings import find_ladder
+from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.matches.tables import StoredMatch
 from referee.pairing import Entrant
 from referee.ratings.elo import START
 from referee.tournaments import eligibility
 from referee.tournaments.states import Preflight
 from referee.tournaments.tables import Tournament, TournamentEntry
-
-IDS_PER_QUERY: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +71,9 @@ def load_entrant_seats(
     if bot_ids is None:
         rows = list(session.execute(query))
     else:
-        wanted = sorted(bot_ids)
-        portions = [wanted[start : start + IDS_PER_QUERY] for start in range(0, len(wanted), IDS_PER_QUERY)]
-        rows = [row for ids in portions for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))]
+        rows = [
+            row for ids in divide_ids(bot_ids) for row in session.execute(query.where(TournamentEntry.bot_id.in_(ids)))
+        ]
     began = tournament.started_at
     seats = [_entrant_seat(tournament, *row) for row in rows]
     return [seat for seat in seats if seat.withdrawn_at is None or (began is not None and seat.withdrawn_at > began)]
@@ -107,11 +105,10 @@ def _ratings(session: Session, tournament: Tournament, *, today: bool) -> tuple[
 
     Without ``today``, ratings are those at the start, so that they do not depend on the time of the call.
     """
-    key = hashlib.sha256(dumps(dict(tournament.options))).hexdigest()
-    wanted = Ladder.game == tournament.game, Ladder.options_key == key, Ladder.seats == tournament.seats
-    ladder_id = session.scalar(select(Ladder.id).where(*wanted))
-    if ladder_id is None:
+    ladder = find_ladder(session, tournament.game, tournament.options, tournament.seats)
+    if ladder is None:
         return {}, {}
+    ladder_id = ladder.id
     entered = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id)
     of_ladder = Rating.ladder_id == ladder_id, Rating.bot_id.in_(entered)
     current = session.execute(select(Rating.bot_id, Rating.value, Rating.games).where(*of_ladder)).all()

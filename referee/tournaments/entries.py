@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.tables import Account
 from referee.bots import bots, certificates
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
@@ -16,7 +17,7 @@ from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.matches import matches
 from referee.tournaments import rounds, starting
 from referee.tournaments.states import BEFORE_START, IN_PROGRESS, Preflight, TournamentState
-from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.tables import NO_LIMIT, Tournament, TournamentEntry
 from referee.tournaments.terms import max_entries
 from referee.tournaments.tournaments import lock_in_state
 
@@ -41,6 +42,7 @@ class EnteredBot:
 
     name: str
     owner: str
+    owner_name: str
     withdrawn: bool
     version_changed: bool
 
@@ -74,12 +76,13 @@ def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str
 
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
     """Return how these bots appear in the tables of the tournament, keyed by bot id. Omit bots that never entered."""
-    columns = Bot.id, Bot.name, Bot.owner_id, TournamentEntry.withdrawn_at, TournamentEntry.version_changed_at
-    query = select(*columns).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    columns = Bot.id, Bot.name, Bot.owner_id, Account.name, TournamentEntry.withdrawn_at
+    query = select(*columns, TournamentEntry.version_changed_at).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = query.join(Account, Account.id == Bot.owner_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
     return {
-        bot_id: EnteredBot(name, owner_id, withdrawn is not None, changed is not None)
-        for bot_id, name, owner_id, withdrawn, changed in session.execute(query)
+        bot_id: EnteredBot(name, owner_id, owner_name, withdrawn is not None, changed is not None)
+        for bot_id, name, owner_id, owner_name, withdrawn, changed in session.execute(query)
     }
 
 
@@ -106,7 +109,8 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
 
     A bot that enters a running tournament plays from the next round on. Raise ``Conflict`` if the tournament accepts no
     entries now, or if the bot is unverified or already entered; ``BadOption`` if the bot does not play the game;
-    ``NoCertificate`` if it lacks the certificate for a rated tournament; ``QuotaExceeded`` if the tournament is full.
+    ``NoCertificate`` if it lacks the certificate for a rated tournament; ``QuotaExceeded`` if the tournament is full
+    or its owner has entered as many bots as an owner may.
     """
     tournament = _lock_open_for_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
@@ -119,6 +123,7 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
         raise Conflict(f"Bot {bot.name!r} is already entered.")
+    _check_bots_of_owner(session, tournament, bot)
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
@@ -173,6 +178,21 @@ def _lock_open_for_entries(session: Session, tournament_id: str) -> Tournament:
     if tournament.status != TournamentState.OPEN and not tournament.late_entry:
         raise Conflict(f"The tournament is {tournament.status} and takes no late entries.")
     return tournament
+
+
+def _check_bots_of_owner(session: Session, tournament: Tournament, bot: Bot) -> None:
+    limit = tournament.bots_per_owner
+    if limit >= NO_LIMIT:
+        return
+    query = select(Bot.name).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = query.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
+    entered = session.scalars(query.where(Bot.owner_id == bot.owner_id).order_by(TournamentEntry.number)).all()
+    if len(entered) >= limit:
+        number = "one bot" if limit == 1 else f"{limit} bots"
+        raise QuotaExceeded(
+            f"This tournament takes {number} of each owner, and {', '.join(map(repr, entered))} of the owner of "
+            f"{bot.name!r} entered already. Withdraw one first to enter {bot.name!r} in its place."
+        )
 
 
 def _next_number(session: Session, tournament: Tournament) -> int:

@@ -6,6 +6,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
+from referee.db.kinds import SearchKind
+from referee.db.search_documents import put_document
 from referee.errors import Conflict
 from referee.matches import cancelling
 from referee.matches.queued_seats import refresh_queue
@@ -47,6 +49,7 @@ def open_entries(session: Session, tournament_id: str) -> Tournament:
     """Open a draft for entries."""
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
+    put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
     return mark_changed(session, tournament)
 
 

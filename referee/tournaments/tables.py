@@ -1,15 +1,17 @@
 """Define the tables of tournaments, their entries and their rounds."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
+from referee.db.base import Base, Id, Json, ShortString, StoredEnum, Title, one_of
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import OVER, Preflight, TournamentState
+
+NO_LIMIT: Final = 1000  # as ``bots_per_owner``: an owner may enter any number of bots
 
 
 class Tournament(Base):
@@ -19,7 +21,7 @@ class Tournament(Base):
     __table_args__ = (one_of("status", TournamentState), Index(None, "created_at", "id"))
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
-    name: Mapped[str] = mapped_column(Name)
+    name: Mapped[str] = mapped_column(Title)
     game: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     seats: Mapped[int]
@@ -35,6 +37,7 @@ class Tournament(Base):
     anonymous: Mapped[bool] = mapped_column(default=True)  # rated matches hide their bots until they have ended
     late_entry: Mapped[bool] = mapped_column(default=False)
     frozen_version: Mapped[bool] = mapped_column(default=False)
+    bots_per_owner: Mapped[int] = mapped_column(default=NO_LIMIT)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
     starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end

@@ -6,7 +6,7 @@ from datetime import datetime
 from math import factorial
 from typing import Any, Final
 
-from referee.db.names import validate_name
+from referee.db.names import validate_title
 from referee.errors import BadOption
 from referee.games import game as rules_of
 from referee.house.players import LEVEL_ADDRESSES
@@ -14,7 +14,7 @@ from referee.match.time_limits import Limits
 from referee.matches.states import DealSharing
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.tournaments.tables import Tournament
+from referee.tournaments.tables import NO_LIMIT, Tournament
 
 Json = dict[str, Any]
 
@@ -34,7 +34,7 @@ class Terms:
     """Hold the terms of a tournament.
 
     If ``deal_sharing`` is None, the default applies: ``common`` in rated tournaments that are not ladders, otherwise
-    ``own``.
+    ``own``. If ``bots_per_owner`` is None, it is 1 in rated tournaments, otherwise ``NO_LIMIT``.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Terms:
     anonymous: bool = True
     late_entry: bool = False
     frozen_version: bool = False
+    bots_per_owner: int | None = None
     substitute: str | None = None
     starts_at: datetime | None = None
 
@@ -64,7 +65,8 @@ class Terms:
     def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
         """Return these terms with changes.
 
-        A new format resets the format's options, and default deal sharing follows the new terms.
+        A new format resets the format's options. Default deal sharing and the default number of bots an owner may enter
+        follow the new terms.
         """
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
@@ -74,6 +76,8 @@ class Terms:
             and self.deal_sharing == self._default_deal_sharing()
         ):
             changes = {"deal_sharing": None, **changes}
+        if "rated" in changes and self.bots_per_owner == self._default_bots_per_owner():
+            changes = {"bots_per_owner": None, **changes}
         return replace(self, **changes)
 
     def columns(self) -> Json:
@@ -91,13 +95,17 @@ class Terms:
         complete = self._complete_options()
         deals = self.deal_sharing or self._default_deal_sharing()
         self._check_deals(deals)
+        bots_per_owner = self._default_bots_per_owner() if self.bots_per_owner is None else self.bots_per_owner
+        if not 1 <= bots_per_owner <= NO_LIMIT:
+            raise BadOption("bots_per_owner", f"must be from 1 to {NO_LIMIT}")
         self._check_entries()
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
         return kept | {
-            "name": validate_name(self.name),
+            "name": validate_title(self.name),
             "options": complete,
             "format_options": format_options,
             "deal_sharing": deals,
+            "bots_per_owner": bots_per_owner,
             "budget_ms": self.limits.budget_ms,
             "bank_ms": self.limits.bank_ms,
         }
@@ -111,6 +119,9 @@ class Terms:
 
     def _default_deal_sharing(self) -> DealSharing:
         return DealSharing.COMMON if self.rated and self.format != TournamentFormat.LADDER else DealSharing.OWN
+
+    def _default_bots_per_owner(self) -> int:
+        return 1 if self.rated else NO_LIMIT
 
     def _check_cycles(self, format_options: Json) -> None:
         """Raise ``BadOption`` if the format refuses the number of cycles.

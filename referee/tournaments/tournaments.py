@@ -11,7 +11,9 @@ from referee.accounts.tables import Account
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.ids import new_id
+from referee.db.kinds import SearchKind
 from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -38,6 +40,8 @@ def create_tournament(
     )
     session.add(tournament)
     session.flush()
+    if tournament.status != TournamentState.DRAFT:
+        put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
     return tournament
 
 

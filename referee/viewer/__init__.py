@@ -13,7 +13,7 @@ from posixpath import dirname, join, normpath
 from typing import Final
 
 from referee.errors import BadLog
-from referee.games import catalogue
+from referee.games import catalogue, game_title
 from referee.match.canonical import Json, dumps
 from referee.match.log import parse_row
 from referee.protocol.fault_advice import ADVICE
@@ -71,7 +71,7 @@ def render_standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] |
         policy=_policy(script, style),
         title=html.escape(f"{header['game']}, {header['match']}"),
         style=style,
-        game=html.escape(str(header["game"]).replace("-", " ").title()),
+        game=html.escape(game_title(str(header["game"]))),
         match=html.escape(str(header["match"])),
         players=", ".join(f"<bdi>{name}</bdi>" for name in players),
         packed=base64.b64encode(packed).decode(),

@@ -17,7 +17,7 @@ from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from tests import gunicorn
 
-START_S = 20
+START_S = 60
 
 
 @dataclass(frozen=True, slots=True)

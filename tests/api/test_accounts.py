@@ -117,7 +117,7 @@ def test_E21_an_account_has_a_limited_number_of_tokens(owner: Person) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["<script>", '"><img onerror>', "javascript:x", "‮evil", "zero​width", "x" * 10_000, "ab", "", " a b ", 5, None],
+    ["<script>", '"><img onerror>', "javascript:x", "‮evil", "zero​width", "x" * 10_000, "a", "", " a b ", 5, None],
     ids=lambda name: str(name)[:12],
 )
 def test_E14_a_name_that_is_no_name_is_refused(service: Service, name: object) -> None:

@@ -17,6 +17,7 @@ TERMS = {
     "anonymous": False,
     "late_entry": True,
     "frozen_version": True,
+    "bots_per_owner": 3,
     "substitute": "house:3",
     "starts_at": "2099-01-31T19:00:00+01:00",
 }
@@ -49,6 +50,8 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
         ({"deal_sharing": "duplicate"}, "trusted"),
         ({"deal_sharing": "duplicate", "trusted": True, "orders": "some"}, "orders"),
         ({"substitute": "nobody"}, "substitute"),
+        ({"bots_per_owner": 0}, "bots_per_owner"),
+        ({"bots_per_owner": 1001}, "bots_per_owner"),
         ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),
         ({"starts_at": "2099-01-01T00:00:00"}, "starts_at"),
         ({"starts_at": "9999-12-31T23:59:59-12:00"}, "starts_at"),
@@ -148,3 +151,44 @@ def test_a_ladder_is_ended_by_its_organiser_and_others_are_not(
     assert (ended.get_json()["draw"], len(over["draw"]), over["status"]) == (None, 64, "finished")
     assert (cancelled["status_reason"], cancelled["draw"] is None) == ("no power", False)
     assert fields_of(organiser.post(f"/tournaments/{cup}/cancel", {"reason": "a\nb"})) == {"reason"}
+
+
+def test_a_rated_tournament_takes_one_bot_of_each_owner(service: Service, organiser: Person, owner: Person) -> None:
+    tournament_id, _ = entered(service, organiser, 0)
+    first, second = (service.verified_bot(owner) for _ in range(2))
+    path = f"/tournaments/{tournament_id}"
+    assert organiser.get(path).get_json()["bots_per_owner"] == 1
+    assert owner.post(f"{path}/enter", {"bot": first["id"]}).status_code == 200
+
+    refused = owner.post(f"{path}/enter", {"bot": second["id"]})
+
+    assert refused.get_json()["code"] == "quota_exceeded"
+    assert first["name"] in refused.get_json()["detail"]
+    assert "Withdraw one first" in refused.get_json()["detail"]
+    owner.post(f"{path}/withdraw", {"bot": first["id"]})
+    assert owner.post(f"{path}/enter", {"bot": second["id"]}).status_code == 200
+    again = owner.post(f"{path}/enter", {"bot": first["id"]})  # one that withdrew counts, too, when it returns
+    assert again.get_json()["code"] == "quota_exceeded"
+
+
+@pytest.mark.parametrize(("terms", "accepted"), [({"bots_per_owner": 2}, 2), ({"rated": False}, 3)], ids=str)
+def test_more_bots_of_an_owner_enter_where_the_terms_allow_it(
+    service: Service, organiser: Person, owner: Person, terms: dict[str, Any], accepted: int
+) -> None:
+    tournament_id, _ = entered(service, organiser, 0, **terms)
+    bots = [service.verified_bot(owner)["id"] for _ in range(3)]
+
+    answers = [owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bot}) for bot in bots]
+
+    assert [answer.status_code == 200 for answer in answers].count(True) == accepted
+
+
+def test_the_default_number_of_bots_per_owner_follows_whether_it_is_rated(organiser: Person) -> None:
+    shown = []
+    for terms in ({}, {"bots_per_owner": 5}):
+        made = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms}).get_json()
+        path = f"/tournaments/{made['id']}"
+        match = {"If-Match": organiser.get(path).headers["ETag"]}
+        changed = organiser.ask("PATCH", path, match, json={"rated": False}).get_json()
+        shown.append((made["bots_per_owner"], changed["bots_per_owner"]))
+    assert shown == [(1, 1000), (5, 5)]

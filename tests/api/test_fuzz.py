@@ -55,6 +55,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
     (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
     ids = {
         "account_id": owner.id,
+        "owner_id": owner.id,
         "bot_id": result.bots[0],
         "match_id": result.match_id,
         "ladder_id": result.ladder_id or "",

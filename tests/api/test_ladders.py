@@ -1,5 +1,8 @@
 """Ladders over HTTP: current and historical pages, a bot's rank and rating history."""
 
+import pytest
+
+from referee.ladders import rating_errors
 from tests.api.conftest import API, Person, Service, fields_of
 from tests.database.world import World
 
@@ -78,3 +81,24 @@ def test_a_ladder_is_shown_as_it_stood_after_any_act(service: Service, owner: Pe
     assert fields_of(owner.get(f"{path}?as_of=-1")) == {"as_of"}
     assert owner.get(f"{path}/ranks/bot_{'0' * 26}").status_code == 404
     assert owner.get(f"{path}/ranks/{service.verified_bot(owner)['id']}").status_code == 404
+
+
+def test_a_row_has_its_error_and_a_list_its_members_without_a_fit_in_the_request(
+    service: Service, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    ladder_id = str(world.play(bots).ladder_id)
+    monkeypatch.setattr("api.ladders.strengths.fit", None)  # nothing is fitted for a request
+    monkeypatch.setattr("api.ladders.strengths.load_results", None)
+    client = service.anonymous()
+
+    before = client.get(f"{API}/ladders/{ladder_id}").get_json()["items"]
+    rating_errors.refresh_errors(service.database, ladder_id)
+    after = client.get(f"{API}/ladders/{ladder_id}").get_json()["items"]
+    (listed,) = client.get(f"{API}/ladders").get_json()["items"]
+
+    assert [row["error"] for row in before] == [None, None]
+    assert all(0 < row["error"] < 600 for row in after)
+    assert [{**row, "error": None} for row in after] == before
+    assert listed["members"] == 0  # a variant has none

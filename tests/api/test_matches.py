@@ -311,3 +311,19 @@ def test_D11_a_cancelled_match_reveals_its_seed(service: Service, owner: Person,
     assert hashlib.sha256(seed + group["id"].encode()).hexdigest() == group["commitment"]
     assert group["entries"] == [mine, theirs]
     assert owner.get(f"/matches/{match_id}/log").status_code == 404
+
+
+def test_a_match_names_and_links_the_ladder_for_which_it_is_rated(service: Service, owner: Person) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(person)["id"] for person in (owner, service.person())]
+    rated, unrated = world.play(bots).match_id, world.play(bots, rated=False).match_id
+    other = world.match(bots, options={"rounds": 2})  # whose ladder does not exist yet
+    client = service.anonymous()
+
+    shown = {one["id"]: one["rated_on"] for one in client.get(f"{API}/matches").get_json()["items"]}
+    page = client.get(f"/matches/{rated}").get_data(as_text=True)
+    (ladder,) = client.get(f"{API}/ladders").get_json()["items"]
+
+    assert shown == {rated: {"id": ladder["id"], "name": ladder["name"]}, unrated: None, other: None}
+    assert f'<a href="/ladders/{ladder["id"]}"><bdi>{ladder["name"]}</bdi></a>' in page
+    assert "/ladders/lad_" not in client.get(f"/matches/{unrated}").get_data(as_text=True)

@@ -73,7 +73,7 @@ def test_a_match_that_substitutes_leave_with_one_bot_to_be_rated_says_so(service
 def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unrated(
     service: Service, organiser: Person, ours: list[str]
 ) -> None:
-    tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="house:3")
+    tournament_id, _ = entered(service, organiser, 1, seats=3, substitute="house:3", bots_per_owner=2)
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     organiser.post(f"/tournaments/{tournament_id}/start")
@@ -89,7 +89,7 @@ def test_a_table_whose_match_is_rated_for_its_substitute_has_no_reason_to_be_unr
 def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_after(
     service: Service, owner: Person, organiser: Person, ours: list[str]
 ) -> None:
-    tournament_id, (other,) = entered(service, organiser, 1)
+    tournament_id, (other,) = entered(service, organiser, 1, bots_per_owner=2)
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     assert RULE in page(service, f"/tournaments/{tournament_id}")
@@ -119,7 +119,7 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
 def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
     service: Service, organiser: Person, ours: list[str]
 ) -> None:
-    tournament_id, _ = entered(service, organiser, 0)
+    tournament_id, _ = entered(service, organiser, 0, bots_per_owner=2)
     for bot in ours:
         organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
     begin(service, organiser, tournament_id)

@@ -140,7 +140,7 @@ def test_the_owner_pauses_renames_and_retires_a_bot(page_at: PageAt, filled: Fil
     page.get_by_role("button", name="Pause").click()
     expect(state).to_have_text("paused")
     page.get_by_role("button", name="Resume").click()
-    expect(state).to_have_text("verified")
+    expect(state).to_have_text(re.compile("^certified: .*Pool Nap"))
 
     page.locator("summary", has_text="Change name").click()
     page.get_by_label("Name", exact=True).fill("Ada")
@@ -160,6 +160,36 @@ def test_the_owner_pauses_renames_and_retires_a_bot(page_at: PageAt, filled: Fil
     expect(state).to_have_text("retired")
     expect(page.locator("#check")).to_be_disabled()
     assert [trouble for trouble in page_at.troubles if "409" not in trouble] == []
+    page_at.troubles.clear()
+
+
+def test_the_owner_says_what_the_bot_is(page_at: PageAt, filled: Filled) -> None:
+    bot = fresh_bot(filled, "Telling")
+    page = owned(page_at, filled, f"/bots/{bot}")
+    form, said = page.locator("#describe"), page.locator("#own-said")
+    page.locator("summary", has_text="Describe your bot").click()
+
+    form.get_by_label("About the bot").fill("Plays <b>slowly</b>")
+    form.get_by_label("Link").fill("javascript:alert(1)")
+    form.get_by_role("button", name="Save").click()
+    expect(form.locator(".error")).to_contain_text("must begin with https://")
+    form.get_by_label("Link").fill("https://example.org/telling")
+    form.get_by_label("Programming language").fill("Rust")
+    form.get_by_role("button", name="Save").click()
+    expect(said).to_contain_text("Saved.")
+    expect(page.locator("[data-summary]")).to_have_text("Plays <b>slowly</b>")
+
+    page.reload()
+    link = page.get_by_role("link", name="https://example.org/telling")
+    expect(link).to_have_attribute("rel", "nofollow noopener ugc")
+    page.locator("summary", has_text="Describe your bot").click()
+    form.get_by_label("Link").fill("")
+    form.get_by_role("button", name="Save").click()
+    expect(said).to_contain_text("Saved.")
+    page.reload()
+    expect(link).to_have_count(0)
+    expect(page.locator("dl.facts").first).to_contain_text("Rust")
+    assert [trouble for trouble in page_at.troubles if "422" not in trouble] == []
     page_at.troubles.clear()
 
 

@@ -47,7 +47,7 @@ def test_a_bot_is_entered_checked_and_plays(page_at: PageAt, filled: Filled) -> 
     page = page_at("/register")
 
     register(page, account="Grace of the tests", name="x", url="http://127.0.0.1:9999")
-    expect(page.locator("#name-error")).to_contain_text("3 to 32")
+    expect(page.locator("#name-error")).to_contain_text("2 to 32")
     expect(page.locator("#name")).to_be_focused()
     expect(page.locator("#url")).to_have_value("http://127.0.0.1:9999")
     token = page.locator("#your-token code").inner_text(timeout=5_000) if page.locator("#flow").is_visible() else ""

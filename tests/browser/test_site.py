@@ -17,7 +17,8 @@ MOST_REQUESTS = 30
 SHIFT = 0.01
 MISSING = "/nothing/here"
 KINDS = {  # what there must be, whatever else there is
-    *("/", "/ladders", "/ladders/lad", "/bots/bot", "/tournaments", "/tournaments/trn", "/matches", "/matches/mat"),
+    *("/", "/bots", "/owners/acc", "/search"),
+    *("/ladders", "/ladders/lad", "/bots/bot", "/tournaments", "/tournaments/trn", "/matches", "/matches/mat"),
     *("/replay", "/games", "/games/…", "/guides", "/guides/…", "/register", "/account", "/organise"),
 }
 OBSERVE = """

@@ -94,12 +94,15 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     with babbling() as bot:
         secret_file = tmp_path / "secret.txt"
         register = ("register", bot.url, "--name", "Babbler", "--secret-file", str(secret_file))
+        described_as = ("--language", "Python", "--link", "https://example.org/bot")
 
         refused = says(there, "register", "http://10.0.0.1:9000", "--name", "Hidden", status=1)
-        unproven = says(there, *register, status=1)
+        unproven = says(there, *register, *described_as, status=1)
         bot.secret = secret_file.read_text().strip()
         played = says(there, *register, "--practice", "saint-poker", status=1)
         lost = says(there, "register", bot.url, "--name", "Second", "--secret-file", str(secret_file), status=2)
+        change = ("--summary", "Talks a lot", "--language", "", "--no-check")
+        described = says(there, "register", bot.url, "--name", "Babbler", *change, "--json")
         match_id = re.findall(r"mat_\w{26}", played.stdout)[0]
         watched = says(there, "watch", match_id)
         listed = says(there, "faults", "Babbler")
@@ -107,6 +110,9 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
         one = says(there, "faults", str(of_match[0]["id"]))
 
     assert "tunnel" in refused.output
+    about = json.loads(described.stdout)
+    assert (about["summary"], about["language"], about["link"]) == ("Talks a lot", None, "https://example.org/bot")
+    assert "was changed: summary, language" in described.stderr
     assert stat.S_IMODE(os.stat(secret_file).st_mode) == 0o600
     assert bot.secret not in unproven.output
     assert "fail  POST /notify with a challenge: bad_status" in unproven.stdout

@@ -3,8 +3,10 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
@@ -93,6 +95,21 @@ def database(url: str) -> Iterator[Database]:
 def world(database: Database) -> World:
     """Return the database with helpers that create accounts, bots and matches."""
     return World(database)
+
+
+@pytest.fixture
+def statements(world: World) -> Iterator[list[str]]:
+    """Return a list to which every statement on the database is added."""
+    seen: list[str] = []
+
+    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        seen.append(statement)
+
+    with world.database.read() as session:
+        engine = session.get_bind()
+    event.listen(engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(engine, "before_cursor_execute", note)
 
 
 def _server(request: pytest.FixtureRequest) -> postgres.Server:

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from referee.db.ids import PATTERN, new_id
-from referee.db.names import make_storable, name_key, validate_name
+from referee.db.names import make_storable, name_key, validate_name, validate_title
 from referee.errors import BadOption
 
 
@@ -26,7 +26,10 @@ def test_E20_other_texts_are_no_ids(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("Ann", "Ann"), ("R2-D2 v1.0_b", "R2-D2 v1.0_b"), ("Ａｎｎ", "Ann"), ("Жанна", "Жанна"), ("ﬁsh", "fish")],
+    [
+        *(("Ann", "Ann"), ("Al", "Al"), ("R2-D2 v1.0_b", "R2-D2 v1.0_b"), ("Ａｎｎ", "Ann"), ("Жанна", "Жанна")),
+        *(("ﬁsh", "fish"), ("O'Malley & Co", "O'Malley & Co"), ("C++ bot", "C++ bot"), ("x" * 32, "x" * 32)),
+    ],
 )
 def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: str) -> None:
     assert validate_name(text) == name
@@ -37,7 +40,7 @@ def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: s
     [
         *(
             "",
-            "ab",
+            "a",
             "x" * 33,
             "x" * 10_000,
             "<script>",
@@ -64,6 +67,41 @@ def test_E14_names_of_letters_digits_and_a_little_punctuation(text: str, name: s
 def test_E14_other_names_are_refused(text: str) -> None:
     with pytest.raises(BadOption, match="name"):
         validate_name(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Cup", "GP", "Winter cup 2026: Saint Poker (A) – round #2!", 'The "A" & [B]', "x" * 80, "Ада’s cup?"],
+)
+def test_names_of_tournaments_have_the_usual_signs(text: str) -> None:
+    assert validate_title(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "a",
+            "x" * 81,
+            "x" * 10_000,
+            "()",
+            "##",
+            "a  b",
+            " ab",
+            "ab ",
+            "-ab",
+            "ab,",
+            "a\u202eb",
+            "a\u200bb",
+            "a\nb",
+        ),
+        *("<b>", "a\U0001f600b", "a\0b", "a|b", "a\\b", "a=b", "a\ud800b"),
+    ],
+)
+def test_E14_other_names_of_tournaments_are_refused(text: str) -> None:
+    with pytest.raises(BadOption, match="name"):
+        validate_title(text)
 
 
 DEFAULT_IGNORABLE = (  # DerivedCoreProperties.txt of Unicode 15.1
@@ -117,6 +155,7 @@ def test_no_name_has_a_key_that_is_kept_for_others() -> None:
         ("bill", "bi11"),
         ("Bob 0", "bob O"),
         ("a b c", "a-b_c"),
+        ("O'Neill", "O\N{MODIFIER LETTER APOSTROPHE}Neill"),
         ("café", "cafe"),
         ("corner", "comer"),
         ("ΑΒΕ", "ABE"),  # Greek capitals

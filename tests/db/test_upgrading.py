@@ -31,7 +31,7 @@ NEXT = """
 import os, signal
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "9999", "0010"
+revision, down_revision = "9999", "0013"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -46,11 +46,16 @@ def empty(empty_url: str) -> Database:
     return Database(empty_url)
 
 
+def is_of_models(name: str | None, kind: str, parents: object) -> bool:
+    """Return false for the search index, which the models do not describe: each database has its own."""
+    return not (name or "").startswith("search_index")
+
+
 def test_the_migrations_lead_to_the_models(empty: Database) -> None:
     upgrade(empty)
 
     with empty.migration_connection() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": is_of_models})
         assert compare_metadata(context, Base.metadata) == []
     assert read_revision(empty) == required_revision()
     empty.dispose()

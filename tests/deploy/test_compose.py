@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import main
+from referee.ladders.official import load_official_ladders
 from referee.settings import BadSettings, Settings
 from tests.deploy.compose import (
     APP_SERVICES,
@@ -26,6 +27,15 @@ from tests.deploy.compose import (
 
 SECRETS = {"REFEREE_MASTER_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
 KNOWN = {f"REFEREE_{spec.name.upper()}" for spec in fields(Settings)} | {"DATABASE_URL", "REDIS_URL", "REFEREE_DATA"}
+FIXED = {  # settings that the operator does not choose in .env
+    "env": "always production",
+    "data_dir": "a tmpfs: the containers keep nothing",
+    "database_url": "made of POSTGRES_PASSWORD",
+    "redis_url": "made of REDIS_PASSWORD",
+    "egress_allow": "refused in production",
+    "trusted_proxies": "the proxy of the file",
+    "dns_canary": "the host of REFEREE_PUBLIC_URL; an empty value would switch it off",
+}
 
 
 @pytest.fixture
@@ -48,6 +58,42 @@ def test_its_yaml_is_tidy() -> None:
 
 def test_every_variable_stands_in_the_example_and_the_other_way_round() -> None:
     assert set(variables()) == set(example())
+
+
+def test_every_setting_is_documented_in_the_example_and_passed_unless_it_is_fixed(running: dict[str, Any]) -> None:
+    chosen = {f"REFEREE_{spec.name.upper()}" for spec in fields(Settings) if spec.name not in FIXED}
+    passed = {name for service in APP_SERVICES for name in running[service]["environment"]}
+
+    assert chosen - set(example()) == set()
+    assert chosen - passed == set()
+
+
+def test_the_defaults_of_the_example_and_of_the_file_agree_with_the_settings() -> None:
+    specs = {f"REFEREE_{spec.name.upper()}": spec.default for spec in fields(Settings)}
+
+    for name, (kind, default) in variables().items():
+        if kind == ":-":
+            assert default == example()[name], name
+        if name in ("REFEREE_STREAMS", "REFEREE_STREAMS_PER_ADDRESS", "REFEREE_CONNECTION_TIMEOUT_S"):
+            assert default == str(specs[name]), name
+
+
+def test_an_operator_names_their_official_ladders_by_a_path_of_the_host() -> None:
+    given = services(filled_in() | {"REFEREE_LADDERS": "/srv/ladders.toml"})
+
+    for name in ("migrate", "scheduler"):  # the processes that read the file
+        (mount,) = given[name]["volumes"]
+        assert (mount["type"], mount["source"], mount["read_only"]) == ("bind", "/srv/ladders.toml", True)
+        assert given[name]["environment"]["REFEREE_LADDERS"] == mount["target"]
+
+
+def test_the_packaged_official_ladders_are_mounted_by_default() -> None:
+    given = filled_in()
+    del given["REFEREE_LADDERS"]
+
+    (mount,) = services(given)["scheduler"]["volumes"]
+
+    assert load_official_ladders(ROOT / mount["source"]) == load_official_ladders()
 
 
 def test_the_example_holds_no_secret_and_the_real_file_is_not_committed() -> None:

@@ -127,7 +127,7 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def test_whoever_follows_the_page_has_a_certified_bot_that_plays(walk: Walk) -> None:
+def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(walk: Walk) -> None:
     for block in MARKED.finditer(PAGE.read_text()):
         if block["until"]:
             walk.start(block["text"].strip(), block["until"])
@@ -143,6 +143,8 @@ def test_whoever_follows_the_page_has_a_certified_bot_that_plays(walk: Walk) -> 
     assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
     assert "<!doctype html>" in (walk.folder / "replay.html").read_text()[:100].lower()
     assert (walk.folder / "other.ndjson").exists()
+    ranked = list(walk.said.values())[-1]
+    assert re.search(r"^ +\d+  My bot +\d+(?:\.\d| ± \d+) +[1-9]\d*$", ranked, re.M), ranked
     assert [crashes(log.read_text()) for log in sorted(walk.folder.glob("terminal-*.txt"))] == [[], []]
 
 

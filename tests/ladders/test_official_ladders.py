@@ -1,12 +1,11 @@
 """Official ladders: the file of the operator, the names of ladders, members, and the matches that the service makes."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from referee.bots import bots, house_bots
 from referee.errors import BadOption
@@ -379,20 +378,6 @@ def test_a_cancelled_match_does_not_block_the_bot(world: World) -> None:
         match_cancellation.cancel_match(session, match.id, master_key=MASTER_KEY)
 
     assert len(sweep(world)) == 1
-
-
-@pytest.fixture
-def statements(world: World) -> Iterator[list[str]]:
-    seen: list[str] = []
-
-    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
-
-    with world.database.read() as session:
-        engine = session.get_bind()
-    event.listen(engine, "before_cursor_execute", note)
-    yield seen
-    event.remove(engine, "before_cursor_execute", note)
 
 
 @on_one_database

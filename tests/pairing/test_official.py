@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.pairing.official import (
+    HOUSE_DISTANCE,
     HOUSE_GAP,
     PARTNER_WAIT_S,
     Candidate,
@@ -78,6 +79,27 @@ def test_any_pool_gives_sound_tables(pool: list[Candidate], seats: int, want: in
             assert not limited or all(one.matches_since_house >= HOUSE_GAP for one in members)
             assert members[0].waited_s >= PARTNER_WAIT_S or (len(members) == owners and members[0].matches > 0)
     assert found == tables_of(pool, seats, want=want), "the same arguments give other tables"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(-1_200, 1_200), min_size=1, max_size=4),
+    st.lists(st.integers(-1_200, 1_200), min_size=1, max_size=4),
+    st.integers(1, 9),
+)
+def test_house_players_are_within_400_points_of_each_bot_or_the_nearest(
+    ratings: list[int], levels: list[int], count: int
+) -> None:
+    bots = [bot(number, rating=START + points * MICRO) for number, points in enumerate(ratings)]
+    house = [Filler(f"level {number}", START + points * MICRO) for number, points in enumerate(levels)]
+
+    def distance(filler: Filler) -> int:
+        return max(abs(filler.rating - one.rating) for one in bots)
+
+    found = choose_fillers(bots, house, count)
+
+    assert len(found) == count
+    assert all(distance(filler) <= max(HOUSE_DISTANCE, min(map(distance, house))) for filler in found)
 
 
 def test_the_random_choices_of_two_sweeps_differ() -> None:

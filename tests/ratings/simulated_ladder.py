@@ -13,7 +13,7 @@ from random import Random
 from statistics import fmean
 
 from referee.ratings.elo import START, elo_changes
-from referee.ratings.strengths import POINTS, Fit, Result, fit
+from referee.ratings.strengths import POINTS, Fit, RankedResult, fit
 
 SPREAD = 200.0  # standard deviation of the true strengths, in points
 CANDIDATES = 4  # rivals are drawn from this many times the number of seats, nearest in rating
@@ -24,7 +24,7 @@ class Season:
     """Strengths in points around a mean of 0, and results in order."""
 
     truth: dict[str, float]
-    results: list[Result]
+    results: list[RankedResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = Fals
     drawn = [dice.gauss(0, SPREAD) for _ in range(bots)]
     truth = {f"bot {number:04}": points - fmean(drawn) for number, points in enumerate(drawn)}
     ladder = Ladder()
-    results: list[Result] = []
+    results: list[RankedResult] = []
     for _ in range(matches):
         table = near(list(truth), ladder, seats, dice) if close else dice.sample(list(truth), seats)
         # The Plackett–Luce order is that of exponential times with the strengths as rates.
@@ -60,7 +60,7 @@ def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = Fals
         for bot in sorted(table, key=times.__getitem__):
             place += dice.random() >= shared
             places[bot] = place
-        results.append((table, [places[bot] for bot in table], None))
+        results.append(RankedResult(table, [places[bot] for bot in table]))
         if close:
             ladder.rate(results[-1])
     return Season(truth, results)
@@ -73,8 +73,8 @@ class Ladder:
         self.values: dict[str, int] = {}
         self.games: dict[str, int] = {}
 
-    def rate(self, result: Result) -> None:
-        bots, placements, rated = result
+    def rate(self, result: RankedResult) -> None:
+        bots, placements, rated, _ = result
         ratings = [self.values.get(bot, START) for bot in bots]
         games = [self.games.get(bot, 0) for bot in bots]
         for bot, rating, played, change in zip(
@@ -84,7 +84,7 @@ class Ladder:
             self.games[bot] = played + 1
 
 
-def folded(results: Sequence[Result]) -> dict[str, int]:
+def folded(results: Sequence[RankedResult]) -> dict[str, int]:
     """Return the ladder's ratings after these results."""
     ladder = Ladder()
     for result in results:

@@ -28,7 +28,7 @@ def test_shared_places_do_not_hide_the_order() -> None:
 
 def test_results_of_bots_who_never_meet_commute() -> None:
     ours, theirs = season(8, 60, 4, seed=1), season(8, 60, 4, seed=2)
-    renamed = [([f"their {bot}" for bot in bots], placements, None) for bots, placements, _ in theirs.results]
+    renamed = [result._replace(bots=[f"their {bot}" for bot in result.bots]) for result in theirs.results]
     dice = Random(1)
     first, second = list(ours.results), list(renamed)
     mixed = []
@@ -53,7 +53,7 @@ def test_a_season_is_drawn_from_its_strengths() -> None:
     # Two bots of a season meet 2,000 times: the share won is 1 / (1 + 10^(-gap / 400)).
     played: Season = season(2, 2_000, 2, seed=5)
     one, other = played.truth
-    won = sum(placements[list(bots).index(one)] == 1 for bots, placements, _ in played.results) / 2_000
+    won = sum(placements[list(bots).index(one)] == 1 for bots, placements, *_ in played.results) / 2_000
 
     expected = 1 / (1 + 10 ** ((played.truth[other] - played.truth[one]) / 400))
     assert abs(won - expected) < 0.04

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from referee.ratings.strengths import POINTS, Fit, Result, Strength, fit
+from referee.ratings.strengths import POINTS, Fit, RankedResult, Strength, anchor_level, fit
 from referee.ratings.strengths.covariance import Errors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
 from referee.ratings.strengths.model import likelihood
@@ -33,19 +33,19 @@ RACES = [line.split() for line in (Path(__file__).parent / "nascar_2002.txt").re
 NAMED = ("58", "68", "51", "15", "17", "40")
 TABLES = st.lists(
     st.tuples(st.permutations("abcdef"), st.lists(st.integers(1, 4), min_size=2, max_size=4)).map(
-        lambda drawn: (drawn[0][: len(drawn[1])], drawn[1], None)
+        lambda drawn: RankedResult(drawn[0][: len(drawn[1])], drawn[1])
     ),
     min_size=1,
     max_size=12,
 )
 
 
-def duels(won: int, lost: int, one: str = "a", other: str = "b") -> list[Result]:
+def duels(won: int, lost: int, one: str = "a", other: str = "b") -> list[RankedResult]:
     return [ranked(one, other)] * won + [ranked(other, one)] * lost
 
 
-def ranked(*bots: str) -> Result:
-    return bots, range(len(bots)), None
+def ranked(*bots: str) -> RankedResult:
+    return RankedResult(bots, range(len(bots)))
 
 
 def by_id(found: Fit) -> dict[str, Strength]:
@@ -58,16 +58,20 @@ def gap(found: Fit, one: str, other: str) -> float:
     return (rows[one].points - rows[other].points) / POINTS
 
 
-def log_likelihood(results: list[Result], levels: dict[str, float], prior: float) -> float:
+def log_likelihood(results: list[RankedResult], levels: dict[str, float], prior: float) -> float:
     """Return the log-likelihood by the definition, over all orders of tied bots."""
     total = sum(prior * (level / 2 - log(1 + exp(level))) for level in levels.values())
-    for bots, placements, _ in results:
-        said = dict(zip(bots, placements, strict=True))
-        orders = [order for order in permutations(bots) if all(said[a] <= said[b] for a, b in pairwise(order))]
+    for bots, said, _, anchors in results:
+        known = [
+            levels[bot] if fixed is None else fixed for bot, fixed in zip(bots, anchors or [None] * 9, strict=False)
+        ]
+        orders = [
+            order for order in permutations(range(len(bots))) if all(said[a] <= said[b] for a, b in pairwise(order))
+        ]
         for order in orders:
-            for place, bot in enumerate(order):
-                left = sum(exp(levels[other]) for other in order[place:])
-                total += (levels[bot] - log(left)) / len(orders)
+            for place, seat in enumerate(order):
+                left = sum(exp(known[other]) for other in order[place:])
+                total += (known[seat] - log(left)) / len(orders)
     return total
 
 
@@ -99,7 +103,7 @@ def test_the_error_of_two_bots_is_that_of_the_log_odds() -> None:
 
 
 def test_a_tie_of_two_is_half_a_win_each() -> None:
-    found = fit([*duels(20, 0), *[(("a", "b"), (1, 1), None)] * 20], prior=ALMOST_NONE)
+    found = fit([*duels(20, 0), *[RankedResult(("a", "b"), (1, 1))] * 20], prior=ALMOST_NONE)
 
     assert gap(found, "a", "b") == pytest.approx(log(30 / 10), abs=1e-5)
 
@@ -116,8 +120,8 @@ def test_one_drawn_match_each_with_the_average_player_is_the_prior() -> None:
 # -- published figures --
 
 
-def baseball() -> list[Result]:
-    results: list[Result] = []
+def baseball() -> list[RankedResult]:
+    results: list[RankedResult] = []
     for home, lines in BASEBALL.items():
         visitors = [team for team in TEAMS if team != home]
         for visitor, (won, lost) in zip(visitors, lines, strict=True):
@@ -162,7 +166,9 @@ def test_with_all_drivers_and_a_draw_each_it_is_as_the_package_has_it() -> None:
 
 @settings(max_examples=25)
 @given(TABLES, st.lists(st.floats(-3, 3), min_size=6, max_size=6), st.floats(0.1, 3))
-def test_the_likelihood_is_that_of_the_definition(results: list[Result], drawn: list[float], prior: float) -> None:
+def test_the_likelihood_is_that_of_the_definition(
+    results: list[RankedResult], drawn: list[float], prior: float
+) -> None:
     said = likelihood(results, prior)
     levels = drawn[: len(said.ids)]
 
@@ -176,9 +182,9 @@ def test_the_likelihood_is_that_of_the_definition(results: list[Result], drawn: 
 
 
 @settings(max_examples=25)
-@example([(["a", "b", "c", "d"], [1, 1, 1, 1], None)], False)  # its steps are rounding errors from the first on
+@example([RankedResult(["a", "b", "c", "d"], [1, 1, 1, 1])], False)  # its steps are rounding errors from the first on
 @given(TABLES, st.booleans())
-def test_the_fit_is_at_the_top(results: list[Result], newton: bool) -> None:
+def test_the_fit_is_at_the_top(results: list[RankedResult], newton: bool) -> None:
     # The likelihood has one maximum, where all slopes are 0.
     said = likelihood(results, 1.0)
 
@@ -217,11 +223,11 @@ def test_a_fit_that_was_cut_short_says_so() -> None:
 
 @settings(max_examples=25)
 @given(TABLES, st.randoms(use_true_random=False))
-def test_the_order_of_results_and_seats_leaves_no_trace(results: list[Result], dice: Random) -> None:
-    shuffled: list[Result] = []
-    for bots, placements, _ in dice.sample(results, len(results)):
+def test_the_order_of_results_and_seats_leaves_no_trace(results: list[RankedResult], dice: Random) -> None:
+    shuffled: list[RankedResult] = []
+    for bots, placements, *_ in dice.sample(results, len(results)):
         seats = dice.sample(range(len(bots)), len(bots))
-        shuffled.append(([bots[seat] for seat in seats], [placements[seat] for seat in seats], None))
+        shuffled.append(RankedResult([bots[seat] for seat in seats], [placements[seat] for seat in seats]))
 
     assert fit(shuffled) == fit(results)
 
@@ -240,8 +246,8 @@ def test_who_won_all_and_who_met_nobody_else_is_finite() -> None:
 
 
 def test_seats_not_rated_and_lonely_ones_say_nothing() -> None:
-    with_house: Result = (("a", "house", "b"), (1, 2, 3), (True, False, True))
-    alone: Result = (("c", "house"), (1, 2), (True, False))
+    with_house = RankedResult(("a", "house", "b"), (1, 2, 3), (True, False, True))
+    alone = RankedResult(("c", "house"), (1, 2), (True, False))
 
     assert fit([with_house, alone]) == fit([ranked("a", "b")])
     assert fit([alone]) == fit([]) == Fit([], 0, True, True)
@@ -253,7 +259,72 @@ def test_a_bot_cannot_sit_twice_in_a_result() -> None:
     with pytest.raises(ValueError, match="prior"):
         fit([], prior=0)
     with pytest.raises(ValueError, match="argument"):
-        fit([(("a", "b"), (1,), None)])
+        fit([RankedResult(("a", "b"), (1,))])
+
+
+# -- anchors --
+
+ANCHORED = st.lists(
+    st.tuples(
+        st.permutations("abcdef"),
+        st.lists(st.integers(1, 3), min_size=2, max_size=4),
+        st.lists(st.one_of(st.none(), st.floats(-3, 3)), min_size=4, max_size=4),
+    ).map(lambda drawn: RankedResult(drawn[0][: len(drawn[1])], drawn[1], None, drawn[2][: len(drawn[1])])),
+    min_size=1,
+    max_size=8,
+)
+
+
+def against_anchor(won: int, lost: int, points: float) -> list[RankedResult]:
+    levels = [None, anchor_level(points)]
+    return [RankedResult(("a", "house"), (1, 2), (True, False), levels)] * won + [
+        RankedResult(("a", "house"), (2, 1), (True, False), levels)
+    ] * lost
+
+
+def test_a_lone_bot_is_measured_against_an_anchor() -> None:
+    (row,) = fit(against_anchor(30, 10, 1_600), prior=ALMOST_NONE).rows
+
+    assert row.points == pytest.approx(1_600 + POINTS * log(3), abs=0.05)
+    assert row.se == pytest.approx(POINTS / sqrt(40 * 0.75 * 0.25), rel=1e-3)
+    assert row.matches == 40
+
+
+def test_the_error_of_a_lone_bot_shrinks_with_its_matches() -> None:
+    errors = [fit(against_anchor(wins, wins, 1_500)).rows[0].se for wins in (1, 4, 16, 64)]
+
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 50
+
+
+def test_bots_that_met_no_anchor_are_on_the_scale_of_those_that_did() -> None:
+    found = by_id(fit([*against_anchor(200, 200, 1_800), *duels(200, 200)], prior=ALMOST_NONE))
+
+    assert found["a"].points == pytest.approx(1_800, abs=0.1)
+    assert found["b"].points == pytest.approx(1_800, abs=0.1)
+    assert found["b"].se > found["a"].se
+
+
+@settings(max_examples=25)
+@given(ANCHORED, st.booleans())
+def test_with_anchors_the_fit_is_at_the_top_of_the_likelihood_by_its_definition(
+    results: list[RankedResult], newton: bool
+) -> None:
+    said = likelihood(results, 1.0)
+
+    levels, _, converged = maximise_likelihood(said, 2_000, tolerance=1e-6, newton=newton)
+
+    named, small = dict(zip(said.ids, levels, strict=True)), 1e-4
+    assert converged
+    for bot in named:
+        higher, lower = (log_likelihood(results, named | {bot: named[bot] + step}, 1.0) for step in (small, -small))
+        assert (higher - lower) / (2 * small) == pytest.approx(0, abs=2e-3)
+
+
+def test_a_result_of_anchors_alone_says_nothing() -> None:
+    alone = RankedResult(("house", "house"), (1, 2), (False, False), (0.5, 0.1))
+
+    assert fit([alone, *duels(3, 1)]) == fit(duels(3, 1))
 
 
 # -- errors --
@@ -275,7 +346,7 @@ def test_bots_alike_may_hold_each_others_ranks() -> None:
 def test_errors_from_the_diagonal_come_close() -> None:
     dice = Random(3)
     bots = [f"bot {number}" for number in range(40)]
-    results: list[Result] = [ranked(*dice.sample(bots, 4)) for _ in range(600)]
+    results: list[RankedResult] = [ranked(*dice.sample(bots, 4)) for _ in range(600)]
 
     whole, rough = fit(results), fit(results, exact=39)
 

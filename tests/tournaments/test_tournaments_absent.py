@@ -255,7 +255,7 @@ def test_seeds_are_set_by_hand_before_the_start(world: World) -> None:
 def test_siblings_take_part_and_share_no_deal(world: World) -> None:
     owner = world.account()
     seated = [world.bot(owner), world.bot(owner), *world.bots(2)]
-    tournament_id = create(world)
+    tournament_id = create(world, bots_per_owner=2)
     enter(world, tournament_id, *seated)
     begin(world, tournament_id)
 

@@ -140,10 +140,9 @@ def test_an_answer_that_became_a_row_when_its_time_was_over_is_not_stored_sealed
         updates.append(update)
         await record(thread, update)
 
-    async def is_told_too_late(table: match_runner._MatchSession) -> bool:
+    async def wait_too_long(table: match_runner._MatchSession) -> None:
         question = table.match.n
         await until(lambda: table.match.n != question)
-        return False
 
     async def story() -> str:
         async with world.houses("first", "first", "first"):
@@ -151,7 +150,7 @@ def test_an_answer_that_became_a_row_when_its_time_was_over_is_not_stored_sealed
             await world.run()
             return match_id
 
-    monkeypatch.setattr(match_runner._MatchSession, "_is_question_answered_soon", is_told_too_late)
+    monkeypatch.setattr(match_runner._MatchSession, "_wait_for_last_answer", wait_too_long)
     monkeypatch.setattr(DatabaseThread, "record", noted)
     match_id = asyncio.run(story())
 

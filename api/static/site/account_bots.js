@@ -1,8 +1,9 @@
 // Show the bots of the account: state, waiting matches, last fault, tournaments.
 import { byId, element } from "./dom.js";
+import { emblem } from "./emblem.js";
 import { gameName } from "./figures.js";
 import { attempts } from "./forms.js";
-import { statePill } from "./labels.js";
+import { botPill, statePill } from "./labels.js";
 import { moment } from "./local_time.js";
 import { api } from "./session.js";
 import { table } from "./tables.js";
@@ -17,6 +18,8 @@ export async function showBots(me, most) {
   const known = new Map(detailed.map((details) => [details.bot.id, details]));
   byId("bot-list").replaceChildren(...bots.map((bot) => botCard(known.get(bot.id) ?? { bot }, () => showBots(me, most))));
   byId("no-bots").hidden = bots.length > 0;
+  byId("public-page").hidden = found.length === 0;
+  byId("public-page").href = `/owners/${encodeURIComponent(me.id)}`;
   await showTournaments(detailed);
   showWaiting(detailed);
 }
@@ -31,7 +34,7 @@ function botCard({ bot, waiting, fault }, again) {
   const page = `/bots/${encodeURIComponent(bot.id)}`;
   const { note, attempt } = attempts();
   return element("li", { class: "card" },
-    element("h3", {}, link("bots", bot.id, bot.name), " ", statePill(bot.status)),
+    element("h3", {}, emblem(bot.id), link("bots", bot.id, bot.name), " ", botPill(bot)),
     bot.status_reason ? element("p", {}, bot.status_reason) : null,
     element("dl", { class: "facts" },
       ...fact("Version", bot.version ?? "not known yet"),

@@ -3,7 +3,7 @@ import { copied } from "./copy.js";
 import { byId, element, fill } from "./dom.js";
 import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
 import { showFaults, showHealth } from "./health.js";
-import { statePill } from "./labels.js";
+import { botPill } from "./labels.js";
 import { moment } from "./local_time.js";
 import { isCalled, showReport } from "./report.js";
 import { Refused, answered, api, isPassing, token } from "./session.js";
@@ -31,7 +31,10 @@ async function load() {
 function show() {
   own.hidden = false;
   document.querySelector("[data-name]").textContent = bot.name;
-  document.querySelector("[data-state]").replaceChildren(statePill(bot.status));
+  const summary = document.querySelector("[data-summary]");
+  summary.firstElementChild.textContent = bot.summary ?? "";
+  summary.hidden = !bot.summary;
+  document.querySelector("[data-state]").replaceChildren(botPill(bot));
   fill(own, { url: bot.url, verified: bot.verified_url ?? "none yet", secret: secretText() });
   const gone = bot.status === "retired" || bot.status === "house";
   if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = true;
@@ -127,23 +130,25 @@ async function rotate() {
   }
 }
 
-function editing() {
-  const form = byId("edit");
+/** Let the form with this id edit these fields of the bot. An empty field that is not required becomes null. */
+function editing(id, fields, confirmation) {
+  const form = byId(id);
   let before = null; // the values that the form showed, so that later changes from elsewhere are not overwritten
   const show = () => {
-    before = { name: bot.name, url: bot.url };
-    [form.elements.name.value, form.elements.url.value] = [bot.name, bot.url];
+    before = Object.fromEntries(fields.map((field) => [field, bot[field] ?? ""]));
+    for (const field of fields) form.elements[field].value = before[field];
   };
   show();
-  onSubmit(form, async ({ name, url }) => {
-    const changes = Object.fromEntries(Object.entries({ name, url }).filter(([field, value]) => value !== before[field]));
-    if (!Object.keys(changes).length) throw wrong("name", "Nothing was changed.");
+  onSubmit(form, async (values) => {
+    const changed = fields.filter((field) => values[field] !== before[field]);
+    if (!changed.length) throw wrong(fields[0], "Nothing was changed.");
+    const changes = Object.fromEntries(changed.map((field) => [field, values[field] || form.elements[field].required ? values[field] : null]));
     await answered("PATCH", path, changes, { ifMatch: etag }).catch(async (error) => {
       if (error.status !== 412) throw error;
       await load(); // so that saving again edits the present values
       throw new Refused(412, { detail: "The bot was changed elsewhere, and nothing was saved. The page now shows its present state. Save again to apply your changes." });
     });
-    done(changes.url ? "Saved. The referee is calling the new URL." : "Saved.");
+    done(confirmation(changes));
     await load();
     show();
   });
@@ -190,7 +195,8 @@ async function begin() {
   onClick(byId("pause"), "pause", "The bot is paused and gets no new matches. Its friendlies are cancelled; its other matches are still played.");
   onClick(byId("resume"), "resume", "The bot is resumed.");
   byId("rotate").append(sureButton("Create a new secret", "Really create a new one?", rotate));
-  editing();
+  editing("edit", ["name", "url"], (changes) => (changes.url ? "Saved. The referee is calling the new URL." : "Saved."));
+  editing("describe", ["summary", "language", "link"], () => "Saved. Reload the page to see it as others do.");
   retiring();
   await Promise.all([playing(), showHealth(path), showFaults(path, known.bot)]).catch(tell);
 }

@@ -1,5 +1,6 @@
 // Update the home page: matches and counts from the stream, the rest by rendering the page again.
 import { copyOf, element, fill } from "./dom.js";
+import { emblem } from "./emblem.js";
 import { count, gameName, moveProgress } from "./figures.js";
 import { ratedLabel } from "./labels.js";
 import { follow, readPublic } from "./live.js";
@@ -29,7 +30,7 @@ function cardOf(match) {
   card.dataset.match = match.id;
   field("link").href = `/matches/${encodeURIComponent(match.id)}`;
   fill(card, { game: gameName(match.game), kind: ratedLabel(match) });
-  const names = match.seats.map(({ name, seat }) => element("li", {}, element("bdi", {}, name ?? `Seat ${seat + 1}`)));
+  const names = match.seats.map(({ bot, name, seat }) => element("li", {}, name ? emblem(bot) : null, element("bdi", {}, name ?? `Seat ${seat + 1}`)));
   field("seats").append(...names);
   field("since").dateTime = match.started_at ?? "";
   localMoments(card);

@@ -1,5 +1,6 @@
 // Update the list of the newest results of a tournament.
 import { element } from "./dom.js";
+import { emblem } from "./emblem.js";
 import { statePill } from "./labels.js";
 import { readPublic } from "./live.js";
 
@@ -65,7 +66,7 @@ function line(match, names) {
     who.append(
       element("span", { class: placement === 1 ? "placement first" : "placement" }, String(placement)),
       " ",
-      element("bdi", {}, names.get(bot) ?? "…"),
+      emblem(bot), element("bdi", {}, names.get(bot) ?? "…"),
       " ",
     );
   }

@@ -1,5 +1,6 @@
 // Update the standings of a tournament. Rows change in place, and are sorted again only when nobody is reading them.
 import { copyOf } from "./dom.js";
+import { drawEmblem } from "./emblem.js";
 import { count, decimal, fixed } from "./figures.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -60,6 +61,7 @@ function filled(row, item, terms, bars) {
   const before = row.querySelector('[data-field="matches"]').textContent;
   row.dataset.bot = item.bot;
   row.querySelector("th a").setAttribute("href", `/bots/${item.bot}`);
+  drawEmblem(row.querySelector(".emblem"), item.bot);
   put(row, "rank", String(item.rank));
   put(row, "name", item.name);
   put(row, "matches", count(item.matches));

@@ -60,6 +60,12 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
     "--frozen-version", is_flag=True, default=None, help="Forbid bots to change their version during the tournament."
 )
 @click.option(
+    "--bots-per-owner",
+    type=int,
+    metavar="N",
+    help="Number of bots that an owner may enter; 1000 is no limit. [default: 1 if rated, else 1000]",
+)
+@click.option(
     "--substitute", type=click.Choice(LEVEL_ADDRESSES), help="House player that takes the seats of absent bots."
 )
 @click.option(

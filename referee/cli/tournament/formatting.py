@@ -50,6 +50,10 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ("deals", deals + (f", orders {tournament['orders']}" if deals == DealSharing.DUPLICATE else "")),
         ("rated", "yes, except matches with two bots of one owner" if tournament["rated"] else "no"),
         (
+            "bots per owner",
+            "any number" if tournament.get("bots_per_owner", 1000) >= 1000 else str(tournament["bots_per_owner"]),
+        ),
+        (
             "time",
             f"{tournament['time']['budget_ms']} ms per decision, {tournament['time']['bank_ms']} ms extra per match",
         ),

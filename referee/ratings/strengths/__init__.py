@@ -5,27 +5,28 @@ the curvature of the likelihood gives their errors (``covariance``).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import erf, log, sqrt
 
 from referee.ratings.strengths.covariance import Errors, RoughErrors
 from referee.ratings.strengths.maximum_likelihood import maximise_likelihood
-from referee.ratings.strengths.model import Likelihood, likelihood
+from referee.ratings.strengths.model import Likelihood, RankedResult, likelihood
+
+__all__ = ["Fit", "RankedResult", "Strength", "anchor_level", "fit"]
 
 POINTS = 400 / log(10)  # points per factor e in strength, so that ten to one is 400 points, as on the ladder
 MEAN = 1_500.0
 NORMAL_95 = 1.959964
 EXACT = 400  # up to this number of bots, errors use the full curvature, which takes O(bots³)
 
-Result = tuple[Sequence[str], Sequence[int], Sequence[bool] | None]
-
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """Hold a bot's strength in points (the mean of all bots is 1500), its 95 % interval and its standard error.
+    """Hold a bot's strength in points, its 95 % interval and its standard error.
 
+    The points are on the scale of the anchors or, if no result has any, such that the mean of all bots is 1500.
     ``superior_to_next`` is the probability that the bot is stronger than the next one ranked (None for the last).
     ``best_rank`` and ``worst_rank`` are the limits of its rank that follow from the intervals of all bots.
     """
@@ -55,12 +56,11 @@ class Fit:
     exact: bool
 
 
-def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
+def fit(results: Iterable[RankedResult], *, prior: float = 1.0, iterations: int = 1_000, exact: int = EXACT) -> Fit:
     """Return the strengths that maximise the likelihood of the results.
 
-    A result has three columns with one entry per seat: bots, placements (1 is best, equal numbers are ties) and whether
-    the seat is rated (None means that all are). Results with fewer than two rated seats are ignored. ``prior`` is the
-    number of additional draws of each bot against a player of strength 1. With more than ``exact`` bots the errors are
+    Results with a single rated seat and no anchor are ignored. ``prior`` is the number of additional draws of each bot
+    against a player of strength 1, which is 1500 points with anchors. With more than ``exact`` bots the errors are
     approximate: they treat opponents' strengths as known, which is a good approximation if each bot met many opponents.
 
     Raise ``ValueError`` if the columns of a result differ in length, if it seats a bot twice, or if ``prior`` is not
@@ -75,6 +75,11 @@ def fit(results: Iterable[Result], *, prior: float = 1.0, iterations: int = 1_00
     return Fit(_rows(model, levels, spread), taken, converged, whole)
 
 
+def anchor_level(points: float) -> float:
+    """Return the logarithm of the strength of an anchor with a rating of ``points``, for ``RankedResult.anchors``."""
+    return (points - MEAN) / POINTS
+
+
 def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) -> list[Strength]:
     """Return the rows of a fit.
 
@@ -82,7 +87,7 @@ def _rows(model: Likelihood, levels: list[float], spread: Errors | RoughErrors) 
     """
     if not levels:
         return []
-    mean = sum(levels) / len(levels)
+    mean = 0.0 if model.has_anchors else sum(levels) / len(levels)
     points = [MEAN + POINTS * (level - mean) for level in levels]
     reach = [NORMAL_95 * POINTS * spread.error_of(bot) for bot in range(len(levels))]
     lows = sorted(point - far for point, far in zip(points, reach, strict=True))

@@ -1,7 +1,8 @@
 """Compute the errors of strengths from the curvature of the likelihood at its maximum.
 
 The observed information is minus the matrix of second derivatives by the logarithms of the strengths; its inverse
-approximates their covariance. Strengths are reported relative to their mean, so the errors are those of this distance.
+approximates their covariance. Without anchors, strengths are reported relative to their mean, so the errors are those
+of this distance.
 """
 
 from collections.abc import Sequence
@@ -17,8 +18,8 @@ class Curvature:
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
         matrix = [[0.0] * (bot + 1) for bot in range(len(levels))]
-        for members, weight in model.choices:
-            total = sum([strengths[bot] for bot in members])
+        for members, weight, anchors in model.choices:
+            total = sum([strengths[bot] for bot in members]) + anchors
             shares = [strengths[bot] / total for bot in members]
             for index, bot in enumerate(members):
                 row, part = matrix[bot], weight * shares[index]
@@ -62,18 +63,19 @@ class Curvature:
 
 
 class Errors:
-    """Compute standard errors of the logarithms of strengths, relative to their mean."""
+    """Compute standard errors of the logarithms of strengths: relative to their mean, or absolute with anchors."""
 
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         curvature = Curvature(model, levels)
         count = len(levels)
         self._columns = [curvature.column(bot) for bot in range(count)]
         self._squares = [sum(map(mul, column, column)) for column in self._columns]
-        self._with_all = curvature.solve([1.0] * count)
+        # With anchors there is no mean to subtract.
+        self._with_all = [0.0] * count if model.has_anchors else curvature.solve([1.0] * count)
         self._all = fsum(self._with_all)
 
     def error_of(self, bot: int) -> float:
-        """Return the standard error of the bot's distance from the mean of all bots."""
+        """Return the standard error of the bot's level or, without anchors, of its distance from the mean."""
         count = len(self._columns)
         return sqrt(max(0.0, self._squares[bot] - 2 * self._with_all[bot] / count + self._all / count**2))
 
@@ -95,8 +97,8 @@ class RoughErrors:
     def __init__(self, model: Likelihood, levels: Sequence[float]) -> None:
         strengths = [exp(level) for level in levels]
         known = [model.prior * strength / (1 + strength) ** 2 for strength in strengths]
-        for members, weight in model.choices:
-            total = sum([strengths[bot] for bot in members])
+        for members, weight, anchors in model.choices:
+            total = sum([strengths[bot] for bot in members]) + anchors
             for bot in members:
                 share = strengths[bot] / total
                 known[bot] += weight * share * (1 - share)

@@ -26,8 +26,11 @@ def maximise_likelihood(
     if not levels:
         return levels, 0, True
     before: float | None = None
+    is_anchored = model.has_anchors
     for taken in range(1, limit + 1):
-        higher = _shift_to_prior(_minorise_maximise_step(model, levels))
+        higher = _minorise_maximise_step(model, levels)
+        if not is_anchored:
+            higher = _shift_to_prior(higher)
         step = max(abs(new - old) for new, old in zip(higher, levels, strict=True))
         levels = higher
         if newton and step < _NEAR:
@@ -44,8 +47,8 @@ def _minorise_maximise_step(model: Likelihood, levels: list[float]) -> list[floa
     """Return the strengths that maximise the minorising function, in which they are independent of each other."""
     strengths = [exp(level) for level in levels]
     chances = [model.prior / (1 + strength) for strength in strengths]
-    for members, weight in model.choices:
-        share = weight / sum([strengths[bot] for bot in members])
+    for members, weight, known in model.choices:
+        share = weight / (sum([strengths[bot] for bot in members]) + known)
         for bot in members:
             chances[bot] += share
     return [log((won + model.prior / 2) / chance) for won, chance in zip(model.wins, chances, strict=True)]

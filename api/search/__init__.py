@@ -1,0 +1,1 @@
+"""Serve the search over HTTP: the resource, the schemas and the page."""

@@ -1,0 +1,43 @@
+"""Serve the page that searches bots, owners and tournaments."""
+
+from typing import Any, Final
+
+from flask import Response, request
+
+from api.pages.page import Pages, page
+from api.pages.parameters import choice
+from api.pagination import envelope, read_cursor
+from api.views import current_session
+from referee.db.kinds import SearchKind
+from referee.db.search_documents import MAX_QUERY_LENGTH
+from referee.errors import BadOption
+from referee.workflows import search as searching
+
+pages = Pages("search", __name__)
+
+RESULTS_PER_PAGE: Final = 30
+KINDS: Final = {SearchKind.BOT: "Bots", SearchKind.OWNER: "Owners", SearchKind.TOURNAMENT: "Tournaments"}
+
+
+@pages.view("/search", "cursor", "kind", "q")
+def search() -> Response:
+    """Show what the search finds. Say on the page what is wrong with a query that finds nothing by itself."""
+    text, kind = request.args.get("q", ""), choice("kind", [*SearchKind])
+    query = {"limit": RESULTS_PER_PAGE, "cursor": request.args.get("cursor"), "q": text, "kind": kind}
+    context: dict[str, Any] = {"found": [], "next": None, "problem": ""}
+    if text:
+        cursor = read_cursor(query)
+        try:
+            found = searching.search(current_session(), text, kind=kind, limit=RESULTS_PER_PAGE, cursor=cursor)
+            context |= {"found": found.items, "next": envelope(found, query)["next"]}
+        except BadOption as error:
+            context["problem"] = f"The search {error.reason}."
+    return page(
+        "search/page.html",
+        **context,
+        text=text[: 2 * MAX_QUERY_LENGTH],
+        kind=kind,
+        kinds=KINDS,
+        longest=MAX_QUERY_LENGTH,
+        first=query["cursor"] is None,
+    )

@@ -1,0 +1,57 @@
+"""Admit one writer to a SQLite database at a time, on this host and in turn."""
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from referee.errors import Unavailable
+
+
+class WriterLock:
+    """Admit one writer of this host at a time: SQLite's own busy wait is unfair and can starve writers for seconds.
+
+    Call an instance to hold the lock for a block. Raise ``Unavailable`` if it is not free within ``wait_s`` seconds.
+    """
+
+    def __init__(self, path: Path, wait_s: float) -> None:
+        self._path = path
+        self._wait_s = wait_s
+        self._threads = threading.Lock()
+        self._file: int | None = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        deadline = time.monotonic() + self._wait_s
+        if not self._threads.acquire(timeout=self._wait_s):
+            raise Unavailable(f"the write lock was not free within {self._wait_s} s")
+        try:
+            file = self._open_lock_file()
+            self._lock(file, deadline)
+            try:
+                yield
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+        finally:
+            self._threads.release()
+
+    def _open_lock_file(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._file
+
+    def _lock(self, file: int, deadline: float) -> None:
+        pause_s = 0.0005
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise Unavailable(f"the write lock was not free within {self._wait_s} s") from None
+                time.sleep(pause_s)
+                pause_s = min(pause_s * 2, 0.005)
+            else:
+                return

@@ -1,0 +1,174 @@
+"""Compute and store how certain each rating of a ladder is, from the results of the present versions of its bots.
+
+Up to ``EXACT`` players, one fit of all newest results gives all errors. On larger ladders, only bots whose rating
+changed get a new error, a limited number at a time: each from a fit of its own results, in which all opponents have
+their ratings as constant strengths. So the cost of a step is limited on ladders of any size.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Select, and_, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from referee.db.engine import Database
+from referee.db.prepared import Prepared, upsert_columns
+from referee.ladders import leaderboard, ratings
+from referee.ladders.kinds import EntryKind
+from referee.ladders.strengths import FIT_COLUMNS, LadderResults, ResultColumns, load_results
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange, RatingError
+from referee.matches.tables import Result
+from referee.ratings.elo import MICRO, START
+from referee.ratings.strengths import EXACT, NORMAL_95, POINTS, RankedResult, anchor_level, fit
+
+MAX_RESULTS: Final = 10_000  # newest results in a joint fit
+MAX_BOTS: Final = 100  # computed one by one in a step
+MAX_OWN_RESULTS: Final = 300  # newest results of a bot whose error is computed by itself
+IDS_PER_QUERY: Final = 500
+VERSION_MARK: Final = " "  # between the id of a bot and one of its earlier versions; ids contain no space
+UNKNOWN: Final = NORMAL_95 * POINTS * 2  # the error that follows from the prior alone, in points
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshedErrors:
+    """Report a step: how many errors were computed, jointly or one by one, and whether bots are left."""
+
+    joint: int
+    single: int
+    is_complete: bool
+
+
+def last_entry(session: Session) -> int:
+    """Return the number of the last ledger entry of all ladders, 0 before the first."""
+    return session.scalar(select(func.max(LedgerEntry.seq))) or 0
+
+
+def list_outdated(session: Session) -> list[str]:
+    """Return the ids of ladders with ledger entries that their errors do not include."""
+    newer = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == Ladder.id, LedgerEntry.seq > Ladder.errors_seq)
+    return list(session.scalars(select(Ladder.id).where(newer.exists()).order_by(Ladder.errors_seq, Ladder.id)))
+
+
+def load_errors(session: Session, ladder_id: str, bot_ids: Collection[str]) -> dict[str, float]:
+    """Return the errors of these bots in points, keyed by bot id. Omit bots whose error has not been computed yet."""
+    query = select(RatingError.bot_id, RatingError.error)
+    query = query.where(RatingError.ladder_id == ladder_id, RatingError.bot_id.in_(bot_ids))
+    return dict(session.execute(query).all()) if bot_ids else {}
+
+
+def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
+    """Take a step towards current errors of a ladder: read, compute outside any transaction, and store."""
+    with database.read() as session:
+        seq = ratings.last_seq(session, ladder_id)
+        is_small = leaderboard.count_bots(session, ladder_id) <= EXACT
+        newest = load_results(session, ladder_id, MAX_RESULTS) if is_small else None
+    joint = {} if newest is None else _joint_errors(newest)
+    with database.read() as session:
+        # With a joint fit, bots are left over that have no result among the newest and no error from before.
+        waiting = _list_waiting(session, ladder_id, skip=joint, changed=not joint)
+        chosen = [_OwnResults.load(session, ladder_id, bot_id) for bot_id in waiting[:MAX_BOTS]]
+    single = {own.bot_id: own.error() for own in chosen}
+    is_complete = len(waiting) <= MAX_BOTS
+    rows = [
+        {"ladder_id": ladder_id, "bot_id": bot_id, "error": error, "as_of_seq": seq}
+        for bot_id, error in sorted((joint | single).items())
+    ]
+    with database.write(durable=False) as session:
+        if rows:
+            _UPSERT.execute_all(session, rows)
+        if is_complete:
+            session.execute(update(Ladder).where(Ladder.id == ladder_id).values(errors_seq=seq))
+    return RefreshedErrors(len(joint), len(single), is_complete)
+
+
+def split_versions(
+    results: Sequence[RankedResult], versions: Sequence[Sequence[str | None] | None]
+) -> list[RankedResult]:
+    """Return the results, newest first, with earlier versions of a bot as players of their own.
+
+    A seat without a version has that of the next later result. Only the present version keeps the id of the bot.
+    """
+    present: dict[str, str] = {}
+    latest: dict[str, str] = {}
+    split: list[RankedResult] = []
+    for result, said in zip(results, versions, strict=True):
+        for bot, version in zip(result.bots, said or (), strict=False):
+            if version:
+                latest[bot] = version
+                present.setdefault(bot, version)
+        players = [
+            bot if latest.get(bot) == present.get(bot) else f"{bot}{VERSION_MARK}{latest[bot]}" for bot in result.bots
+        ]
+        split.append(result._replace(bots=players))
+    return split
+
+
+def _joint_errors(newest: LadderResults) -> dict[str, float]:
+    """Return the errors of all bots in these results, keyed by bot id, or none if there are too many players."""
+    results = split_versions(newest.results, newest.versions)
+    if len({player for result in results for player in result.rated_bots()}) > EXACT:
+        return {}
+    return {row.id: row.high - row.points for row in fit(results).rows if VERSION_MARK not in row.id}
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnResults:
+    """Hold the newest results of the present version of a bot, in which all others are anchors with their ratings."""
+
+    bot_id: str
+    results: list[RankedResult]
+
+    @classmethod
+    def load(cls, session: Session, ladder_id: str, bot_id: str) -> "_OwnResults":
+        entry, void = LedgerEntry, aliased(LedgerEntry)
+        voided = select(void.seq).where(void.match_id == entry.match_id, void.kind == EntryKind.VOID).exists()
+        query = select(*FIT_COLUMNS).select_from(RatingChange).join(entry, entry.seq == RatingChange.seq)
+        query = query.join(Result, Result.match_id == entry.match_id)
+        query = query.where(RatingChange.ladder_id == ladder_id, RatingChange.bot_id == bot_id)
+        query = query.where(entry.kind == EntryKind.RESULT, ~voided).order_by(RatingChange.seq.desc())
+        rows = [ResultColumns(*row) for row in session.execute(query.limit(MAX_OWN_RESULTS))]
+        split = split_versions([row.for_fit() for row in rows], [row.versions for row in rows])
+        own = [row.for_fit() for row, result in zip(rows, split, strict=True) if bot_id in result.bots]
+        others = {player for result in own for player in result.rated_bots()} - {bot_id}
+        points = _load_points(session, ladder_id, sorted(others))
+        return cls(bot_id, [_with_known_opponents(result, points) for result in own])
+
+    def error(self) -> float:
+        """Return half the width of the 95 % interval in points."""
+        rows = fit(self.results).rows
+        return rows[0].high - rows[0].points if rows else UNKNOWN
+
+
+def _with_known_opponents(result: RankedResult, points: Mapping[str, float]) -> RankedResult:
+    """Return the result with the rated bots in ``points`` as anchors."""
+    seats = zip(result.bots, result.rated or [True] * len(result.bots), strict=True)
+    known = [anchor_level(points[bot]) if rated and bot in points else None for bot, rated in seats]
+    anchors = result.anchors or [None] * len(known)
+    return result._replace(
+        anchors=[anchor if anchor is not None else level for anchor, level in zip(anchors, known, strict=True)]
+    )
+
+
+def _load_points(session: Session, ladder_id: str, bot_ids: Sequence[str]) -> dict[str, float]:
+    """Return the ratings of these bots in points, keyed by bot id; 1500 for those that have none."""
+    points = dict.fromkeys(bot_ids, START / MICRO)
+    for start in range(0, len(bot_ids), IDS_PER_QUERY):
+        query = select(Rating.bot_id, Rating.value).where(Rating.ladder_id == ladder_id)
+        rows = session.execute(query.where(Rating.bot_id.in_(bot_ids[start : start + IDS_PER_QUERY])))
+        points |= {bot_id: value / MICRO for bot_id, value in rows}
+    return points
+
+
+def _list_waiting(session: Session, ladder_id: str, *, skip: Collection[str], changed: bool) -> list[str]:
+    """Return up to ``MAX_BOTS`` + 1 bots without an error, or also those whose rating ``changed`` since."""
+    missing, older = RatingError.bot_id.is_(None), RatingError.as_of_seq < Rating.as_of_seq
+    outdated = or_(missing, older) if changed else missing
+    same = and_(RatingError.ladder_id == Rating.ladder_id, RatingError.bot_id == Rating.bot_id)
+    query: Select[str] = select(Rating.bot_id).outerjoin(RatingError, same)
+    query = query.where(Rating.ladder_id == ladder_id, Rating.games > 0, outdated)
+    query = query.order_by(func.coalesce(RatingError.as_of_seq, 0), Rating.bot_id)
+    return [bot for bot in session.scalars(query.limit(MAX_BOTS + 1 + len(skip))) if bot not in skip][: MAX_BOTS + 1]
+
+
+_UPSERT: Final = Prepared(upsert_columns(RatingError.__table__, key=["ladder_id", "bot_id"]))

@@ -1,0 +1,69 @@
+"""The directory, the search in the header, and emblems drawn by the server and by scripts."""
+
+import pytest
+from playwright.sync_api import expect
+
+from api.pages.emblem import emblem
+from referee.db.ids import new_id
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.record import Filled
+
+DRAWN = """async (ids) => {
+  const script = document.querySelector("script[src$='site.js']");
+  const { drawEmblem, emblem } = await import(new URL("emblem.js", script.src));
+  const reused = emblem(ids[0]);
+  return ids.map((id) => { drawEmblem(reused, id); return [emblem(id).outerHTML, reused.outerHTML]; });
+}"""
+
+
+def test_scripts_draw_the_same_emblems_as_the_server(page_at: PageAt) -> None:
+    ids = [new_id("bot") for _ in range(200)]
+    page = page_at("/bots", policy=False)
+
+    drawn = page.evaluate(DRAWN, ids)
+    expected = page.evaluate(
+        """(all) => all.map((text) => {
+          const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
+          return [svg.getAttribute("class"), svg.firstElementChild.getAttribute("d")];
+        })""",
+        [emblem(id) for id in ids],
+    )
+
+    for (made, reused), (name, path) in zip(drawn, expected, strict=True):
+        assert made == reused
+        assert f'class="{name}"' in made
+        assert f'd="{path}"' in made
+        assert 'aria-hidden="true"' in made
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_bot_is_found_from_any_page_by_keyboard(
+    page_at: PageAt, filled: Filled, axe: Axe, width: int, dark: bool
+) -> None:
+    page = page_at("/games", width=width, dark=dark)
+    box = page.get_by_role("searchbox", name="Search bots, owners and tournaments")
+
+    box.focus()
+    page.keyboard.type("lobachevskii")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_contain_text("Nothing was found.")
+    page.get_by_role("searchbox", name="Bot, owner or tournament").fill("ЛОБАЧ")
+    page.keyboard.press("Enter")
+
+    found = page.get_by_role("list", name="Found").get_by_role("link", name="Лобачевский")
+    expect(found).to_be_visible()
+    axe(page)
+    found.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Лобачевский")
+
+
+def test_the_directory_works_without_script(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/bots", script=False)
+
+    page.get_by_label("Level").select_option("unrated")
+    page.get_by_role("button", name="Show").click()
+
+    expect(page.get_by_role("table", name="Bots, newest first")).to_be_visible()
+    page.get_by_role("row").nth(1).get_by_role("link").nth(1).click()
+    expect(page.get_by_role("main")).to_contain_text("Owner of")

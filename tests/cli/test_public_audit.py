@@ -1,0 +1,231 @@
+"""`referee audit --url`: ladders of a running service recomputed by anybody, honest ones and bent ones."""
+
+import json
+import sqlite3
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.bots import house_bots
+from referee.cli import main
+from referee.cli import public_audit as auditing
+from referee.db.engine import Database
+from referee.ladders import ratings
+from referee.workflows import voiding
+from tests.api.serving import serving
+from tests.database.world import FakeClock, World, manifest_of
+from tests.surroundings import MASTER_KEY
+
+RESULTS = 8  # of the first ladder, the void one included
+
+
+@dataclass
+class Hall:
+    """A service under gunicorn with two ladders: one with voids, an anchor and odd versions, and a small one."""
+
+    folder: Path
+    url: str
+    ladder: str
+    name: str
+    other: str
+
+    def audit(self, *arguments: str, status: int = 0, url: str = "") -> Result:
+        done = CliRunner().invoke(main, ["audit", "--url", url or self.url, *arguments])
+        assert done.exit_code == status, f"{done.exit_code}\n{done.output}\n{done.exception!r}"
+        return done
+
+    @contextmanager
+    def bent(self, table: str, statement: str) -> Iterator[None]:
+        """Change a table while the block runs, past everything of the service."""
+        connection = sqlite3.connect(self.folder / "referee.db", timeout=30)
+        rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+        with connection:
+            assert connection.execute(statement).rowcount > 0
+        try:
+            yield
+        finally:
+            with connection:
+                connection.execute(f"DELETE FROM {table}")
+                marks = ", ".join("?" * len(rows[0]))
+                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            connection.close()
+
+
+@pytest.fixture(scope="module")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    folder = tmp_path_factory.mktemp("audited")
+    with serving(folder, 8, REFEREE_RATE_LIMITS="false") as server:
+        world = World(Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock()))
+        bots = [world.bot(manifest=manifest_of(version)) for version in ("1.0", "=1+1", "'x")]
+        with world.database.write() as session:
+            house = house_bots.get_or_create_house_bot(session, "sound").id
+        played = [world.play([bots[n % 3], bots[(n + 1) % 3]], choice=n % 2) for n in range(6)]
+        with world.database.write() as session:
+            voiding.void_match(session, played[1].match_id, "wrong", created_by=None, master_key=MASTER_KEY)
+        world.play([bots[0], house])
+        world.play([bots[2], bots[0]])
+        other = world.play(bots)
+        with world.database.read() as session:
+            name = ratings.get_ladder(session, str(played[0].ladder_id)).name
+        world.database.dispose()
+        yield Hall(folder, f"http://127.0.0.1:{server.port}", str(played[0].ladder_id), name, str(other.ladder_id))
+
+
+def test_honest_ladders_hold(hall: Hall) -> None:
+    told = hall.audit().stdout
+
+    assert f"{hall.name}: {RESULTS + 1} ledger entries, {RESULTS} logs verified: no differences" in told
+    assert len(told.splitlines()) == 2
+
+
+def test_one_ladder_is_chosen_by_name_or_id(hall: Hall) -> None:
+    by_name, by_id = (json.loads(hall.audit("--json", "--ladder", text).stdout) for text in (hall.name, hall.ladder))
+
+    assert by_name == by_id
+    (report,) = by_id["ladders"]
+    assert by_id["holds"]
+    assert (report["ladder"], report["results"], report["verified"]) == (hall.ladder, RESULTS, RESULTS)
+
+
+BENT = [
+    ("ratings", "UPDATE ratings SET value = value + 1 WHERE games > 0", "rating bot_"),
+    ("ratings", "UPDATE ratings SET games = games + 1 WHERE games > 0", "rating bot_"),
+    ("rating_changes", "UPDATE rating_changes SET after = after + 1 WHERE seq = 3", "change entry 3"),
+    ("rating_changes", "UPDATE rating_changes SET games = games + 1 WHERE seq = 7", "change entry 7"),
+    ("rating_changes", "UPDATE rating_changes SET balance = balance - 1 WHERE balance != 0", "change entry 8"),
+    ("rating_changes", "DELETE FROM rating_changes WHERE seq = 4", "expected before_micro"),
+    ("ledger_entries", "DELETE FROM ledger_entries WHERE seq = 5", "change entry 6"),
+    ("results", "UPDATE results SET placements = '[2, 1]' WHERE placements = '[1, 2]'", "result mat_"),
+    ("results", "UPDATE results SET returns = '[77, -77]' WHERE seq = 3", "result mat_"),
+    ("results", """UPDATE results SET versions = '["3", "3"]' WHERE seq = 4""", "result mat_"),
+    ("match_logs", "UPDATE match_logs SET gzip_log = (SELECT max(gzip_log) FROM match_logs)", "log"),
+    ("ladders", """UPDATE ladders SET options = '{"rounds": 9}' WHERE seats = 2""", "result mat_"),
+]
+
+
+@pytest.mark.parametrize(
+    ("table", "statement", "found"), BENT, ids=[f"{table}-{at}" for at, (table, *_) in enumerate(BENT)]
+)
+def test_a_bent_ladder_is_found_out(hall: Hall, table: str, statement: str, found: str) -> None:
+    with hall.bent(table, statement):
+        told = hall.audit("--ladder", hall.ladder, status=1).stdout
+
+    assert found in told
+    assert "differences" in told.splitlines()[-1]
+    assert "no differences" not in told
+    hall.audit("--ladder", hall.ladder)
+
+
+def test_an_audit_continues_where_it_stopped(hall: Hall, tmp_path: Path) -> None:
+    file = tmp_path / "verified"
+    with hall.bent("results", "UPDATE results SET returns = '[77, -77]' WHERE seq = 3"):
+        first = json.loads(hall.audit("--json", "--ladder", hall.ladder, "--resume", str(file), status=1).stdout)
+
+    second = json.loads(hall.audit("--json", "--ladder", hall.ladder, "--resume", str(file)).stdout)
+    third = hall.audit("--ladder", hall.ladder, "--resume", str(file)).stdout
+
+    assert (first["ladders"][0]["verified"], first["ladders"][0]["skipped"]) == (RESULTS - 1, 0)
+    assert (second["ladders"][0]["verified"], second["ladders"][0]["skipped"]) == (1, RESULTS - 1)
+    assert f"0 logs verified, {RESULTS} earlier: no differences" in third
+
+
+# -- what stops an audit --
+
+
+def test_an_unknown_ladder_is_refused_with_those_that_exist(hall: Hall) -> None:
+    told = hall.audit("--ladder", "Whist", status=1).stderr
+
+    assert "Unknown ladder 'Whist'. Available: " in told
+    assert hall.name in told
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense://x"])
+def test_a_wrong_address_is_named(hall: Hall, url: str) -> None:
+    told = hall.audit(url=url, status=3).stderr
+
+    assert url in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--url", "http://x", "--repair"], ["--url", "http://x", "--data", "."], ["--ladder", "x"]]
+)
+def test_options_that_do_not_belong_together_are_refused(arguments: list[str]) -> None:
+    done = CliRunner().invoke(main, ["audit", *arguments])
+
+    assert done.exit_code == 2
+    assert "--url" in done.stderr
+
+
+@contextmanager
+def between(url: str, change: Callable[[str, bytes], tuple[bytes, int]]) -> Iterator[str]:
+    """Serve the answers of a service after ``change``, which returns a body and the length that is announced."""
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            with urllib.request.urlopen(url + self.path) as answer:  # the service of this test
+                body, length = change(self.path, answer.read())
+            self.send_response(200)
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_download_that_breaks_off_is_no_difference(hall: Hall) -> None:
+    def half(path: str, body: bytes) -> tuple[bytes, int]:
+        return (body[: len(body) // 2] if path.endswith(".csv") else body), len(body)
+
+    with between(hall.url, half) as url:
+        told = hall.audit("--ladder", hall.ladder, url=url, status=3)
+
+    assert "before the end of its answer" in told.stderr
+
+
+@pytest.mark.parametrize("lines", [-2, -1])
+def test_a_ledger_that_lacks_its_end_is_refused(hall: Hall, lines: int) -> None:
+    def shortened(path: str, body: bytes) -> tuple[bytes, int]:
+        short = b"".join(body.splitlines(keepends=True)[:lines]) if path.endswith(".csv") else body
+        return short, len(short)
+
+    with between(hall.url, shortened) as url:
+        told = hall.audit("--ladder", hall.ladder, url=url, status=1)
+
+    assert "ends at entry" in told.stderr or "difference" in told.stdout
+
+
+def test_a_log_that_breaks_off_is_fetched_again(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auditing, "PAUSE_S", 0.0)
+    broken: set[str] = set()
+
+    def once(path: str, body: bytes) -> tuple[bytes, int]:
+        if not path.endswith("/log") or path in broken:
+            return body, len(body)
+        broken.add(path)
+        return body[:100], len(body)
+
+    with between(hall.url, once) as url:
+        told = hall.audit("--ladder", hall.ladder, url=url).stdout
+
+    assert f"{RESULTS} logs verified: no differences" in told
+    assert len(broken) == RESULTS
+
+
+def test_something_that_is_no_referee_is_named(hall: Hall) -> None:
+    with between(hall.url, lambda path, body: (b"<html>", 6)) as url:
+        told = hall.audit(url=url, status=3).stderr
+
+    assert "did not answer like a referee service" in told

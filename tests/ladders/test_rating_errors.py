@@ -1,0 +1,236 @@
+"""Errors of ratings: with anchors, by version, after voids, on large ladders, and at a limited cost."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event, select, update
+
+from referee.bots import house_bots
+from referee.ladders import rating_errors, ratings
+from referee.ladders.rating_errors import RefreshedErrors, split_versions
+from referee.ladders.strengths import ResultColumns
+from referee.ladders.tables import Ladder, Rating, RatingError
+from referee.matches.tables import Result
+from referee.ratings.elo import MICRO
+from referee.ratings.strengths import RankedResult, fit
+from referee.workflows import voiding
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+
+def refresh(world: World, ladder_id: str) -> RefreshedErrors:
+    return rating_errors.refresh_errors(world.database, ladder_id)
+
+
+def errors_of(world: World, ladder_id: str) -> dict[str, float]:
+    with world.database.read() as session:
+        query = select(RatingError.bot_id, RatingError.error).where(RatingError.ladder_id == ladder_id)
+        return dict(session.execute(query).all())
+
+
+def anchor(world: World) -> str:
+    with world.database.write() as session:
+        return house_bots.get_or_create_house_bot(session, "sound").id
+
+
+def set_versions(world: World, bot_id: str, versions: Sequence[str | None]) -> None:
+    """Set the version with which the bot played each of its matches, latest first."""
+    with world.database.write() as session:
+        results = session.scalars(select(Result).order_by(Result.seq.desc())).all()
+        for result, version in zip([one for one in results if bot_id in one.bots], versions, strict=True):
+            old = result.versions or [None] * len(result.bots)
+            new = [version if bot == bot_id else known for bot, known in zip(result.bots, old, strict=True)]
+            session.execute(update(Result).where(Result.match_id == result.match_id).values(versions=new))
+
+
+def test_a_bot_alone_against_an_anchor_has_an_error_that_shrinks(world: World) -> None:
+    bot, house, found = world.bot(), anchor(world), []
+    for _ in range(4):
+        result = world.play([bot, house])
+        refresh(world, str(result.ladder_id))
+        found.append(errors_of(world, str(result.ladder_id)))
+
+    assert [list(errors) for errors in found] == [[bot]] * 4  # an anchor has no row
+    assert all(isfinite(errors[bot]) for errors in found)
+    assert [errors[bot] for errors in found] == sorted((errors[bot] for errors in found), reverse=True)
+    assert found[-1][bot] < found[0][bot]
+
+
+def test_anchors_keep_their_rating_and_the_ladder_its_ratings(world: World) -> None:
+    bot, house = world.bot(), anchor(world)
+    ladder = str(world.play([bot, house]).ladder_id)
+
+    def stored() -> list[Any]:
+        with world.database.read() as session:
+            return [(row.bot_id, row.value, row.balance) for row in session.scalars(select(Rating))]
+
+    before = stored()
+    refresh(world, ladder)
+
+    assert stored() == before
+
+
+def test_nothing_is_outdated_after_a_refresh_until_the_next_entry(world: World) -> None:
+    bots = world.bots(2)
+    first = world.play(bots)
+
+    def outdated() -> list[str]:
+        with world.database.read() as session:
+            return rating_errors.list_outdated(session)
+
+    assert outdated() == [first.ladder_id]
+    assert refresh(world, str(first.ladder_id)) == RefreshedErrors(joint=2, single=0, is_complete=True)
+    assert outdated() == []
+    world.play(bots)
+    assert outdated() == [first.ladder_id]
+
+
+def test_a_new_version_is_uncertain_again(world: World) -> None:
+    bots = world.bots(2)
+    for _ in range(8):
+        ladder = str(world.play(bots).ladder_id)
+    refresh(world, ladder)
+    before = errors_of(world, ladder)
+
+    set_versions(world, bots[0], ["2", *["1"] * 7])
+    refresh(world, ladder)
+
+    assert errors_of(world, ladder)[bots[0]] > 1.5 * before[bots[0]]
+    assert errors_of(world, ladder).keys() == set(bots)  # the earlier version has no row
+
+
+@pytest.mark.parametrize(
+    ("versions", "players"),
+    [
+        (["1", "1"], ["a", "a"]),
+        (["2", "1"], ["a", "a 1"]),
+        (["2", "1", "2"], ["a", "a 1", "a"]),
+        (["2", None, "1"], ["a", "a", "a 1"]),
+        ([None, "2", "1", None], ["a", "a", "a 1", "a 1"]),
+        ([None, None], ["a", "a"]),
+    ],
+)
+def test_earlier_versions_are_other_players(versions: list[str | None], players: list[str]) -> None:
+    results = [RankedResult(("a", "b"), (1, 2)) for _ in versions]
+
+    split = split_versions(results, [(version, "7") for version in versions])
+
+    assert [tuple(result.bots) for result in split] == [(player, "b") for player in players]
+    assert split_versions(results, [None] * len(versions)) == [RankedResult(["a", "b"], (1, 2))] * len(versions)
+
+
+def test_one_house_player_may_fill_several_seats() -> None:
+    stored = ResultColumns(["a", "h", "h"], [1, 2, 3], [True, False, False], [None, 1_400 * MICRO, 1_400 * MICRO], None)
+
+    (row,) = fit([stored.for_fit()]).rows
+
+    assert row.id == "a"
+    assert row.points > 1_400
+
+
+def test_a_void_takes_its_information_back(world: World) -> None:
+    bot, house = world.bot(), anchor(world)
+    first = world.play([bot, house])
+    ladder = str(first.ladder_id)
+    refresh(world, ladder)
+    before = errors_of(world, ladder)
+    second = world.play([bot, house])
+    refresh(world, ladder)
+    between = errors_of(world, ladder)
+
+    with world.database.write() as session:
+        voiding.void_match(session, second.match_id, "a cable was cut", created_by=None, master_key=MASTER_KEY)
+    refresh(world, ladder)
+
+    assert between[bot] < before[bot]
+    assert errors_of(world, ladder) == before
+
+
+# -- large ladders --
+
+
+def test_a_large_ladder_gets_its_errors_in_steps(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rating_errors, "EXACT", 2)
+    monkeypatch.setattr(rating_errors, "MAX_BOTS", 3)
+    bots, house = world.bots(7), anchor(world)
+    for bot in bots:
+        ladder = str(world.play([bot, house]).ladder_id)
+
+    steps = [refresh(world, ladder) for _ in range(3)]
+    found = errors_of(world, ladder)
+    world.play([bots[4], house])
+    after = refresh(world, ladder)
+
+    assert steps == [RefreshedErrors(0, 3, False), RefreshedErrors(0, 3, False), RefreshedErrors(0, 1, True)]
+    assert found.keys() == set(bots)
+    assert after == RefreshedErrors(0, 1, True)  # only the bot whose rating changed
+    assert errors_of(world, ladder)[bots[4]] < found[bots[4]]
+    assert {bot: errors_of(world, ladder)[bot] for bot in bots if bot != bots[4]} == {
+        bot: error for bot, error in found.items() if bot != bots[4]
+    }
+
+
+def test_against_anchors_alone_both_ways_agree(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot, house = world.bot(), anchor(world)
+    for choice in (0, 1, 0):
+        ladder = str(world.play([bot, house], choice=choice).ladder_id)
+    set_versions(world, bot, ["2", "2", "1"])
+    refresh(world, ladder)
+    joint = errors_of(world, ladder)
+    with world.database.write() as session:
+        session.execute(update(RatingError).values(as_of_seq=0))
+
+    monkeypatch.setattr(rating_errors, "EXACT", 0)
+
+    assert refresh(world, ladder).single == 1
+    assert errors_of(world, ladder) == pytest.approx(joint, rel=1e-3)
+
+
+def test_a_bot_without_a_recent_result_gets_its_error_from_its_own(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new, house = world.bot(), world.bot(), anchor(world)
+    world.play([old, house])
+    ladder = str(world.play([new, house]).ladder_id)
+    monkeypatch.setattr(rating_errors, "MAX_RESULTS", 1)
+
+    assert refresh(world, ladder) == RefreshedErrors(joint=1, single=1, is_complete=True)
+    assert errors_of(world, ladder).keys() == {old, new}
+    assert refresh(world, ladder) == RefreshedErrors(joint=1, single=0, is_complete=True)
+
+
+def test_a_step_costs_the_same_number_of_statements_however_many_bots_there_are(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rating_errors, "EXACT", 0)
+    monkeypatch.setattr(rating_errors, "MAX_BOTS", 2)
+    house = anchor(world)
+
+    def asked(bots: int) -> int:
+        for bot in world.bots(bots):
+            ladder = str(world.play([bot, house]).ladder_id)
+        statements: list[str] = []
+
+        def hear(*said: Any) -> None:
+            statements.append(said[2])
+
+        event.listen(Engine, "before_cursor_execute", hear)
+        refresh(world, ladder)
+        event.remove(Engine, "before_cursor_execute", hear)
+        return len(statements)
+
+    assert asked(4) == asked(12) <= 20
+
+
+def test_a_frozen_ladder_and_one_without_results_do_no_harm(world: World) -> None:
+    result = world.play(world.bots(2))
+    ladder = str(result.ladder_id)
+    with world.database.write() as session:
+        session.execute(update(Ladder).values(frozen_reason="the audit found a difference"))
+        empty = ratings.get_or_create_ladder(session, "pool-nap", {}, 3).id
+
+    assert refresh(world, empty) == RefreshedErrors(0, 0, True)
+    assert refresh(world, ladder).is_complete
+    assert errors_of(world, empty) == {}
