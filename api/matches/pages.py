@@ -16,10 +16,11 @@ from referee import viewer
 from referee.bots import bots
 from referee.errors import NotFound
 from referee.games import catalogue
-from referee.matches import deal_groups, friendlies, logs, matches, results
+from referee.matches import deal_groups, fault_reports, friendlies, logs, matches, results
 from referee.matches.states import ENDED, MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
+from referee.viewer.presentation import presentations
 from referee.workflows import unrated, visibility
 
 pages = Pages("matches", __name__)
@@ -92,7 +93,7 @@ def show(match_id: str) -> Response:
 @pages.get("/replay")
 def replay() -> Response:
     """Show the page that opens a log file."""
-    return page("matches/replay.html", script_data={"faults": viewer.advice()})
+    return page("matches/replay.html", script_data={"faults": viewer.advice(), "presentations": presentations()})
 
 
 def _script_data(match: StoredMatch, view: Json) -> Json:
@@ -107,15 +108,23 @@ def _script_data(match: StoredMatch, view: Json) -> Json:
         else [],
         "time": view["time"],
     }
+    is_open = logs.is_log_public(current_session(), match)
     return {
         "id": match.id,
         "status": match.status,
         "rated": match.rated,
-        "open": logs.is_log_public(current_session(), match),
+        "open": is_open,
         "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
         "header": header,
-        "faults": viewer.advice(),
+        "faults": _advice_on(match) if is_open else viewer.advice(),
+        "presentations": {match.game: presentations().get(match.game)},
     }
+
+
+def _advice_on(match: StoredMatch) -> Json:
+    """Return the advice on the faults in a match that is over."""
+    codes = fault_reports.list_codes(current_session(), match.id)
+    return {code: given for code, given in viewer.advice().items() if code in codes}
 
 
 def _bot_name(bot_id: str) -> str:

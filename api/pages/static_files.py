@@ -17,7 +17,6 @@ from referee import viewer
 FOLDER: Final = Path(__file__).parent.parent / "static"
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
 CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
-WHOLE_VIEWER: Final = "viewer/whole.js"  # all modules of the viewer in one file
 COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
 MIN_COMPRESSED_BYTES: Final = 600  # compressing shorter files gains nothing
@@ -91,7 +90,7 @@ def _files() -> dict[str, File]:
         if path.suffix in TYPES
     }
     files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
-    return files | {WHOLE_VIEWER: _file(viewer.site_module().encode(), ".js")}
+    return files | {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
 
 
 def _file(content: bytes, suffix: str) -> File:

@@ -34,6 +34,11 @@ class ReportedFault:
     owner_id: str
 
 
+def list_codes(session: Session, match_id: str) -> set[str]:
+    """Return the codes of the faults in a match."""
+    return set(session.scalars(select(Fault.code).where(Fault.match_id == match_id).distinct()))
+
+
 def list_faults(
     session: Session,
     *,

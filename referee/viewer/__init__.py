@@ -90,11 +90,19 @@ def bundle() -> str:
     return "\n".join(order.values()) + "\nopenPacked();\n"
 
 
-def site_module() -> str:
-    """Return all modules that pages of the site need as one module, because browsers fetch it faster than thirty."""
+def site_modules() -> dict[str, str]:
+    """Return the module of each kind of page of the site, by file name.
+
+    Each contains all modules that the page needs, because browsers fetch one file faster than thirty.
+    """
+    return {name: _gather_page(modules, exports) for name, (modules, exports) in SITE_PAGES.items()}
+
+
+def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
     order: dict[str, str] = {}
-    _gather_module("open_log.js", order)
-    return "\n".join(order.values()) + "\nexport { BadLog, fetchTable, mount, openLog, readLog };\n"
+    for module in modules:
+        _gather_module(module, order)
+    return "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
 
 
 def advice() -> dict[str, Json]:
@@ -128,7 +136,9 @@ def _gather_module(name: str, order: dict[str, str]) -> None:
 
 def _presentations() -> str:
     """Return the source of a module that contains the presentation of each game."""
-    return f"export const PRESENTATIONS = {json.dumps(presentations(), ensure_ascii=False)};\n".replace("</", "<\\/")
+    return f"export const ALL_PRESENTATIONS = {json.dumps(presentations(), ensure_ascii=False)};\n".replace(
+        "</", "<\\/"
+    )
 
 
 def _tables() -> str:
@@ -139,6 +149,13 @@ def _tables() -> str:
     return f"{imports}export const ALL_TABLES = [{', '.join(tables.values())}];\n"
 
 
+SITE_PAGES: Final = {  # modules, and what the page's script imports
+    "match_page.js": (
+        ("viewer.js", "logfile.js", "tables.js"),
+        ("BadLog", "addPresentations", "fetchTable", "mount", "readLog"),
+    ),
+    "log_page.js": (("open_log.js", "tables.js"), ("addPresentations", "openLog")),
+}
 GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}
 
 

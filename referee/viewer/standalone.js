@@ -4,7 +4,8 @@ import { addPictures } from "./cards.js";
 import { make } from "./dom.js";
 import { ALL_TABLES } from "./games.js";
 import { BadLog, readLog } from "./logfile.js";
-import { addTables } from "./tables.js";
+import { ALL_PRESENTATIONS } from "./presentations.js";
+import { addPresentations, addTables } from "./tables.js";
 import { mount } from "./viewer.js";
 
 /** Show the match packed into this page. */
@@ -16,6 +17,7 @@ export async function openPacked() {
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     const { log, questions, faults, cards } = JSON.parse(await new Response(stream).text());
     addPictures(cards);
+    addPresentations(ALL_PRESENTATIONS);
     addTables(...ALL_TABLES);
     const { lines, rows } = readLog(new TextEncoder().encode(log));
     mount(root, {

@@ -1,9 +1,15 @@
-// Load the table modules of games. Pages of a service fetch the module they need; a page from disk contains all.
+// Keep the presentations and table modules of games. Pages of a service contain the presentations that they need, and
+// fetch the table module; a page from disk contains all.
 
 import { plainTable } from "./plain.js";
-import { PRESENTATIONS } from "./presentations.js";
 
+const PRESENTATIONS = new Map();
 const TABLES = new Map();
+
+/** Add presentations, by the names of their games. */
+export function addPresentations(byGame) {
+  for (const [game, presentation] of Object.entries(byGame)) PRESENTATIONS.set(game, presentation);
+}
 
 /** Add table modules. */
 export function addTables(...tables) {
@@ -27,5 +33,5 @@ export function tableFor(game) {
 }
 
 function presentationOf(game) {
-  return Object.hasOwn(PRESENTATIONS, game) ? PRESENTATIONS[game] : null;
+  return PRESENTATIONS.get(game) ?? null;
 }

@@ -1,12 +1,11 @@
 // Show a match in the viewer: live while it is played, replayed from its log once the log is open.
 
-import { BadLog, fetchTable, mount, readLog } from "../viewer/whole.js";
+import { BadLog, addPresentations, fetchTable, mount, readLog } from "../viewer/match_page.js";
 import { element } from "./dom.js";
-import { follow } from "./live.js";
-import { renewal } from "./renewal.js";
 import { api, token } from "./session.js";
 
 const known = JSON.parse(document.getElementById("match").textContent);
+addPresentations(known.presentations);
 const root = document.getElementById("viewer");
 const path = `/api/v1/matches/${known.id}`;
 const PAGE = 1000; // rows per request
@@ -68,7 +67,8 @@ function refuse(error) {
 }
 
 /** Show a match live; when its log opens, turn the viewer into its replay and update the rest of the page. */
-function watch() {
+async function watch() {
+  const [{ follow }, { renewal }] = await Promise.all([import("./live.js"), import("./renewal.js")]); // rarely needed
   const page = renewal();
   const viewer = mount(root, { header: known.header, rows: [], live: true, faults: known.faults });
   let after = null;
@@ -130,7 +130,7 @@ if (token() && known.owners.length) offer();
 try {
   await fetchTable(known.header.game);
   if (known.open) mount(root, await whole(known.status));
-  else watch();
+  else await watch();
 } catch (error) {
   refuse(error);
 }

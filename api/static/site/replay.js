@@ -1,8 +1,9 @@
 // Run the page that opens a log file.
 
-import { openLog } from "../viewer/whole.js";
+import { addPresentations, openLog } from "../viewer/log_page.js";
 
-const { faults } = JSON.parse(document.getElementById("replay").textContent);
+const { faults, presentations } = JSON.parse(document.getElementById("replay").textContent);
+addPresentations(presentations);
 
 openLog(document.getElementById("open-log"), document.getElementById("viewer"), {
   faults,
