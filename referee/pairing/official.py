@@ -93,8 +93,8 @@ def choose_tables(
     2. Each other seat goes to the cheapest bot of an owner who is not at the table. The cost depends on the distance of
        the ratings, recent meetings and matches; bots that are due come before others.
     3. If bots are missing, house players fill the table, once the bot has waited ``PARTNER_WAIT_S`` or nobody is left
-       to wait for: those within ``HOUSE_DISTANCE`` first. While enough owners are active, each bot meets house players
-       in at most one of three matches.
+       to wait for: those within ``HOUSE_DISTANCE``. While enough owners are active, each bot meets house players in at
+       most one of three matches.
     4. Each bot gets the seat that it has had least often, as far as possible.
     """
     drawn = [pool[index] for index in shuffle(range(len(pool)), draw_key, f"official|{serial}")]
@@ -113,8 +113,8 @@ def choose_tables(
 def choose_fillers(bots: Sequence[Candidate], fillers: Sequence[Filler], count: int) -> list[Filler]:
     """Return ``count`` house players near the rating of the first of ``bots``, least recently met ones first.
 
-    Those whose ratings differ by at most ``HOUSE_DISTANCE`` from that of each bot come first, then the others, nearest
-    first. A house player is repeated only if there are fewer than ``count``.
+    Their ratings differ by at most ``HOUSE_DISTANCE`` from that of each bot. If there is no such house player, it is
+    the one whose greatest distance is least. A house player is repeated only if there are fewer than ``count``.
     """
 
     def distance(filler: Filler) -> int:
@@ -125,8 +125,7 @@ def choose_fillers(bots: Sequence[Candidate], fillers: Sequence[Filler], count: 
         return abs(filler.rating - bots[0].rating) * UNIT // SPREAD + meetings * MEETING_COST, filler.bot
 
     near = [filler for filler in fillers if distance(filler) <= HOUSE_DISTANCE]
-    far = [filler for filler in fillers if distance(filler) > HOUSE_DISTANCE]
-    nearest = [*sorted(near, key=cost), *sorted(far, key=distance)]
+    nearest = sorted(near or sorted(fillers, key=distance)[:1], key=cost)
     return [nearest[index % len(nearest)] for index in range(count)] if nearest else []
 
 

@@ -177,6 +177,22 @@ def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
     assert differences(world) == []
 
 
+def test_an_anchor_in_several_seats_has_one_change_and_the_sum_of_its_exchanges(world: World) -> None:
+    (bot,) = world.bots(1)
+    with world.database.write() as session:
+        house = house_bots.get_or_create_house_bot(session, "house:3").id
+
+    result = world.play([bot, house, house, house], game="pool-nap", choice=1)
+
+    assert result.anchors == [None, START, START, START]
+    with world.database.read() as session:
+        changes = ratings.list_entry_changes(session, 1)
+        balance = session.scalars(select(Rating.balance).where(Rating.bot_id == house)).one()
+    assert [change.bot_id for change in changes] == sorted([bot, house])
+    assert standing(world)[bot][0] - START == -balance != 0
+    assert differences(world) == []
+
+
 def test_each_seat_of_a_repeated_anchor_is_compared_by_its_own_placement() -> None:
     changes = {"bot": (START, START + 7), "house": (START, START)}
 
