@@ -46,10 +46,6 @@ class CacheEntry(Generic[Made]):
                 self._spent_s += self._clock() - began
             return cast(Part, self._parts[name])
 
-    def computed_part(self, name: str) -> Any:
-        """Return the part with this name if it has been computed, else None."""
-        return self._parts.get(name)
-
     @property
     def is_expensive(self) -> bool:
         return self._spent_s > EXPENSIVE_S
@@ -93,12 +89,6 @@ class Cache(Generic[Made]):
         finally:
             slot.lock.release()
             self._tidy(key, slot)
-
-    def peek(self, key: str) -> CacheEntry[Made] | None:
-        """Return the cached entry of ``key``, however old, or None. Do not compute anything."""
-        with self._lock:
-            slot = self._slots.get(key)
-        return None if slot is None else slot.kept
 
     def _rebuild(self, before: CacheEntry[Made] | None, make: Compute[Made]) -> CacheEntry[Made]:
         began = self._clock()

@@ -54,8 +54,9 @@ class Ladder:
                 )
             gains[i], gains[j] = gains[i] + gained, gains[j] - gained
         for row, (value, games, balance, widened, version, last), gained in zip(seats, before, gains, strict=True):
-            if row["anchor_micro"]:
-                self.held[row["bot"]] = (value, games, balance + gained, widened, version, last)
+            if row["anchor_micro"]:  # one anchor may have several seats
+                balance = self.held.get(row["bot"], NEW)[2] + gained
+                self.held[row["bot"]] = (value, games, balance, widened, version, last)
             else:
                 now = (value + gained, games + 1, balance, widened, version, day if new_rules else last)
                 self.held[row["bot"]] = now

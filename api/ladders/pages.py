@@ -11,7 +11,6 @@ from markupsafe import Markup
 from api.errors import invalid
 from api.fields import points
 from api.ladders.schemas import LAST_ACT
-from api.ladders.strengths import ladder_entry, ladder_fit, last_ladder_fit
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
 from api.pages.formatting import count
 from api.pages.page import Pages, page
@@ -21,9 +20,9 @@ from api.queries import check_names
 from api.views import current_session
 from referee.db.paging import Page
 from referee.ladders import leaderboard, members, ratings, trends
+from referee.ladders.rating_errors import load_errors
 from referee.ladders.tables import Ladder
 from referee.ratings.elo import MICRO
-from referee.ratings.strengths import Strength
 
 pages = Pages("ladders", __name__)
 
@@ -32,8 +31,6 @@ LADDERS: Final = 48
 MAX_TEXT_LENGTH: Final = 64
 LAST_PAGE: Final = 10_000
 RECENT_PLACEMENTS: Final = 5  # placements shown in each row, of the bot's last matches
-QUICK_BOTS: Final = 100  # up to this and QUICK_RESULTS, a fit takes 0.2 s and is computed for the page
-QUICK_RESULTS: Final = 2_000
 BAND_POINTS: Final = 50
 MIN_BANDS: Final = 3
 MIN_DOMAIN: Final = 50.0  # least width of the scale of interval bars, in points
@@ -68,14 +65,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntry:
-    """Represent a bot on the page of a ladder."""
+    """Represent a bot on the page of a ladder. ``change`` is its last one in micro-points, ``error`` is in points."""
 
     row: Any  # a ``leaderboard.LeaderboardRow`` or a ``ratings.RankedBot``
     version: str | None
     trend: trends.Trend | None
+    change: int | None
     spark: Markup | None
+    error: float | None
     interval: Markup | None
-    strength: Strength | None
 
 
 @pages.view("/ladders", "page")
@@ -124,8 +122,8 @@ def _current_page(found: Ladder, last: int) -> Response:
         start=start,
         limit=ROWS_PER_PAGE,
     )
-    strengths = quick_strengths(found.id)
-    rows = _rows(found.id, shown.rows, strengths=strengths)
+    errors = load_errors(current_session(), found.id, [row.bot_id for row in shown.rows])
+    rows = _rows(found.id, shown.rows, errors=errors)
     return page(
         "ladders/ladder.html",
         ladder=found,
@@ -137,7 +135,6 @@ def _current_page(found: Ladder, last: int) -> Response:
         total=shown.total,
         bots=leaderboard.count_bots(current_session(), found.id),
         spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
-        strengths=strengths,
         as_of=last,
         historical=False,
         before=query.href(page=query.page - 1) if query.page > 1 else None,
@@ -168,39 +165,30 @@ def _historical_page(found: Ladder, seq: int, last: int) -> Response:
     )
 
 
-def quick_strengths(ladder_id: str) -> dict[str, Strength] | None:
-    """Return the strengths of the ladder's bots, keyed by bot id, if they are cached or quick to compute, else None."""
-    bots = leaderboard.count_bots(current_session(), ladder_id)
-    quick = bots <= QUICK_BOTS and leaderboard.count_results(current_session(), ladder_id) <= QUICK_RESULTS
-    fitted = ladder_fit(ladder_entry(ladder_id)) if quick else last_ladder_fit(ladder_id)
-    return None if fitted is None else {strength.id: strength for strength in fitted.rows}
-
-
 def _rows(
-    ladder_id: str, rows: Sequence[Any], *, strengths: Mapping[str, Strength] | None = None, up_to: int | None = None
+    ladder_id: str, rows: Sequence[Any], *, errors: Mapping[str, float] | None = None, up_to: int | None = None
 ) -> list[LeaderboardEntry]:
     recent_trends = trends.load_trends(current_session(), ladder_id, [line.bot_id for line in rows], up_to=up_to)
-    known = [strength for line in rows if (strength := (strengths or {}).get(line.bot_id)) is not None]
-    domain, by_bot = _domain(known), {strength.id: strength for strength in known}
-    return [_row(line, recent_trends.get(line.bot_id), by_bot.get(line.bot_id), domain) for line in rows]
+    known = errors or {}
+    domain = _domain([(line.value / MICRO, known[line.bot_id]) for line in rows if line.bot_id in known])
+    return [_row(line, recent_trends.get(line.bot_id), known.get(line.bot_id), domain) for line in rows]
 
 
-def _row(
-    row: Any, trend: trends.Trend | None, strength: Strength | None, domain: tuple[float, float]
-) -> LeaderboardEntry:
+def _row(row: Any, trend: trends.Trend | None, error: float | None, domain: tuple[float, float]) -> LeaderboardEntry:
     version = row.version if isinstance(row, leaderboard.LeaderboardRow) else trend.version if trend else None
     values = [value / MICRO for value in trend.values] if trend else []
     spark = sparkline(values, "Recent rating") if len(values) > 1 else None
-    bar = None
-    if strength is not None:
-        bar = interval_bar(strength.points, strength.low, strength.high, domain, "95 % interval")
-    return LeaderboardEntry(row, version, trend, spark, bar, strength)
+    change = trend.values[-1] - trend.values[-2] if trend else None
+    bar, rating = None, row.value / MICRO
+    if error is not None:
+        bar = interval_bar(rating, rating - error, rating + error, domain, "95 % interval")
+    return LeaderboardEntry(row, version, trend, change, spark, error, bar)
 
 
-def _domain(strengths: Sequence[Strength]) -> tuple[float, float]:
-    """Return both ends of the common scale of the interval bars on a page, in points."""
-    low = min((strength.low for strength in strengths), default=0.0)
-    high = max((strength.high for strength in strengths), default=0.0)
+def _domain(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return both ends of the common scale of the intervals on a page, each given by its middle and half its width."""
+    low = min((rating - error for rating, error in intervals), default=0.0)
+    high = max((rating + error for rating, error in intervals), default=0.0)
     margin = max(0.0, MIN_DOMAIN - (high - low)) / 2
     return low - margin, high + margin
 

@@ -64,15 +64,15 @@ class LadderRow(RatedBotView):
     rank = fields.Integer(metadata=describe("Rank on the ladder. Bots with equal ratings share a rank."))
 
 
+class RatingErrorField(Rounded):
+    def __init__(self) -> None:
+        text = "Half the width of the 95 % interval of the rating, in points, from the results of the present version; "
+        text += "null for the first seconds after the first result of a bot."
+        super().__init__(1, allow_none=True, metadata=describe(text))
+
+
 class LadderPageRow(LadderRow):
-    error = Rounded(
-        1,
-        allow_none=True,
-        metadata=describe(
-            "Half the width of the 95 % interval of the rating, in points, from the results of the present version; "
-            "null for the first seconds after the first result of a bot."
-        ),
-    )
+    error = RatingErrorField()
 
 
 class LadderPageView(LadderView):
@@ -86,6 +86,7 @@ class LadderPageView(LadderView):
 
 
 class BotRankView(RatedBotView):
+    error = RatingErrorField()
     as_of_seq = fields.Integer(attribute="last_seq", metadata=describe("The last ledger entry of the ladder."))
     rank = fields.Integer(
         metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")

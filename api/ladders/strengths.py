@@ -5,7 +5,7 @@ The errors of ladder rows do not depend on this: the scheduler stores them (``re
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 from api.caching import Cache, CacheEntry
 from api.errors import Problem
@@ -38,12 +38,6 @@ def ladder_entry(ladder_id: str) -> CacheEntry[LadderResults]:
 def ladder_fit(kept: CacheEntry[LadderResults]) -> Fit:
     """Return the strengths of a ladder's bots from its newest results. Raise a 409 ``too_large`` for too many bots."""
     return kept.part("fit", lambda: fit_strengths(kept.made.results))
-
-
-def last_ladder_fit(ladder_id: str) -> Fit | None:
-    """Return the strengths that this process computed last, even if outdated, or None if it has computed none."""
-    kept = LADDERS.peek(ladder_id)
-    return None if kept is None else cast("Fit | None", kept.computed_part("fit"))
 
 
 def attach_errors(ladder_id: str, rows: Sequence[RankedBot]) -> list[Extended]:

@@ -38,7 +38,7 @@ def attach_seats(session: Session, found: Sequence[StoredMatch], named: Collecti
         Extended(
             match,
             seats=[
-                Extended(seat, rating=rated.get(match.id, {}).get(seat.bot_id))
+                Extended(seat, rating=rated[match.id][seat.seat] if match.id in rated else None)
                 if match.id in named
                 else Extended(seat, **HIDDEN_SEAT)
                 for seat in seats[match.id]

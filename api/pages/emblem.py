@@ -19,8 +19,8 @@ _MASK: Final = 0xFFFFFFFF
 
 
 @lru_cache(maxsize=4_096)
-def emblem(bot_id: str) -> Markup:
-    """Return the emblem of the bot as an SVG element, which screen readers skip."""
+def emblem(bot_id: str, *, x: float = 0, y: float = 0) -> Markup:
+    """Return the emblem of the bot as an SVG element, which screen readers skip: in a drawing, at this position."""
     number = _mix(bot_id)
     cells = number & (1 << _CELLS) - 1
     if cells.bit_count() < _MIN_FILLED:
@@ -29,7 +29,9 @@ def emblem(bot_id: str) -> Markup:
         f"M{x} {y}h1v1h-1z" for y in range(SIZE) for x in range(SIZE) if cells >> (y * _HALF + min(x, SIZE - 1 - x)) & 1
     )
     hue = (number >> _CELLS) % HUES
-    return tag("svg", tag("path", d=path), viewBox="0 0 5 5", class_=f"emblem emblem-{hue}", aria_hidden="true")
+    place = {"x": x, "y": y} if x or y else {}
+    style = f"emblem emblem-{hue}"
+    return tag("svg", tag("path", d=path), viewBox="0 0 5 5", class_=style, aria_hidden="true", **place)
 
 
 def _mix(bot_id: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from api.pages.charts.svg import tag
+from api.pages.emblem import emblem
 from api.pages.formatting import decimal
 from api.tournaments import terms
 
@@ -16,7 +17,7 @@ Key = tuple[int, int | str]  # the round, and the table or the id of the bot wit
 MAX_TABLES: Final = 32  # in a column; rounds with more tables are only listed
 NODE, BETWEEN = 216, 40  # widths
 ROW, SPACE, TOP = 25, 16, 34  # heights
-LEFT, SCORE = 30, 40  # widths, inside a node, of seed and points
+LEFT, EMBLEM, SCORE = 30, 20, 40  # widths, inside a node, of seed, emblem and points
 
 
 @dataclass(slots=True)
@@ -182,8 +183,8 @@ def _row(row: Json, left: float, top: float) -> Iterator[Markup]:
         return
     name = str(row["name"])
     inner = tag("text", tag("title", name), name, x=0, y=17, class_=f"name {on}".strip())
-    clipped = tag("svg", inner, x=left + LEFT, y=top, width=NODE - LEFT - SCORE, height=ROW)
-    yield tag("a", clipped, href=f"/bots/{row['bot']}")
+    clipped = tag("svg", inner, x=left + LEFT + EMBLEM, y=top, width=NODE - LEFT - EMBLEM - SCORE, height=ROW)
+    yield tag("a", emblem(row["bot"], x=left + LEFT, y=top + 5), clipped, href=f"/bots/{row['bot']}")
     if row.get("points") is not None:
         score = f"{'✓ ' if on else ''}{_points(row['points'])}"
         yield tag("text", score, x=left + NODE - 9, y=base, text_anchor="end", class_=f"points {on}".strip())

@@ -3,6 +3,7 @@
 import hashlib
 import tempfile
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -144,12 +145,15 @@ def _download(api: Api, ladder_id: str, path: Path, update: UpdateBar) -> Ledger
 def _compare_rows(ladder_id: str, shown: Sequence[Json], replay: RatingReplay) -> Iterator[Difference]:
     """Yield differences between the rows that the ladder shows and the ratings that follow from its ledger."""
     follows = {bot: (state.value, state.games) for bot, state in replay.ratings.items() if state.games}
-    ordered = sorted((value for value, _ in follows.values()), reverse=True)
+    ascending = sorted(value for value, _ in follows.values())
     stands = {row["bot"]: row for row in shown}
     for bot in sorted(follows.keys() | stands.keys()):
         row, expected = stands.get(bot), follows.get(bot)
         found = None if row is None else (row["rank"], row["rating_micro"], row["games"])
-        derived = None if expected is None else (ordered.index(expected[0]) + 1, *expected)
+        derived = None
+        if expected is not None:
+            better = len(ascending) - bisect_right(ascending, expected[0])
+            derived = (better + 1, *expected)
         if found != derived:
             yield Difference("rating", bot, _row_text(found), _row_text(derived), ladder_id)
 

@@ -1,6 +1,7 @@
 """Implement `referee register`, which registers a bot, waits for its check, and plays it against house bots."""
 
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 
 from referee.bots.states import BotState, CheckState
 from referee.cli.api_client import ApiRefusal
+from referee.cli.ladders import PLAY
 from referee.cli.options import FILE
 from referee.cli.plain_text import one_line
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command
@@ -94,8 +96,10 @@ def register(
         if not remote.as_json and (report or {}).get("challenge", {}).get("code") in UNREACHABLE_FAULTS:
             click.echo(CHOICES)
         raise SystemExit(1)
+    ladders = remote.api.get(f"/bots/{bot['id']}/ladders")
     played = [_play_practice_match(remote, bot, game) for game in games]
-    remote.show({**bot, "practice": played}, "\n\n".join([format_report(bot), *map(result, played)]))
+    report_text = f"{format_report(bot)}\n  {_format_ladders(bot, ladders)}"
+    remote.show({**bot, "practice": played}, "\n\n".join([report_text, *map(result, played)]))
     if not bot["certificate"]:
         raise SystemExit(1)
 
@@ -103,7 +107,8 @@ def register(
 def format_report(bot: Json) -> str:
     """Return the last handshake and check as text, with the requests, the replies and advice."""
     report = bot["handshake"]["report"] or {}
-    lines = [f"{bot['id']} ({bot['name']}) is {bot['status']}"]
+    certified = f"certified: {', '.join(bot['certified'])}" if bot["certified"] else bot["status"]
+    lines = [f"{bot['id']} ({bot['name']}) is {certified}"]
     for part, request in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
         step = report.get(part)
         if step is None:
@@ -118,6 +123,12 @@ def format_report(bot: Json) -> str:
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
         lines += _format_check(bot)
     return "\n".join(lines)
+
+
+def _format_ladders(bot: Json, ladders: Json) -> str:
+    if not bot["certificate"]:
+        return "no rating before it passes its check"
+    return f"{PLAY[ladders['play']]}: referee ladders {shlex.quote(bot['name'])} shows which, and its next matches"
 
 
 def _format_check(bot: Json) -> list[str]:

@@ -126,11 +126,6 @@ def rating_histogram(session: Session, ladder_id: str, points: int) -> dict[int,
     return {number * points: counted[number] for number in range(min(counted), max(counted) + 1)}
 
 
-def count_results(session: Session, ladder_id: str) -> int:
-    """Return the number of matches played on the ladder, including voided ones."""
-    return session.scalars(select(func.count()).where(Result.ladder_id == ladder_id)).one()
-
-
 def find_entry_time(session: Session, ladder_id: str, seq: int) -> datetime | None:
     """Return the time of the ladder's last entry up to ``seq``, or None before the first."""
     query = select(LedgerEntry.created_at).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.seq <= seq)

@@ -31,8 +31,8 @@ class SeatRating:
     scored: float
 
 
-def load_match_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, dict[str, SeatRating]]:
-    """Return the seats that count, keyed by bot id, of each of these matches, keyed by match id.
+def load_match_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, list[SeatRating | None]]:
+    """Return what each of these matches means for its seats, keyed by match id, as ``rate_seats`` does.
 
     Omit matches that are not in the ledger yet, that were voided, or that count on no ladder.
     """
@@ -46,7 +46,7 @@ def load_match_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, 
         changes[match_id][bot_id] = before, after
     placed = select(Result.match_id, Result.bots, Result.placements).where(Result.match_id.in_(list(changes)))
     return {
-        match_id: rate_seats(dict(zip(bots, placements, strict=True)), changes[match_id])
+        match_id: rate_seats(bots, placements, changes[match_id])
         for match_id, bots, placements in (session.execute(placed) if changes else ())
     }
 
@@ -56,14 +56,21 @@ def changes_of(moves: Sequence[RatingMove]) -> dict[str, Change]:
     return {move.bot_id: (move.before, move.after.value) for move in moves}
 
 
-def rate_seats(placements: Mapping[str, int], changes: Mapping[str, Change]) -> dict[str, SeatRating]:
-    """Return what a match means for the bots in ``changes``, keyed by bot id."""
-    expected, scored = defaultdict[str, int](int), defaultdict[str, int](int)
-    for bot, other in permutations(changes, 2):
-        expected[bot] += expectation(changes[bot][0] - changes[other][0])
-        scored[bot] += (placements[bot] < placements[other]) + (placements[bot] <= placements[other])
-    others = max(1, len(changes) - 1)
-    return {
-        bot: SeatRating(before, after - before, expected[bot] / SCALE / others, scored[bot] / 2 / others)
-        for bot, (before, after) in changes.items()
-    }
+def rate_seats(
+    bots: Sequence[str], placements: Sequence[int], changes: Mapping[str, Change]
+) -> list[SeatRating | None]:
+    """Return what a match means for each seat, None where the bot has no change. All lists are in seat order."""
+    expected, scored = [0] * len(bots), [0] * len(bots)
+    counted = [seat for seat, bot in enumerate(bots) if bot in changes]
+    for seat, other in permutations(counted, 2):
+        expected[seat] += expectation(changes[bots[seat]][0] - changes[bots[other]][0])
+        scored[seat] += (placements[seat] < placements[other]) + (placements[seat] <= placements[other])
+    others = max(1, len(counted) - 1)
+
+    def rating_at(seat: int) -> SeatRating | None:
+        if bots[seat] not in changes:
+            return None
+        before, after = changes[bots[seat]]
+        return SeatRating(before, after - before, expected[seat] / SCALE / others, scored[seat] / 2 / others)
+
+    return [rating_at(seat) for seat in range(len(bots))]

@@ -136,7 +136,10 @@ class RatingReplay:
         ]
 
     def _rate_exchange(self, result: RatedSeats) -> list[RatingMove]:
-        """Return the changes under rules 2, and update the day's sums."""
+        """Return the changes under rules 2, one for each bot, and update the day's sums.
+
+        An anchor may have several seats, each of which exchanges by itself; its balance gets their sum.
+        """
         anchors: Sequence[Any] = result.anchors or ()
         counted = [seat for seat, rated in enumerate(result.rated) if rated or anchors[seat] is not None]
         before = [self._state_before(result, seat) for seat in counted]
@@ -147,10 +150,13 @@ class RatingReplay:
             ],
             self.exchanged,
         )
-        return [
-            RatingMove(result.bots[seat], known.value, self._state_after(known, gain, anchors[seat] is not None))
-            for seat, known, gain in zip(counted, before, gains, strict=True)
-        ]
+        moves: dict[str, RatingMove] = {}
+        for seat, known, gain in zip(counted, before, gains, strict=True):
+            bot_id = result.bots[seat]
+            state = moves[bot_id].after if bot_id in moves else known
+            after = self._state_after(state, gain, anchors[seat] is not None)
+            moves[bot_id] = RatingMove(bot_id, known.value, after)
+        return list(moves.values())
 
     def _state_before(self, result: RatedSeats, seat: int) -> RatingState:
         """Return the state of a bot with the stake and the version with which it enters the match."""

@@ -266,8 +266,9 @@ def _changes_query() -> Select[RatingChange, LedgerEntry, str | None]:
     """Return a query of changes with their entries and, for results, the version of the bot in the match."""
     # The concatenation makes SQLite seek the match instead of scanning all matches of the bot for every change.
     seat = and_(MatchSeat.match_id == LedgerEntry.match_id, MatchSeat.bot_id.concat("") == RatingChange.bot_id)
-    query = select(RatingChange, LedgerEntry, MatchSeat.version).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
-    return query.outerjoin(MatchSeat, and_(seat, LedgerEntry.kind == EntryKind.RESULT))
+    version = select(MatchSeat.version).where(seat, LedgerEntry.kind == EntryKind.RESULT).limit(1)  # anchors may repeat
+    query = select(RatingChange, LedgerEntry, version.correlate(LedgerEntry, RatingChange).scalar_subquery())
+    return query.join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
 
 
 def _describe_changes(session: Session, rows: Sequence[Any]) -> list[DescribedChange]:

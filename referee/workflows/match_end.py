@@ -167,8 +167,8 @@ def _notify_owners(session: Session, match: _EndedMatch, reveal: Reveal | None) 
     """Tell the owners of the result and, if it counts on the ladder already, of the rating changes."""
     result = match.result
     changes = changes_of(reveal.moves.get(result["match_id"], ()) if reveal else ())
-    ratings_by_bot = rate_seats(dict(zip(result["bots"], result["placements"], strict=True)), changes)
-    ends = zip(match.seats, result["placements"], result["returns"], strict=True)
+    ratings = rate_seats(result["bots"], result["placements"], changes)
+    ends = zip(match.seats, result["placements"], result["returns"], ratings, strict=True)
     payload = {
         "match": result["match_id"],
         "game": match.game,
@@ -180,9 +180,9 @@ def _notify_owners(session: Session, match: _EndedMatch, reveal: Reveal | None) 
                 "entrant": seat.entrant_id or seat.bot_id,
                 "placement": placement,
                 "returns": returns,
-                "rating": _rating_members(ratings_by_bot.get(seat.bot_id)),
+                "rating": _rating_members(rating),
             }
-            for seat, placement, returns in ends
+            for seat, placement, returns, rating in ends
         ],
     }
     outbox.emit_to(session, "match.finished", match.subscribed, payload)

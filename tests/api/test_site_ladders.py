@@ -10,8 +10,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, event, update
 
 from api.ladders import pages as page_of_ladders
+from api.pages.formatting import format_signed
 from referee.bots.tables import Bot
 from referee.ladders import leaderboard, trends
+from referee.ladders.rating_errors import refresh_errors
 from referee.ladders.tables import Ladder
 from referee.matches.tables import MatchSeat
 from tests.api.conftest import Person, Service
@@ -182,19 +184,38 @@ def test_a_frozen_ladder_says_why_and_nothing_runs(service: Service) -> None:
     assert "&lt;img src=x" in pages[0]
 
 
-def test_intervals_are_shown_where_they_take_no_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, ladder = played(service, 3, 4)
+def test_ratings_have_errors_as_soon_as_the_scheduler_has_stored_them(service: Service) -> None:
+    bots, ladder = played(service, 3, 4)
     client = service.anonymous()
 
-    quick = text_of(client, f"/ladders/{ladder}")
-    monkeypatch.setattr(page_of_ladders, "QUICK_BOTS", 2)
-    kept = text_of(client, f"/ladders/{ladder}")
-    monkeypatch.setattr("api.ladders.strengths.LADDERS.peek", lambda key: None)
-    unknown = text_of(client, f"/ladders/{ladder}")
+    before = text_of(client, f"/ladders/{ladder}")
+    refresh_errors(service.database, ladder)
+    after, past = text_of(client, f"/ladders/{ladder}"), text_of(client, f"/ladders/{ladder}?as_of=4")
+    own = text_of(client, f"/bots/{bots[0]}")
+    rank = client.get(f"/api/v1/ladders/{ladder}/ranks/{bots[0]}").get_json()
 
-    assert quick.count('class="interval"') == kept.count('class="interval"') == 3
-    assert unknown.count('<td class="bar">–</td>') == 3
-    assert "not shown, since" in unknown
+    assert before.count('<td class="bar">–</td>') == 3
+    shown = dict(zip(bots_on(after), re.findall(r'class="quiet">± (\d+)<', after), strict=True))
+    assert after.count('class="interval"') == 3
+    assert shown[bots[0]] == re.findall(r'class="quiet">± (\d+)<', own)[0] == str(round(rank["error"]))
+    assert "±" not in before.replace("± and interval", "") + past
+
+
+def test_the_last_change_is_that_of_the_newest_entry_shown(service: Service) -> None:
+    bots, ladder = played(service, 3, 2)
+    client = service.anonymous()
+
+    def changes(page: str) -> dict[str, str]:
+        return dict(zip(bots_on(page), re.findall(r'data-field="change">([^<]+)', page), strict=True))
+
+    found = {seq: changes(text_of(client, f"/ladders/{ladder}?as_of={seq}")) for seq in (1, 2)}
+
+    for bot in bots:
+        history = client.get(f"/api/v1/ladders/{ladder}/history?bot={bot}").get_json()["items"]
+        for change in history:
+            points = (change["after_micro"] - change["before_micro"]) / 1e6
+            assert found[change["seq"]][bot] == format_signed(round(points, 1), 1)
+    assert changes(text_of(client, f"/ladders/{ladder}")) == found[2]
 
 
 def test_trends_tell_of_the_last_changes_and_of_matches_that_still_count(service: Service, organiser: Person) -> None:

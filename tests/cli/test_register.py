@@ -119,6 +119,7 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert "secret.txt" in unproven.stdout
     assert "already exists" in lost.output
     assert "is verified" in played.stdout
+    assert "no rating before it passes its check" in played.stdout
     assert "fail  decision (saint-poker, river)" in played.stdout
     assert "no certificate, so no rated matches" in played.stdout
     assert "\x1b" not in played.stdout
@@ -146,8 +147,9 @@ def test_the_example_of_the_help_works_as_it_stands(
     with started("python", folder) as url:
         done = says(there, *[url if part.startswith("https://") else part for part in command])
 
-    assert "is verified" in done.stdout
+    assert ") is certified: " in done.stdout
     assert "certificate of" in done.stdout
+    assert "plays on official ladders: referee ladders 'My bot' shows which" in done.stdout
     assert "finished" in done.stdout
 
 
@@ -171,6 +173,7 @@ def checked(**check: Any) -> dict[str, Any]:
         "handshake": {"report": report},
         "check": {"report": None, "version": None, **check},
         "certificate": None,
+        "certified": [],
     }
 
 

@@ -119,7 +119,7 @@ class Campaign:
     capped: int = 0  # days on which a cap had an effect
 
     def table(self) -> dict[str, Any]:
-        """Return a table of three bots of different owners; one may be unrated, one may be the anchor."""
+        """Return a table of three bots of different owners; some seats may be unrated or have the anchor."""
         dice, seated = self.dice, [self.anchor]
         while len({self.owner_of.get(bot, bot) for bot in seated}) < len(seated) or self.anchor in seated:
             seated = dice.sample(self.bots, 3)
@@ -128,15 +128,18 @@ class Campaign:
                 self.versions[bot] = dice.choice(["1.0", "2.0", "=3", "'=3", None])
         strength = {bot: self.bots.index(bot) + dice.randrange(3) for bot in seated}
         placements = [1 + sum(other < strength[bot] for other in strength.values()) for bot in seated]
-        left_out = dice.choice([0, 1, 2]) if dice.random() < 0.3 else None
-        anchored = left_out is not None and dice.random() < 0.6
+        left_out = [dice.choice([0, 1, 2])] if dice.random() < 0.3 else []
+        anchored = left_out and dice.random() < 0.6
         anchors: list[int | None] = [None] * 3
         owners: list[str | None] = [self.owner_of[bot] for bot in seated]
         versions = [self.versions.get(bot, "1.0") for bot in seated]
-        if left_out is not None and anchored:
-            seated[left_out], owners[left_out] = self.anchor, None
-            anchors[left_out] = dice.choice([1_400, 1_500]) * MICRO
-        rated = [seat != left_out for seat in range(3)]
+        if anchored:
+            level = dice.choice([1_400, 1_500]) * MICRO
+            if dice.random() < 0.3:
+                left_out.append((left_out[0] + 1) % 3)
+            for seat in left_out:
+                seated[seat], owners[seat], anchors[seat] = self.anchor, None, level
+        rated = [seat not in left_out for seat in range(3)]
         facts = {"owners": owners, "versions": versions, "anchors": anchors}
         return {"bots": seated, "placements": placements, "rated": rated, **facts}
 
@@ -209,7 +212,7 @@ def test_F11_every_ladder_is_folded_again_from_its_file_alone_to_the_last_digit(
     assert [int(row["entry"]) for row in rows] == sorted(int(row["entry"]) for row in rows)
     ended = [int(row["seq"]) for row in rows if row["kind"] == "result"]
     assert ended != sorted(ended)
-    assert exercised(world, entries) == {"anchor", "inherited", "widened"}
+    assert exercised(world, entries) == {"anchor", "repeated anchor", "inherited", "widened"}
     assert played.capped
 
 
@@ -220,7 +223,10 @@ def exercised(world: World, entries: list[list[Row]]) -> set[str]:
         found |= {"widened" for _ in session.scalars(select(Rating).where(Rating.widened_at > 0))}
     for entry in entries:
         total = 0
-        for row in (row for row in entry if row["kind"] == "result" and row["after_micro"]):
+        moved = [row for row in entry if row["kind"] == "result" and row["after_micro"]]
+        if len(moved) > len({row["bot"] for row in moved}):
+            found.add("repeated anchor")
+        for row in {row["bot"]: row for row in moved}.values():
             total += int(row["after_micro"]) - int(row["before_micro"])
             if row["anchor_micro"]:
                 assert row["before_micro"] == row["after_micro"] == row["anchor_micro"]

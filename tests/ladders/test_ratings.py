@@ -12,6 +12,7 @@ from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.errors import BadOption
 from referee.ladders import audit, ledger, ratings
+from referee.ladders.match_ratings import SeatRating, rate_seats
 from referee.ladders.tables import LedgerEntry, Rating
 from referee.matches import deal_groups
 from referee.matches.claims import Claim
@@ -174,6 +175,33 @@ def test_a_seat_of_the_house_takes_no_part(world: World) -> None:
     expected = exchange([Seat(START, K_NEW, str(owner), place) for owner, place in seats][:2], {})
     assert [standing(world)[bot][0] - START for bot in (one, other)] == expected
     assert differences(world) == []
+
+
+def test_an_anchor_in_several_seats_has_one_change_and_the_sum_of_its_exchanges(world: World) -> None:
+    (bot,) = world.bots(1)
+    with world.database.write() as session:
+        house = house_bots.get_or_create_house_bot(session, "house:3").id
+
+    result = world.play([bot, house, house, house], game="pool-nap", choice=1)
+
+    assert result.anchors == [None, START, START, START]
+    with world.database.read() as session:
+        changes = ratings.list_entry_changes(session, 1)
+        balance = session.scalars(select(Rating.balance).where(Rating.bot_id == house)).one()
+    assert [change.bot_id for change in changes] == sorted([bot, house])
+    assert standing(world)[bot][0] - START == -balance != 0
+    assert differences(world) == []
+
+
+def test_each_seat_of_a_repeated_anchor_is_compared_by_its_own_placement() -> None:
+    changes = {"bot": (START, START + 7), "house": (START, START)}
+
+    worse, bot, better, unrated = rate_seats(["house", "bot", "house", "other"], [3, 2, 1, 4], changes)
+
+    assert worse == SeatRating(START, 0, 0.5, 0.0)
+    assert bot == SeatRating(START, 7, 0.5, 0.5)
+    assert better == SeatRating(START, 0, 0.5, 1.0)
+    assert unrated is None
 
 
 def test_the_history_marks_a_change_of_version(world: World) -> None:

@@ -144,7 +144,7 @@ def held_up(world: World) -> tuple[str, str | None, Reason]:
 @case
 def no_rivals(world: World) -> tuple[str, str | None, Reason]:
     owner = world.account()
-    tournament_id, seated = create(world, format="ladder"), [world.bot(owner), world.bot(owner)]
+    tournament_id, seated = create(world, format="ladder", bots_per_owner=2), [world.bot(owner), world.bot(owner)]
     enter(world, tournament_id, *seated)
     begin(world, tournament_id)
     return seated[0], None, Reason("no_rivals")

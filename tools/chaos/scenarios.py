@@ -89,7 +89,8 @@ def kill_runner(scene: Scene) -> None:
 def freeze_runner(scene: Scene) -> None:
     """Stop a runner until another has taken over its match, then let it continue with an answer in its hands."""
     match_id, first, ask = scene.start_match()
-    scene.service.until(lambda: _freeze(scene, first), "a stop that leaves the database to others")
+    scene.service.until(lambda: _stop(scene, first), "a stop that leaves the database to others")
+    scene.service.expire_leases()
     second = scene.service.runner()
     scene.wait_for_held(match_id, 2)
     asked = len(scene.bots.notebook.asks_of(match_id))
@@ -103,11 +104,12 @@ def freeze_runner(scene: Scene) -> None:
     scene.play_on()
 
 
-def _freeze(scene: Scene, runner: Process) -> bool:
-    """Stop the runner, unless it is in a transaction, and let its leases expire. Return whether it is stopped."""
+def _stop(scene: Scene, runner: Process) -> bool:
+    """Stop the runner, unless it is in a transaction. Return whether it is stopped."""
     send(runner.pid, signal.SIGSTOP)
     try:
-        scene.service.expire_leases()
+        with scene.service.database.write() as session:
+            session.execute(text("UPDATE matches SET lost_claims = lost_claims"))
     except Unavailable:
         send(runner.pid, signal.SIGCONT)
         return False
@@ -128,12 +130,18 @@ def kill_after_result(scene: Scene) -> None:
 
 
 def jump_clock(scene: Scene) -> None:
-    """Set the wall clock ahead by an hour in the middle of a match, while another runner has nothing to do."""
-    match_id, _, _ = scene.start_match()
+    """Set the wall clock ahead by an hour in the middle of a match, while another runner has nothing to do.
+
+    The runner of the match is stopped meanwhile, much shorter than its lease lasts: otherwise it could renew its lease
+    by the new time before the other runner looks.
+    """
+    match_id, runner, _ = scene.start_match()
     idle = scene.service.runner()
     _wait_for_looks(scene, idle)
+    scene.service.until(lambda: _stop(scene, runner), "a stop that leaves the database to others")
     scene.service.jump_clock(3600.0)
     _wait_for_looks(scene, idle)
+    send(runner.pid, signal.SIGCONT)
     scene.play_on()
     evidence = collect_evidence(scene.service, [], [match_id], {})
     scene.findings[Invariant.KEPT_RUNNER] = check_kept_runners(evidence)

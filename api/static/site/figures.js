@@ -22,6 +22,13 @@ export function decimal(value, digits) {
   return part === undefined ? apart : `${apart}.${part}`;
 }
 
+/** Return a number with its sign and `digits` decimals. A number that rounds to zero has no sign. */
+export function signed(value, digits) {
+  const text = decimal(value, digits);
+  if (numberIn(text) === 0) return decimal(0, digits);
+  return value > 0 ? `+${text}` : text;
+}
+
 export function count(value) {
   return decimal(value, 0);
 }

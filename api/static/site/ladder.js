@@ -1,6 +1,6 @@
 // Update a ladder: values change in place, and rows are sorted again only on request.
 import { element, fill } from "./dom.js";
-import { count, decimal, numberIn } from "./figures.js";
+import { count, decimal, numberIn, signed } from "./figures.js";
 import { follow } from "./live.js";
 import { api } from "./session.js";
 
@@ -22,10 +22,12 @@ function take({ as_of_seq: seq, items }) {
 }
 
 function show(row, line) {
-  const before = row.querySelector("[data-field=rating]").textContent;
   const rating = decimal(line.rating, 1);
   fill(row, { rank: count(line.rank), rating, games: count(line.games) });
-  if (rating === before) return;
+  const change = line.rating_micro - Number(row.dataset.micro);
+  if (change === 0) return;
+  row.dataset.micro = line.rating_micro;
+  fill(row, { change: signed(change / 1e6, 1) });
   row.classList.remove("changed");
   void row.offsetWidth; // restarts the animation, so that a second change is visible
   row.classList.add("changed");
