@@ -14,7 +14,7 @@ def answer_question(question):
     try:
         return {"decision": question["decision"]["id"], "action": choose(question)}
     except Exception as error:
-        traceback.print_exc()
+        sys.stderr.write(traceback.format_exc())  # in one piece, also if several threads fail
         answer = {"decision": question["decision"]["id"], "action": question["default_action"]}
         return answer | {"error": f"{type(error).__name__}: {error}"[:1000]}  # shown only to you
 def answer_notice(notice):
