@@ -22,9 +22,10 @@ from referee.viewer.presentation import presentations, table_module
 FOLDER: Final = Path(__file__).parent
 ENTRY: Final = "standalone.js"
 STYLES: Final = ("standalone.css", "viewer.css")
+SHARED: Final = "words.js"  # served as a module of its own; it imports nothing
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)  # of whole lines
 _EXPORTED = re.compile(r"^export const (\w+)", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
@@ -93,16 +94,19 @@ def bundle() -> str:
 def site_modules() -> dict[str, str]:
     """Return the module of each kind of page of the site, by file name.
 
-    Each contains all modules that the page needs, because browsers fetch one file faster than thirty.
+    Each contains the modules that the page needs, because browsers fetch one file faster than thirty. It imports
+    ``SHARED``, which the tables of the games import too, so that a page loads it once.
     """
     return {name: _gather_page(modules, exports) for name, (modules, exports) in SITE_PAGES.items()}
 
 
 def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
     order: dict[str, str] = {}
+    shared: set[str] = set()
     for module in modules:
-        _gather_module(module, order)
-    return "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
+        _gather_module(module, order, shared)
+    imports = f'import {{ {", ".join(sorted(shared))} }} from "./{SHARED}";\n'
+    return imports + "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
 
 
 def advice() -> dict[str, Json]:
@@ -124,13 +128,20 @@ def _header(lines: Sequence[bytes]) -> Json:
     return header
 
 
-def _gather_module(name: str, order: dict[str, str]) -> None:
-    """Add a module to ``order`` after the modules it imports, without imports, comments and ``export`` keywords."""
+def _gather_module(name: str, order: dict[str, str], shared: set[str] | None = None) -> None:
+    """Add a module to ``order`` after the modules it imports, without imports, comments and ``export`` keywords.
+
+    With ``shared``, leave out the module ``SHARED``, and add to this set the names that are imported from it.
+    """
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
-    for imported in _IMPORT.findall(source):
-        _gather_module(normpath(join(dirname(name), imported)), order)
+    for names, path in _IMPORT.findall(source):
+        imported = normpath(join(dirname(name), path))
+        if imported == SHARED and shared is not None:
+            shared.update(names.replace(",", " ").split())
+        else:
+            _gather_module(imported, order, shared)
     order[name] = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)
 
 
