@@ -12,7 +12,7 @@ from rich.table import Table
 
 NAMES: Final = (
     *("engine", "environments", "http", "http_strictness", "matches", "ratings"),
-    *("pairing", "standings", "store", "claims", "ladders", "growth", "api", "streams", "latency"),
+    *("pairing", "standings", "store", "claims", "ladders", "growth", "api", "streams", "latency", "newcomer"),
 )
 
 
