@@ -7,6 +7,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Address, Id, Name, Points, QueryInt, Strict, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
+from api.matches.schemas import UnratedReason
 from api.pagination import PageQuery
 from referee.bots import profiles
 from referee.bots.states import BotState, CertificateEnd, CheckState
@@ -226,6 +227,7 @@ class OpenMatchView(View):
         allow_none=True,
         metadata=describe("The official ladder for which the service made the match; null for other matches."),
     )
+    unrated_reason = UnratedReason("Why the match is unrated; null if it is rated.")
     position = fields.Integer(
         allow_none=True,
         metadata=describe("Position in the queue of due matches, from 1; null if the match is not due."),

@@ -11,6 +11,7 @@ from typing import Any
 from referee.pairing.history import half_points
 from referee.pairing.kinds import Seeding
 from referee.pairing.model import Entrant, Leg, PairingInput, PairingRound, PlayedRound
+from referee.pairing.placement import layout_of_pairs, layout_of_tables, place_siblings
 from referee.pairing.seeded_random import shuffle
 
 FINAL, THIRD_PLACE = "final", "third_place"
@@ -169,6 +170,7 @@ class BracketState:
     def __init__(self, tournament: PairingInput) -> None:
         self.tournament = tournament
         self.active = {entrant.id for entrant in tournament.entrants if entrant.active}
+        self.owners = {entrant.id: entrant.owner for entrant in tournament.entrants}
         self.outcomes: list[BracketOutcome] = []
         field = self._seeding_of_first_round() if tournament.played else ()
         self.seeds = {entrant: seed for seed, entrant in enumerate(field, 1) if entrant is not None}
@@ -184,7 +186,16 @@ class BracketState:
     def field(self) -> tuple[str | None, ...]:
         """Return the entrants of the next round: at tables of two by bracket position, with None for empty ones."""
         if not self.outcomes:
-            return tuple(entrant.id for entrant in by_strength(self.tournament))
+            return tuple(entrant.id for entrant in place_starters(self.tournament))
+        return self._field_left
+
+    @property
+    def field_by_strength(self) -> tuple[str | None, ...]:
+        """Return the entrants of the next round as before siblings were kept apart."""
+        return self._field_left if self.outcomes else tuple(entrant.id for entrant in by_strength(self.tournament))
+
+    @cached_property
+    def _field_left(self) -> tuple[str | None, ...]:
         left = tuple(entrant if entrant in self.active else None for entrant in self.outcomes[-1].advanced)
         if self.tournament.seats == 2:
             return left
@@ -293,6 +304,19 @@ def by_strength(tournament: PairingInput) -> list[Entrant]:
         case Seeding.HAND:
             return sorted(drawn, key=lambda entrant: (entrant.seed is None, entrant.seed or 0, -entrant.rating))
     return drawn
+
+
+def place_starters(tournament: PairingInput) -> list[Entrant]:
+    """Return the starters by position in the bracket: strongest first, after the swaps that keep siblings apart."""
+    starters, seats = by_strength(tournament), tournament.seats
+    if len(starters) < seats:
+        return starters
+    if seats == 2:
+        layout = layout_of_pairs(len(starters))
+    else:
+        cut = shape(len(starters), seats, tournament.options["advance"])
+        layout = layout_of_tables(len(starters), serpentine(cut.byes, len(cut.advancing), seats))
+    return [starters[seed] for seed in place_siblings(tuple(starter.owner for starter in starters), layout)]
 
 
 def main_entrants(pairing_round: PairingRound, seats: int) -> set[str]:

@@ -1,6 +1,6 @@
 """Pair knockouts, in which losers are eliminated. ``bracket_state`` reads the rounds, and ``bracket`` renders them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -32,7 +32,8 @@ class Knockout:
 
     Options (``format_options``), all with defaults:
     - ``seeding``: "rating" (the default), "hand" (by the entries' seeds, then by rating) or "draw" (random). Ties are
-      broken at random. Serpentine seeding keeps the strongest apart as long as possible.
+      broken at random. Serpentine seeding keeps the strongest apart as long as possible. Siblings are kept apart as
+      well, by swaps of about equally strong seeds in the first round (``placement``).
     - ``advance`` (1): the number of entrants who advance from a table, which is less than its number of seats.
     - ``best_of`` (1): the number of legs at a table. A table of two stops as soon as the lead is decisive; larger
       tables play all legs and add the points. Leg n rotates the table's seats by n − 1.
@@ -109,7 +110,7 @@ class Knockout:
         cut = shape(len(present), tournament.seats, tournament.options["advance"])
         tables = [
             _seat_table(state, members, number, name)
-            for number, members in enumerate(_spread(present, cut.byes, len(cut.advancing), state), 1)
+            for number, members in enumerate(_spread(present, cut.byes, len(cut.advancing), state, state.owners), 1)
         ]
         closed_up = state.outcomes and len(present) < len(state.outcomes[-1].advanced)
         reason = "walkover" if closed_up else "odd"
@@ -162,27 +163,52 @@ def _seat_table(state: BracketState, members: Sequence[str], number: int, name: 
     return Table(tuple(drawn[index] for index in order), name, _min_legs(tournament))
 
 
-def _spread(present: Sequence[str], byes: int, tables: int, state: BracketState) -> list[list[str]]:
+def _spread(
+    present: Sequence[str], byes: int, tables: int, state: BracketState, owners: Mapping[str, str]
+) -> list[list[str]]:
     """Return the members of each table, assigned row by row in serpentine order.
 
-    After the first round, entrants from the same table are kept apart if another table is free in the row.
+    After the first round, entrants from the same table, and then entrants of the same of ``owners``, are kept apart if
+    another table is free in the row.
     """
     seats = state.tournament.seats
     if not state.outcomes:
         return [[present[position] for position in positions] for positions in serpentine(byes, tables, seats)]
     came_from = {entrant: index for index, table in enumerate(state.outcomes[-1].ranked) for entrant in table}
+
+    def cost(entrant: str, others: Sequence[str]) -> tuple[int, int]:
+        """Return how many of the others come from the same table as the entrant, and how many have the same owner."""
+        origin, owner = came_from.get(entrant), owners.get(entrant)
+        met = sum(came_from.get(other, -1) == origin for other in others)
+        return met, sum(owners.get(other) == owner for other in others) if owner else 0
+
     members: list[list[str]] = [[] for _ in range(tables)]
     for row in range(seats):
         free = list(range(tables) if row % 2 == 0 else reversed(range(tables)))
         for entrant in present[byes + row * tables : byes + (row + 1) * tables]:
-            origin = came_from.get(entrant)
-            best = min(
-                free[:MAX_TABLES_TRIED],
-                key=lambda table: sum(came_from.get(other, -1) == origin for other in members[table]),
-            )
+            best = min(free[:MAX_TABLES_TRIED], key=lambda table: cost(entrant, members[table]))
             free.remove(best)
             members[best].append(entrant)
+        _separate_siblings(members, cost)
     return members
+
+
+def _separate_siblings(members: Sequence[list[str]], cost: Callable[[str, Sequence[str]], tuple[int, int]]) -> None:
+    """Swap the last entrants of two tables if one of them is a sibling there and the swap reduces the sum of costs."""
+
+    def total(entrant: str, table: list[str], rival: str, other: list[str]) -> tuple[int, int]:
+        (met, siblings), (rival_met, rival_siblings) = cost(entrant, table[:-1]), cost(rival, other[:-1])
+        return met + rival_met, siblings + rival_siblings
+
+    for table in members:
+        entrant = table[-1]
+        if not cost(entrant, table[:-1])[1]:
+            continue
+        for other in members:
+            rival = other[-1]
+            if total(rival, table, entrant, other) < total(entrant, table, rival, other):
+                table[-1], other[-1] = rival, entrant
+                break
 
 
 def _losers(state: BracketState) -> list[str]:
@@ -199,8 +225,19 @@ def _count_advancing(tournament: PairingInput, table: Table) -> int:
     if tournament.seats == 2 or table.label == FINAL:
         return 1
     state = BracketState(tournament)
-    present = [entrant for entrant in state.field if entrant is not None]
-    cut = shape(len(present), tournament.seats, tournament.options["advance"])
-    tables = _spread(present, cut.byes, len(cut.advancing), state) if len(present) >= tournament.seats else []
-    counts = (count for members, count in zip(tables, cut.advancing, strict=False) if {*members} == {*table.entrants})
-    return next(counts, int(tournament.options["advance"]))
+    return next(_counts_of_table(state, table), int(tournament.options["advance"]))
+
+
+def _counts_of_table(state: BracketState, table: Table) -> Iterator[int]:
+    """Yield the number of entrants who advance from this table, for a round that keeps siblings apart or does not.
+
+    The running round may have been paired when siblings were not yet kept apart.
+    """
+    seats, advance = state.tournament.seats, state.tournament.options["advance"]
+    for field, owners in ((state.field, state.owners), (state.field_by_strength, {})):
+        present = [entrant for entrant in field if entrant is not None]
+        cut = shape(len(present), seats, advance)
+        tables = _spread(present, cut.byes, len(cut.advancing), state, owners) if len(present) >= seats else []
+        for members, count in zip(tables, cut.advancing, strict=False):
+            if {*members} == {*table.entrants}:
+                yield count

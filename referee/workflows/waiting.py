@@ -29,6 +29,7 @@ from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
 from referee.workflows.entry_reasons import entry_reason
 from referee.workflows.ladder_reasons import WaitingLadder, list_waiting_ladders, most_urgent
+from referee.workflows.unrated import unrated_reasons
 from referee.workflows.waiting_reasons import Reason
 
 MAX_SHOWN: Final = 20  # matches, and as many tournaments
@@ -43,12 +44,13 @@ class OpenMatch:
     """Describe an open match of a tournament, of an official ladder, or of neither.
 
     If ``reason`` is None, the match is being played. ``position`` is its position among all due matches, from 1, as if
-    all bots had free calls, or None if it is not due.
+    all bots had free calls, or None if it is not due. ``unrated_reason`` is None if the match is rated.
     """
 
     match_id: str
     tournament_id: str | None
     ladder_id: str | None
+    unrated_reason: str | None
     position: int | None
     reason: Reason | None
 
@@ -86,7 +88,8 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
     queue = _QueueState(session, *lease_now(session), slots=Pool(runner_slots, slot_shares))
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == MatchState.RUNNING and not queue.is_lost(row) for row in rows)
-    matches = [queue.describe(row, bot_id) for row in rows[:MAX_SHOWN]]
+    unrated = _unrated_reasons(session, rows[:MAX_SHOWN])
+    matches = [queue.describe(row, bot_id, unrated.get(row.id)) for row in rows[:MAX_SHOWN]]
     tournaments = _waiting_tournaments(session, bot, {row.tournament_id for row in rows})
     ladders = list_waiting_ladders(session, bot, {row.ladder_id for row in rows} - {None}, of_bot=_bot_reason(bot))
     reason = None
@@ -124,6 +127,11 @@ def _open_matches(session: Session, bot_id: str) -> Sequence[Any]:
     ).all()
 
 
+def _unrated_reasons(session: Session, rows: Sequence[Any]) -> dict[str, str]:
+    unrated = [row.id for row in rows if not row.rated]
+    return unrated_reasons(session, session.scalars(select(StoredMatch).where(StoredMatch.id.in_(unrated))).all())
+
+
 def _is_seated(session: Session, bot_id: str) -> ColumnElement[bool]:
     """Return the condition for matches of the bot.
 
@@ -154,10 +162,11 @@ class _QueueState:
     def is_lost(self, row: Any) -> bool:
         return row.lease_until is None or row.lease_until <= self._seconds or row.lease_boot != self._boot
 
-    def describe(self, row: Any, bot_id: str) -> OpenMatch:
+    def describe(self, row: Any, bot_id: str, unrated_reason: str | None) -> OpenMatch:
         ahead = self._count_ahead(row) if row.status == MatchState.DUE else None
         position = None if ahead is None else ahead + 1
-        return OpenMatch(row.id, row.tournament_id, row.ladder_id, position, self._reason(row, bot_id, ahead or 0))
+        reason = self._reason(row, bot_id, ahead or 0)
+        return OpenMatch(row.id, row.tournament_id, row.ladder_id, unrated_reason, position, reason)
 
     def _reason(self, row: Any, bot_id: str, ahead: int) -> Reason | None:
         if row.status == MatchState.RUNNING:

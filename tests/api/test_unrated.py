@@ -116,6 +116,46 @@ def test_a_rated_tournament_tells_which_of_its_matches_are_unrated_before_and_af
     assert "no: two bots of one owner sit at its table" in page(service, f"/matches/{match['id']}")
 
 
+def test_siblings_who_meet_in_a_knockout_are_told_before_and_after_that_the_match_is_unrated(
+    service: Service, owner: Person, organiser: Person, ours: list[str]
+) -> None:
+    tournament_id, (other,) = entered(
+        service, organiser, 1, format="knockout", bots_per_owner=2, format_options={"seeding": "hand"}
+    )
+    for bot in ours:
+        organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": bot})
+    seeds = {"seeds": {other: 1, ours[0]: 2, ours[1]: 3}}  # the first has a bye, the others meet
+    assert organiser.ask("PUT", f"/tournaments/{tournament_id}/seeds", json=seeds).status_code == 200
+    organiser.post(f"/tournaments/{tournament_id}/start")
+    answer_handshakes(service.database)
+    while progression.take_next_step(service.database, tournament_id, master_key=MASTER_KEY) != "paired":
+        pass
+    semi_final, final = (f"/tournaments/{tournament_id}/rounds/{number}" for number in (1, 2))
+
+    assert table_of(service.person(), semi_final)["unrated_reason"] == "one_owner_twice"
+    assert LABEL in page(service, semi_final)
+
+    go_on(service.database, tournament_id)
+    (match,) = table_of(organiser, semi_final)["matches"]
+    (waits,) = owner.get(f"/bots/{ours[0]}/waiting").get_json()["matches"]
+    assert {seat["bot"] for seat in match["seats"]} == {*ours}
+    assert (match["rated"], match["unrated_reason"]) == (False, "one_owner_twice")
+    assert (waits["match"], waits["unrated_reason"]) == (match["id"], "one_owner_twice")
+    assert "no: two bots of one owner sit at its table" in page(service, f"/matches/{match['id']}")
+
+    (claim,) = World(service.database).claim()
+    World(service.database).finish(claim)
+    go_on(service.database, tournament_id)
+    (last,) = table_of(organiser, final)["matches"]
+    winner = next(bot for bot in ours if bot in str(last["seats"]))
+    (waits,) = owner.get(f"/bots/{winner}/waiting").get_json()["matches"]
+    assert (last["rated"], waits["match"], waits["unrated_reason"]) == (True, last["id"], None)
+    assert owner.get(f"/matches/{match['id']}").get_json()["unrated_reason"] == "one_owner_twice"
+    assert "no: two bots of one owner sit at its table" in page(service, f"/matches/{match['id']}")
+    for path in (semi_final, f"/tournaments/{tournament_id}/matches", "/matches", f"/bots/{ours[0]}"):
+        assert page(service, path).count(LABEL) == 1, path
+
+
 def test_the_first_page_calls_no_match_of_a_tournament_a_friendly(
     service: Service, organiser: Person, ours: list[str]
 ) -> None:

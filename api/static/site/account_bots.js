@@ -3,7 +3,7 @@ import { byId, element } from "./dom.js";
 import { emblem } from "./emblem.js";
 import { gameName } from "./figures.js";
 import { attempts } from "./forms.js";
-import { botPill, statePill } from "./labels.js";
+import { botPill, ratedLabel, statePill } from "./labels.js";
 import { moment } from "./local_time.js";
 import { api } from "./session.js";
 import { table } from "./tables.js";
@@ -78,8 +78,8 @@ async function showTournaments(detailed) {
 }
 
 function showWaiting(detailed) {
-  const rows = detailed.flatMap(({ bot, waiting }) => waiting.matches.map(({ match, position, reason }) => [
-    link("matches", match, match),
+  const rows = detailed.flatMap(({ bot, waiting }) => waiting.matches.map(({ match, position, reason, unrated_reason }) => [
+    element("span", {}, link("matches", match, match), unrated_reason ? element("span", { class: "quiet" }, ` ${ratedLabel({ unrated_reason })}`) : null),
     element("bdi", {}, bot.name),
     position === null ? "–" : String(position),
     reason ? reason.text : "in progress",

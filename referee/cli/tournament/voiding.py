@@ -5,6 +5,7 @@ import click
 from referee.cli.tables import TextTable, number
 from referee.cli.tournament import lookup
 from referee.cli.tournament.remote import Remote, service_command
+from referee.labels import rated_label
 from referee.match.canonical import Json
 
 
@@ -51,13 +52,20 @@ def waiting(remote: Remote, bot: str) -> None:
         head = f"{bot}: {document['playing']} of {document['open']} open matches are being played"
     if document["reason"]:
         head += f"; {document['reason']['text']}"
-    rows = [(match["match"], number(match["position"]), _reason(match)) for match in document["matches"]]
+    rows = [
+        (match["match"], number(match["position"]), f"{_reason(match)}{_describe_unrated(match)}")
+        for match in document["matches"]
+    ]
     rows += [(tournament["tournament"], "-", _reason(tournament)) for tournament in document["tournaments"]]
     rows += [(ladder["ladder"], "-", _reason(ladder)) for ladder in document["ladders"]]
     waits_for = "match, tournament or ladder"
     table = TextTable((waits_for, "position", "reason"), rows, left=(waits_for, "reason"))
     text = f"{head}\n{table.plain()}" if rows else head
     remote.show(document, text)
+
+
+def _describe_unrated(match: Json) -> str:
+    return f" ({rated_label({**match, 'rated': False})})" if match["unrated_reason"] else ""
 
 
 def _reason(waiting: Json) -> str:
