@@ -34,7 +34,8 @@ from api.fields import (
 )
 from api.games import resource as games
 from api.health import resource as health
-from api.ids import IdConverter, id_schema
+from api.ids import IdConverter, MonthConverter, id_schema, month_schema
+from api.ladders import month_resource as ladder_months
 from api.ladders import resource as ladders
 from api.ladders import stream_resource as ladder_streams
 from api.matches import fault_resource as faults
@@ -58,7 +59,7 @@ REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
     *(accounts, bots, owners, bot_ladders, faults, games, matches, ladders),
     *(tournaments, entries, rounds, brackets, standings, tournament_streams),
-    *(match_streams, ladder_streams, overview, search, downloads, webhooks, health),
+    *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
 )
 
 
@@ -68,7 +69,7 @@ def create_app(settings: Settings) -> Flask:
     proxied = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)
     app.wsgi_app = proxied  # type: ignore[method-assign]  # as Flask documents it
     app.url_map.merge_slashes = False
-    app.url_map.converters["id"] = IdConverter
+    app.url_map.converters |= {"id": IdConverter, "month": MonthConverter}
     app.json.sort_keys = False  # type: ignore[attr-defined]  # keep the order of the schema
     app.config |= {
         "API_TITLE": "Referee",
@@ -154,6 +155,7 @@ class ProblemApi(Api):  # type: ignore[misc]  # flask_smorest ships no types
 def _install_resources(app: Flask) -> None:
     api = ProblemApi(app)
     api.register_converter(IdConverter, id_schema)
+    api.register_converter(MonthConverter, month_schema)
     field_types = {
         "integer": (StrictInt, QueryInt),
         "boolean": (StrictBool,),

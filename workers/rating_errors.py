@@ -4,7 +4,6 @@ Results that arrive while a ladder rests are included together. Nothing is compu
 """
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from typing import Final
@@ -12,13 +11,13 @@ from typing import Final
 from referee.db.engine import Database
 from referee.errors import Unavailable
 from referee.ladders import rating_errors
+from workers.repeated_steps import ERROR_PAUSE_S
 
 log = logging.getLogger(__name__)
 
 LOOK_S: Final = 1.0  # between two looks for new ledger entries
 LADDER_REST_S: Final = 5.0  # from one refresh of a ladder to the next
 REST_FACTOR: Final = 9  # rest after each refresh, in multiples of its duration: a tenth of a processor at most
-ERROR_PAUSE_S: Final = 60.0
 
 
 class RatingErrorRefresher:
@@ -56,16 +55,3 @@ class RatingErrorRefresher:
         found = {"joint": done.joint, "single": done.single, "ms": round(1_000 * spent)}
         log.info("rating_errors_refreshed", extra={"ladder": ladder_id, **found})
         return REST_FACTOR * spent
-
-    def run(self, stopped: threading.Event) -> None:
-        """Take steps until ``stopped`` is set. Log errors and continue."""
-        wait_s = 0.0
-        while not stopped.wait(wait_s):
-            try:
-                wait_s = self.step()
-            except Unavailable as error:
-                log.warning("rating_errors_postponed", extra={"reason": str(error)})
-                wait_s = LOOK_S
-            except Exception:
-                log.exception("rating_errors_failed")
-                wait_s = ERROR_PAUSE_S

@@ -27,7 +27,9 @@ from referee.settings import BadSettings, Settings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
+from workers.month_closing import MonthCloser
 from workers.rating_errors import RatingErrorRefresher
+from workers.repeated_steps import run_steps
 from workers.tournaments import TournamentAdvancer
 
 log = logging.getLogger(__name__)
@@ -164,11 +166,16 @@ def main() -> int:
     database = Database.from_settings(settings)
     if not is_usable_at_start(database):
         return 2
-    refreshing = threading.Thread(target=RatingErrorRefresher(database).run, args=(stopped,), name="rating-errors")
-    refreshing.start()
+    tasks = {"rating_errors": RatingErrorRefresher(database).step, "month_closing": MonthCloser(database).step}
+    threads = [
+        threading.Thread(target=run_steps, args=(name, step, stopped), name=name) for name, step in tasks.items()
+    ]
+    for thread in threads:
+        thread.start()
     gc.freeze()  # exclude imported modules from garbage collection
     Scheduler(database, queues.connect(settings.redis_url), settings.master_key, ladders).run(stopped)
-    refreshing.join()
+    for thread in threads:
+        thread.join()
     database.dispose()
     return 0
 

@@ -21,7 +21,7 @@ from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import MAX_PAGE_SIZE
-from referee.ladders import directory, members, ranks, ratings
+from referee.ladders import directory, members, months, ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
@@ -35,6 +35,7 @@ pages = Pages("bots", __name__)
 
 LADDERS: Final = 50  # most ladders on which the rank of the bot is shown
 HISTORIES: Final = 3  # plotted on one page; ``?ladder=`` selects any other
+TITLES: Final = 24  # months of which the bot was champion
 STEPS: Final = 200  # rating changes in a history
 RIVALS: Final = 20
 RECENT: Final = 10
@@ -88,6 +89,7 @@ def bot(bot_id: str) -> Response:
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
         ladder_ranks=ladder_ranks,
+        titles=months.list_titles(current_session(), bot_id, limit=TITLES),
         hidden_ladders=len(rated) - len(ladder_ranks),
         histories=[history(ladder, found) for ladder in _ladders_to_plot([ladder for ladder, _ in rated])],
         more_histories=len(rated) > HISTORIES and "ladder" not in request.args,

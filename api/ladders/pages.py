@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -19,10 +20,10 @@ from api.pagination import envelope, read_cursor
 from api.queries import check_names
 from api.views import current_session
 from referee.db.paging import Page
-from referee.ladders import leaderboard, members, ratings, trends
+from referee.ladders import leaderboard, members, months, ratings, trends
 from referee.ladders.rating_errors import load_errors
 from referee.ladders.tables import Ladder
-from referee.ratings.elo import MICRO
+from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 pages = Pages("ladders", __name__)
 
@@ -30,6 +31,7 @@ ROWS_PER_PAGE: Final = 50
 LADDERS: Final = 48
 MAX_TEXT_LENGTH: Final = 64
 LAST_PAGE: Final = 10_000
+MONTHS: Final = 6  # closed months listed on the page of a ladder
 RECENT_PLACEMENTS: Final = 5  # placements shown in each row, of the bot's last matches
 BAND_POINTS: Final = 50
 MIN_BANDS: Final = 3
@@ -134,6 +136,7 @@ def _current_page(found: Ladder, last: int) -> Response:
         first=start + 1,
         total=shown.total,
         bots=leaderboard.count_bots(current_session(), found.id),
+        closed=months.list_months(current_session(), found.id, limit=MONTHS).items if query.page == 1 else [],
         spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         as_of=last,
         historical=False,
@@ -141,6 +144,40 @@ def _current_page(found: Ladder, last: int) -> Response:
         behind=query.href(page=query.page + 1) if start + ROWS_PER_PAGE < shown.total else None,
         points=points,
         recent_placements=RECENT_PLACEMENTS,
+    )
+
+
+@pages.view('/ladders/<id("lad"):ladder_id>/months', "cursor")
+def all_months(ladder_id: str) -> Response:
+    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    found = months.list_months(current_session(), ladder_id, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
+    following = envelope(Page([], found.next), query)["next"]
+    return page(
+        "ladders/months.html",
+        ladder=ratings.get_ladder(current_session(), ladder_id),
+        closed=found.items,
+        points=points,
+        before="?" if query["cursor"] else None,
+        behind=f"?{urlencode({'cursor': following})}" if following else None,
+    )
+
+
+@pages.view('/ladders/<id("lad"):ladder_id>/months/<month:month>', "cursor")
+def month_standings(ladder_id: str, month: date) -> Response:
+    closed = months.get_month(current_session(), ladder_id, month)
+    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    found = months.list_rows(current_session(), closed.month, limit=ROWS_PER_PAGE, cursor=read_cursor(query))
+    following = envelope(Page([], found.next), query)["next"]
+    return page(
+        "ladders/month.html",
+        ladder=closed.ladder,
+        closed=closed,
+        rows=found.items,
+        points=points,
+        min_matches=months.MIN_CHAMPION_MATCHES,
+        provisional=PROVISIONAL_GAMES,
+        before="?" if query["cursor"] else None,
+        behind=f"?{urlencode({'cursor': following})}" if following else None,
     )
 
 

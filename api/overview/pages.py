@@ -11,7 +11,7 @@ from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue
-from referee.ladders import ratings
+from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
 from referee.matches import matches
 from referee.matches.states import MatchState
@@ -24,6 +24,7 @@ pages = Pages("home", __name__)
 
 MAX_OPEN = 6  # tournaments open for entries
 MAX_RESULTS = 8
+MAX_CHAMPIONS = 20
 TOP = 5  # rows shown of each ladder
 MAX_LADDERS = 50  # ladders among which the most active one of each game is chosen
 
@@ -47,6 +48,7 @@ def home() -> Response:
         counts=now.counts,
         known=compared_values(now),
         tops=load_top_rows(),
+        champions=months.list_newest_champions(current_session(), limit=MAX_CHAMPIONS),
         results=results,
         fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(current_session()),
         url=current_app.config["SETTINGS"].public_url,

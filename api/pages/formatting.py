@@ -1,7 +1,8 @@
 """Format values for people: numbers with units, times, names of games."""
 
+import calendar
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from referee.bots.states import BotState
@@ -23,6 +24,11 @@ MATCH_REASONS: Final[Mapping[str, str]] = {
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
+
+
+def month_name(month: date) -> str:
+    """Return a month in words: ``November 2026``."""
+    return f"{calendar.month_name[month.month]} {month.year}"
 
 
 def count(number: int) -> str:
@@ -109,6 +115,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "game_name": game_title,
     "count": count,
     "decimal": decimal,
+    "month": month_name,
     "signed": format_signed,
     "percent": percent,
     "milliseconds": milliseconds,

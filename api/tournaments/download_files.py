@@ -17,7 +17,10 @@ import orjson
 
 from api.fields import UtcDateTime
 from referee.db.engine import Database
+from referee.db.paging import MAX_PAGE_SIZE, Cursor
+from referee.ladders import months
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
+from referee.ladders.tables import LadderMonth
 from referee.matches.download_seats import DownloadSeat
 from referee.matches.states import MatchState
 from referee.tournaments import bulk
@@ -73,6 +76,28 @@ def ledger_csv(database: Database, ladder_id: str, until: int) -> Iterator[bytes
     return _table([*ENTERED, *COLUMNS, *MOVED], iter(lambda: list(islice(rows, ROWS_A_PIECE)), []))
 
 
+def month_csv(database: Database, closed: LadderMonth) -> Iterator[bytes]:
+    """Yield the final standings of a month as a CSV table."""
+    return _table(MONTH_COLUMNS, _month_pieces(database, closed))
+
+
+def _month_pieces(database: Database, closed: LadderMonth) -> Iterator[Iterable[Cells]]:
+    cursor: Cursor | None = None
+    while True:
+        with database.read() as session:
+            page = months.list_rows(session, closed, limit=MAX_PAGE_SIZE, cursor=cursor)
+        yield [
+            (
+                *(row.rank, row.bot_id, _cell(row.name), row.owner_id, _cell(row.owner_name)),
+                *(row.value, row.error, row.games, row.matches),
+            )
+            for row in page.items
+        ]
+        cursor = page.next
+        if cursor is None:
+            return
+
+
 def _result_pieces(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
     after = 0
     while True:
@@ -97,6 +122,7 @@ def _table(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator
 
 ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
 MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
+MONTH_COLUMNS: Final = ("rank", "bot", "name", "owner", "owner_name", "rating_micro", "error", "games", "matches")
 COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
 
 

@@ -1,6 +1,7 @@
 """Serve downloads of tournaments and ladders. ``download_files`` generates the files."""
 
 from collections.abc import Callable, Iterator
+from datetime import date
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from api.requests import LOG_POLICY
 from api.streams.connection_limits import ConnectionLimit
 from api.tournaments import download_files
 from api.views import Resource, database, get_shared
-from referee.ladders import ratings
+from referee.ladders import months, ratings
 from referee.tournaments import bulk as stored
 from referee.tournaments import tournaments, watching
 
@@ -120,6 +121,24 @@ def ladder_results(ladder_id: str) -> Response:
         ratings.get_ladder(session, ladder_id)
         until = ratings.last_seq(session, ladder_id)
     return _file("text/csv", f"{ladder_id}.csv", lambda: download_files.ledger_csv(database(), ladder_id, until))
+
+
+@resource.get(
+    '/ladders/<id("lad"):ladder_id>/months/<month:month>.csv',
+    anyone,
+    documents={"responses": BUSY},
+    transaction=None,
+)
+@resource.file_response("text/csv", "The final standings, best first.")
+def month_standings(ladder_id: str, month: date) -> Response:
+    """Download the final standings of a month, for spreadsheets
+
+    The CSV file has the rows and columns of `GET /ladders/{ladder_id}/months/{month}`.
+    """
+    with database().read() as session:
+        closed = months.get_month(session, ladder_id, month)
+    name = f"{ladder_id}-{closed.name}.csv"
+    return _file("text/csv", name, lambda: download_files.month_csv(database(), closed.month))
 
 
 class _FileBody:

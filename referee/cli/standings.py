@@ -4,6 +4,7 @@ Both sources yield rows in the format of the API, so that the same functions for
 """
 
 from collections.abc import Iterator
+from datetime import date
 from itertools import islice
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from sqlalchemy.orm import Session
 
 from referee.bots import bots
 from referee.cli import tables
-from referee.cli.api_client import Api
+from referee.cli.api_client import Api, ApiRefusal
 from referee.cli.options import data_option
-from referee.ladders import ratings
+from referee.errors import BadOption
+from referee.ladders import months, ratings
 from referee.match.canonical import Json
+from referee.ratings.elo import MICRO
 from referee.runtime.service_database import open_database
 from referee.tournaments import tournaments
 from referee.tournaments.standings import load_tournament_results
@@ -24,27 +27,67 @@ from referee.tournaments.tables import Tournament
 TOURNAMENTS_SHOWN = 5
 LADDERS_SHOWN = 20
 ROWS_SHOWN = 50
+NOT_FOUND = 404
 
 Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its first rows
 
 
 @click.command()
 @click.option("--url", metavar="URL", help="Service to ask, like http://127.0.0.1:8000. [default: the local database]")
+@click.option("--month", metavar="MONTH", help="Show the final standings of the ladders in a month like 2026-11.")
 @data_option
-def standings(url: str | None, data: Path | None) -> None:
-    """Show the latest tournaments and the ladders.
+def standings(url: str | None, month: str | None, data: Path | None) -> None:
+    """Show the latest tournaments and the ladders, or the ladders as they were at the end of a month.
 
     For one tournament of a service, use `referee tournament standings`.
     """
+    chosen = _read_month(month) if month else None
     if url:
         with Api(url) as api:
-            found = [_table(shown, rows) for shown, rows in _from_service(api)]
+            rows_of = _months_from_service(api, chosen) if chosen else _from_service(api)
+            found = [_table(shown, rows) for shown, rows in rows_of]
     else:
         _, database = open_database(data)
         with database.read() as session:
-            found = [_table(shown, rows) for shown, rows in _from_database(session)]
+            rows_of = _months_from_database(session, chosen) if chosen else _from_database(session)
+            found = [_table(shown, rows) for shown, rows in rows_of]
         database.dispose()
-    click.echo("\n\n".join(table.plain() for table in found) or "No matches have been played yet.")
+    nothing = f"No ladder has final standings of {month}." if month else "No matches have been played yet."
+    click.echo("\n\n".join(table.plain() for table in found) or nothing)
+
+
+def _read_month(text: str) -> date:
+    try:
+        return months.parse_month(text)
+    except BadOption as error:
+        raise click.BadParameter(str(error), param_hint="--month") from error
+
+
+def _months_from_service(api: Api, month: date) -> Found:
+    name = months.format_month(month)
+    for ladder in api.items("/ladders"):
+        try:
+            closed = api.get(f"/ladders/{ladder['id']}/months/{name}?limit={ROWS_SHOWN}")
+        except ApiRefusal as refusal:
+            if refusal.status != NOT_FOUND:
+                raise
+            continue
+        yield _month_title(ladder["name"], ladder["id"], name, closed["champion"]), closed["items"]
+
+
+def _months_from_database(session: Session, month: date) -> Found:
+    for closed in months.list_ladders_of(session, month):
+        rows = [
+            {"rank": row.rank, "name": row.name, "rating": row.value / MICRO, "error": row.error, "games": row.games}
+            for row in months.list_rows(session, closed.month, limit=ROWS_SHOWN).items
+        ]
+        champion = {"name": closed.champion.name} if closed.champion else None
+        yield _month_title(closed.ladder.name, closed.ladder.id, closed.name, champion), rows
+
+
+def _month_title(name: str, ladder_id: str, month: str, champion: Json | None) -> Json:
+    by = f"champion {champion['name']}" if champion else "no champion"
+    return {"name": f"{name}, {month}, {by}", "id": ladder_id}
 
 
 def _table(shown: Json, rows: list[Json]) -> tables.TextTable:
@@ -68,7 +111,7 @@ def _from_database(session: Session) -> Found:
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
         page = ratings.load_page(session, ladder.id, limit=ROWS_SHOWN)
         rows = [
-            {"rank": row.rank, "name": row.name, "rating": row.value / 1_000_000, "games": row.games}
+            {"rank": row.rank, "name": row.name, "rating": row.value / MICRO, "games": row.games}
             for row in page.page.items
         ]
         if rows:

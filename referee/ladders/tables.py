@@ -3,10 +3,10 @@
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, Double, ForeignKey, ForeignKeyConstraint, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import AutoIncrement, Base, Id, Json, ShortString, StoredEnum, one_of
+from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.ladders.kinds import EntryKind, LadderPlay
 
 MAX_LADDER_NAME: Final = 400
@@ -126,6 +126,42 @@ class RatingError(Base):
     bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
     error: Mapped[float] = mapped_column(Double)
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
+
+
+class LadderMonth(Base):
+    """Represent a month of a ladder that is over. Its final standings are those after ledger entry ``as_of_seq``.
+
+    ``month`` is its first day, in UTC. ``matches`` counts the results of the month, with those that were voided later.
+    """
+
+    __tablename__ = "ladder_months"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    month: Mapped[date] = mapped_column(primary_key=True)
+    as_of_seq: Mapped[int] = mapped_column(BigInteger)
+    bots: Mapped[int]
+    matches: Mapped[int]
+    champion_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"), index=True)  # None if no bot qualified
+    closed_at: Mapped[datetime]
+
+
+class MonthRow(Base):
+    """Represent a bot in the final standings of a month, with the names of that time. ``error`` is in points."""
+
+    __tablename__ = "ladder_month_rows"
+    __table_args__ = (ForeignKeyConstraint(["ladder_id", "month"], ["ladder_months.ladder_id", "ladder_months.month"]),)
+
+    ladder_id: Mapped[str] = mapped_column(Id, primary_key=True)
+    month: Mapped[date] = mapped_column(primary_key=True)
+    rank: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(Name)
+    owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    owner_name: Mapped[str] = mapped_column(Name)
+    value: Mapped[int] = mapped_column(BigInteger)
+    error: Mapped[float | None] = mapped_column(Double)
+    games: Mapped[int]  # matches that counted until then
+    matches: Mapped[int]  # those of the month
 
 
 class RatingCount(Base):

@@ -20,6 +20,7 @@ from referee.accounts import accounts
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.house.players import HousePlayer, find_player
+from referee.ladders import months
 from referee.match.canonical import dumps
 from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
@@ -185,6 +186,8 @@ def fill(folder: Path) -> Filled:
         step(filled)
     past.dispose()
     filled.world.database = Database(url)
+    first_month = (datetime.now(UTC) - MONTH).date().replace(day=1)
+    months.close_month(filled.database, filled.ladders[LADDER], first_month)
     return filled
 
 

@@ -12,7 +12,8 @@ from referee.ladders import rating_errors
 from referee.ladders.tables import RatingError
 from tests.database.world import FakeClock, World
 from tests.workers.test_tournaments import Seconds
-from workers.rating_errors import ERROR_PAUSE_S, LADDER_REST_S, LOOK_S, REST_FACTOR, RatingErrorRefresher
+from workers.rating_errors import LADDER_REST_S, LOOK_S, REST_FACTOR, RatingErrorRefresher
+from workers.repeated_steps import ERROR_PAUSE_S
 
 
 @pytest.fixture

@@ -1,0 +1,287 @@
+"""Keep the final standings of each month of a ladder, in UTC, with its champion.
+
+They follow from the ledger: they are the ratings after the last entry that was made in the month, so it does not matter
+how late they are stored. Names, owners and errors are those of the time when they are stored. Nothing changes them
+later: a result that is voided after the end of its month changes only the ladder.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import and_, func, insert, select
+from sqlalchemy.orm import Session, aliased
+
+from referee.db.engine import Database, current_time, take_advisory_lock
+from referee.db.paging import MAX_PAGE_SIZE, Cursor, Page, check_limit
+from referee.errors import BadOption, NotFound
+from referee.ladders import ratings
+from referee.ladders.kinds import EntryKind
+from referee.ladders.rating_errors import load_errors
+from referee.ladders.tables import Ladder, LadderMonth, LedgerEntry, MonthRow, RatingChange
+from referee.ratings.elo import PROVISIONAL_GAMES
+
+GRACE: Final = timedelta(minutes=10)  # from the end of a month until it is closed, for entries that are being written
+MIN_CHAMPION_MATCHES: Final = 10  # of the month; the champion's rating must not be provisional either
+MAX_ROWS: Final = 10_000  # bots of a month that are kept, best first
+FIRST_MONTH: Final = date(2000, 1, 1)
+_MONTH: Final = re.compile(r"([0-9]{4})-([0-9]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedMonth:
+    """Describe a closed month of a ladder, and its champion if there is one."""
+
+    ladder: Ladder
+    month: LadderMonth
+    champion: MonthRow | None
+
+    @property
+    def name(self) -> str:
+        """Return the month as in addresses: ``2026-11``."""
+        return format_month(self.month.month)
+
+
+def parse_month(text: str) -> date:
+    """Return the first day of a month such as ``2026-11``. Raise ``BadOption`` for any other text."""
+    found = _MONTH.fullmatch(text)
+    try:
+        month = date(int(found[1]), int(found[2]), 1) if found else None
+    except ValueError:
+        month = None
+    if month is None or month < FIRST_MONTH:
+        raise BadOption("month", "must be a month such as 2026-11")
+    return month
+
+
+def format_month(month: date) -> str:
+    """Return a month as in addresses: ``2026-11``."""
+    return f"{month:%Y-%m}"
+
+
+def following(month: date) -> date:
+    """Return the first day of the next month."""
+    return date(month.year + month.month // 12, month.month % 12 + 1, 1)
+
+
+# -- closing --
+
+
+def list_open_months(session: Session) -> list[tuple[str, date]]:
+    """Return for each ladder the earliest month that is over and not closed, if it has one with results.
+
+    A ladder that is frozen is left out until it is repaired.
+    """
+    now = current_time(session)
+    found = []
+    for ladder_id in session.scalars(select(Ladder.id).where(Ladder.frozen_reason.is_(None)).order_by(Ladder.id)):
+        last = _last_closed(session, ladder_id)
+        begun = select(LedgerEntry.created_at).where(
+            LedgerEntry.ladder_id == ladder_id,
+            LedgerEntry.kind == EntryKind.RESULT,
+            LedgerEntry.seq > (last.as_of_seq if last else 0),
+        )
+        first = session.scalar(begun.order_by(LedgerEntry.seq).limit(1))
+        if first is None:
+            continue
+        month = first.date().replace(day=1)
+        if last is not None:  # an entry may have been made in a month that is closed, if the clock was set back
+            month = max(month, following(last.month))
+        if _end_of(month) + GRACE <= now:
+            found.append((ladder_id, month))
+    return found
+
+
+def close_month(database: Database, ladder_id: str, month: date) -> bool:
+    """Store the final standings of a month that is over. Return False if they are stored already.
+
+    The standings are read before the write lock is taken.
+    """
+    with database.read() as session:
+        last = _last_closed(session, ladder_id)
+        before = last.as_of_seq if last else 0
+        as_of = _last_entry_before(session, ladder_id, _end_of(month))
+        bots = 0
+        rows: list[dict[str, Any]] = []
+        for part in _standings_at(session, ladder_id, as_of, before):
+            bots += len(part)
+            rows += [{"ladder_id": ladder_id, "month": month, **row} for row in part if len(rows) < MAX_ROWS]
+        played = select(func.count()).where(
+            LedgerEntry.ladder_id == ladder_id,
+            LedgerEntry.kind == EntryKind.RESULT,
+            LedgerEntry.seq > before,
+            LedgerEntry.seq <= as_of,
+        )
+        matches = session.scalars(played).one()
+    champion = choose_champion(rows)
+    with database.write() as session:
+        take_advisory_lock(session, "ladders")  # so that two schedulers do not close a month twice
+        if session.get(LadderMonth, (ladder_id, month)) is not None:
+            return False
+        summary = {"ladder_id": ladder_id, "month": month, "as_of_seq": as_of, "bots": bots, "matches": matches}
+        session.execute(insert(LadderMonth), [{**summary, "champion_id": champion, "closed_at": current_time(session)}])
+        if rows:
+            session.execute(insert(MonthRow), rows)
+    return True
+
+
+def choose_champion(rows: Sequence[dict[str, Any]]) -> str | None:
+    """Return the id of the best bot among ``rows``, best first, that may be champion, or None if none may.
+
+    A champion has played ``MIN_CHAMPION_MATCHES`` in the month, and its rating is no longer provisional. If ratings are
+    equal, more matches in the month decide, then the id.
+    """
+    able = [row for row in rows if row["matches"] >= MIN_CHAMPION_MATCHES and row["games"] >= PROVISIONAL_GAMES]
+    best = min(able, key=lambda row: (row["rank"], -row["matches"], row["bot_id"]), default=None)
+    return None if best is None else str(best["bot_id"])
+
+
+def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of the ladder after entry ``as_of`` in parts, with the matches since entry ``before``."""
+    cursor: Cursor | None = None
+    while True:
+        page = ratings.load_page_at(session, ladder_id, as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
+        bot_ids = [row.bot_id for row in page.items]
+        errors = load_errors(session, ladder_id, bot_ids)
+        games = _games_at(session, ladder_id, bot_ids, before)
+        yield [
+            {
+                "rank": row.rank,
+                "bot_id": row.bot_id,
+                "name": row.name,
+                "value": row.value,
+                "games": row.games,
+                "owner_id": row.owner_id,
+                "owner_name": row.owner_name,
+                "error": errors.get(row.bot_id),
+                "matches": max(0, row.games - games.get(row.bot_id, 0)),
+            }
+            for row in page.items
+        ]
+        cursor = page.next
+        if cursor is None:
+            return
+
+
+def _games_at(session: Session, ladder_id: str, bot_ids: Sequence[str], seq: int) -> dict[str, int]:
+    """Return how many matches of these bots counted after entry ``seq``, keyed by bot id. Omit bots without any."""
+    earlier = aliased(RatingChange)
+    latest = select(func.max(earlier.seq)).where(
+        and_(earlier.ladder_id == ladder_id, earlier.bot_id == RatingChange.bot_id, earlier.seq <= seq)
+    )
+    query = select(RatingChange.bot_id, RatingChange.games).where(
+        RatingChange.ladder_id == ladder_id,
+        RatingChange.bot_id.in_(bot_ids),
+        RatingChange.seq == latest.correlate(RatingChange).scalar_subquery(),
+    )
+    return dict(session.execute(query).all()) if bot_ids and seq else {}
+
+
+def _last_closed(session: Session, ladder_id: str) -> LadderMonth | None:
+    query = select(LadderMonth).where(LadderMonth.ladder_id == ladder_id)
+    return session.scalar(query.order_by(LadderMonth.month.desc()).limit(1))
+
+
+def _last_entry_before(session: Session, ladder_id: str, end: datetime) -> int:
+    query = select(LedgerEntry.seq).where(LedgerEntry.ladder_id == ladder_id, LedgerEntry.created_at < end)
+    return session.scalar(query.order_by(LedgerEntry.seq.desc()).limit(1)) or 0
+
+
+def _end_of(month: date) -> datetime:
+    return datetime.combine(following(month), datetime.min.time(), UTC)
+
+
+# -- reading --
+
+
+def list_months(
+    session: Session, ladder_id: str, *, limit: int = 50, cursor: Cursor | None = None
+) -> Page[ClosedMonth]:
+    """Return a page of the closed months of a ladder, newest first."""
+    check_limit(limit)
+    ladder = ratings.get_ladder(session, ladder_id)
+    query = _with_champions().where(LadderMonth.ladder_id == ladder_id)
+    if cursor is not None:
+        query = query.where(LadderMonth.month < _month_in(cursor))
+    rows = session.execute(query.order_by(LadderMonth.month.desc()).limit(limit + 1)).all()
+    found = [ClosedMonth(ladder, month, champion) for month, champion in rows[:limit]]
+    return Page(found, [format_month(found[-1].month.month)] if len(rows) > limit else None)
+
+
+def get_month(session: Session, ladder_id: str, month: date) -> ClosedMonth:
+    """Return a closed month. Raise ``NotFound`` if the month is not over, or if the ladder had no result in it."""
+    ladder = ratings.get_ladder(session, ladder_id)
+    query = _with_champions().where(LadderMonth.ladder_id == ladder_id, LadderMonth.month == month)
+    found = session.execute(query).one_or_none()
+    if found is None:
+        raise NotFound("month", format_month(month))
+    return ClosedMonth(ladder, *found)
+
+
+def list_ladders_of(session: Session, month: date) -> list[ClosedMonth]:
+    """Return this month of all ladders that closed it: official ladders first, then by name."""
+    query = _with_ladders().where(LadderMonth.month == month).order_by(Ladder.official.desc(), Ladder.name)
+    return [ClosedMonth(*found) for found in session.execute(query)]
+
+
+def list_rows(
+    session: Session, closed: LadderMonth, *, limit: int = 50, cursor: Cursor | None = None
+) -> Page[MonthRow]:
+    """Return a page of the final standings of a month, best first."""
+    check_limit(limit)
+    query = select(MonthRow).where(MonthRow.ladder_id == closed.ladder_id, MonthRow.month == closed.month)
+    if cursor is not None:
+        rank, bot_id = _position_in(cursor)
+        query = query.where((MonthRow.rank > rank) | ((MonthRow.rank == rank) & (MonthRow.bot_id > bot_id)))
+    rows = list(session.scalars(query.order_by(MonthRow.rank, MonthRow.bot_id).limit(limit + 1)))
+    last = rows[limit - 1] if len(rows) > limit else None
+    return Page(rows[:limit], None if last is None else [last.rank, last.bot_id])
+
+
+def list_titles(session: Session, bot_id: str, *, limit: int) -> list[ClosedMonth]:
+    """Return the last ``limit`` months of which this bot is the champion, newest first."""
+    query = _with_ladders().where(LadderMonth.champion_id == bot_id)
+    found = session.execute(query.order_by(LadderMonth.month.desc(), Ladder.name).limit(limit))
+    return [ClosedMonth(*title) for title in found]
+
+
+def list_newest_champions(session: Session, *, limit: int) -> list[ClosedMonth]:
+    """Return the champions of the official ladders in the newest month that has any, by name of the ladder."""
+    has_champion = and_(Ladder.official, LadderMonth.champion_id.is_not(None))
+    newest = select(func.max(LadderMonth.month)).join(Ladder, Ladder.id == LadderMonth.ladder_id).where(has_champion)
+    query = _with_ladders().where(has_champion, LadderMonth.month == newest.scalar_subquery())
+    return [ClosedMonth(*found) for found in session.execute(query.order_by(Ladder.name).limit(limit))]
+
+
+def _with_champions() -> Any:
+    """Return a query of closed months, each with the row of its champion, None without one."""
+    return select(LadderMonth, MonthRow).outerjoin(MonthRow, _IS_CHAMPION)
+
+
+def _with_ladders() -> Any:
+    """Return a query of the fields of ``ClosedMonth``."""
+    months_of = select(Ladder, LadderMonth, MonthRow).join(LadderMonth, LadderMonth.ladder_id == Ladder.id)
+    return months_of.outerjoin(MonthRow, _IS_CHAMPION)
+
+
+_IS_CHAMPION: Final = and_(
+    MonthRow.ladder_id == LadderMonth.ladder_id,
+    MonthRow.month == LadderMonth.month,
+    MonthRow.bot_id == LadderMonth.champion_id,
+)
+
+
+def _month_in(cursor: Cursor) -> date:
+    match list(cursor):
+        case [str(month)]:
+            return parse_month(month)
+    raise BadOption("cursor", "must be the cursor of a previous page")
+
+
+def _position_in(cursor: Cursor) -> tuple[int, str]:
+    match list(cursor):
+        case [int(rank), str(bot_id)]:
+            return rank, bot_id
+    raise BadOption("cursor", "must be the cursor of a previous page")
