@@ -117,7 +117,7 @@ def refresh_memberships(session: Session, bot: Bot) -> None:
         elif member is not None:
             member.due_at = next_due(member, ladder, player, moment)
         elif certificates.explain_missing_certificate(session, bot, ladder.game) is None:
-            session.execute(insert_once(session, LadderMember, _new_member(bot.id, ladder, moment)))
+            session.execute(insert_once(session, LadderMember, new_member(bot.id, ladder, moment)))
     session.flush()
 
 
@@ -163,7 +163,8 @@ def count_matches_of_day(memberships: Sequence[Membership], moment: datetime) ->
     return sum(membership.matches_today(moment) for membership in memberships)
 
 
-def _new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
+def new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
+    """Return the columns of a bot that joins a ladder, due for its first match."""
     return {
         "bot_id": bot_id,
         "ladder_id": ladder.id,

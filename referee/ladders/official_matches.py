@@ -5,6 +5,7 @@ at a time, so that they never crowd out its tournaments.
 """
 
 import hmac
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -62,6 +63,43 @@ def make_matches(session: Session, *, master_key: bytes) -> int:
     return made
 
 
+def select_candidates(
+    rows: Iterable[Any], ladder: Ladder, moment: datetime, seated: Collection[str] = ()
+) -> tuple[list[Candidate], dict[str, datetime]]:
+    """Return the members that may get a seat now, and the next times of those that are due but cannot play.
+
+    ``rows`` are members without a match in progress, longest due first, with the columns of ``_pool_query``. Leave out
+    the bots in ``seated``.
+    """
+    pool: list[Candidate] = []
+    postponed: dict[str, datetime] = {}
+    for row in rows:
+        member, due = row.LadderMember, row.LadderMember.due_at <= moment
+        later = _postponed_until(row, ladder, moment)
+        if later is None and member.bot_id not in seated:
+            pool.append(_candidate(row, due, moment))
+        elif later is not None and due:
+            postponed[member.bot_id] = later
+    return pool, postponed
+
+
+def record_match(
+    member: LadderMember, player: LadderPlayer, ladder: Ladder, table: OfficialTable, match_id: str, moment: datetime
+) -> None:
+    """Record a new match with its member, and decide when the next one is due."""
+    player.match_id = match_id
+    member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
+    member.day = moment.date()
+    member.matches += 1
+    member.last_match_at = moment
+    member.matches_since_house = 0 if table.has_house else member.matches_since_house + 1
+    taken = table.seats.index(member.bot_id)
+    member.seat_counts = [times + (seat == taken) for seat, times in enumerate(member.seat_counts)]
+    met = [*member.recent_opponents, *(other for other in table.seats if other != member.bot_id)]
+    member.recent_opponents = met[-MAX_RECENT_OPPONENTS:]
+    member.due_at = members.next_due(member, ladder, player, moment)
+
+
 def load_fillers(session: Session, ladder: Ladder) -> list[Filler]:
     """Return the house players that may fill tables of the ladder, with their ratings there in micro-points."""
     ratings = {
@@ -99,15 +137,8 @@ def _make_plans(session: Session, moment: datetime, master_key: bytes) -> list[L
 
 
 def _plan_ladder(session: Session, ladder: Ladder, moment: datetime, master_key: bytes, seated: set[str]) -> LadderPlan:
-    pool: list[Candidate] = []
-    postponed: dict[str, datetime] = {}
-    for row in session.execute(_pool_query(ladder, moment)).all():
-        member, due = row.LadderMember, row.LadderMember.due_at <= moment
-        later = _postponed_until(row, ladder, moment)
-        if later is None and member.bot_id not in seated:
-            pool.append(_candidate(row, due, moment))
-        elif later is not None and due:
-            postponed[member.bot_id] = later
+    rows = session.execute(_pool_query(ladder, moment)).all()
+    pool, postponed = select_candidates(rows, ladder, moment, seated)
     if not any(candidate.due for candidate in pool):
         return LadderPlan(ladder, [], postponed)
     state = OfficialState(ladder.seats, count_active_owners(session, ladder), load_fillers(session, ladder))
@@ -202,27 +233,10 @@ def _create(session: Session, plan: LadderPlan, moment: datetime, master_key: by
     match_ids = create_matches(session, wanted, master_key=master_key) if wanted else []
     for table, match_id in zip(plan.tables, match_ids, strict=True):
         for bot_id in table.candidates:
-            _record(session, ladder, table, bot_id, match_id, moment)
+            member = session.get_one(LadderMember, (bot_id, ladder.id))
+            record_match(member, session.get_one(LadderPlayer, bot_id), ladder, table, match_id, moment)
     session.flush()
     return len(match_ids)
-
-
-def _record(
-    session: Session, ladder: Ladder, table: OfficialTable, bot_id: str, match_id: str, moment: datetime
-) -> None:
-    """Record a new match with its member, and decide when the next one is due."""
-    member, player = session.get_one(LadderMember, (bot_id, ladder.id)), session.get_one(LadderPlayer, bot_id)
-    player.match_id = match_id
-    member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
-    member.day = moment.date()
-    member.matches += 1
-    member.last_match_at = moment
-    member.matches_since_house = 0 if table.has_house else member.matches_since_house + 1
-    taken = table.seats.index(bot_id)
-    member.seat_counts = [times + (seat == taken) for seat, times in enumerate(member.seat_counts)]
-    met = [*member.recent_opponents, *(other for other in table.seats if other != bot_id)]
-    member.recent_opponents = met[-MAX_RECENT_OPPONENTS:]
-    member.due_at = members.next_due(member, ladder, player, moment)
 
 
 def _postpone(session: Session, plan: LadderPlan) -> None:
