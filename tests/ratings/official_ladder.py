@@ -145,7 +145,7 @@ class OfficialLadder:
         pool, postponed = official_matches.select_candidates(rows, self.ladder, moment)
         for bot_id, later in postponed.items():
             self.bots[bot_id].member.due_at = later
-        owners = len({bot.owner for bot in by_due[: official_matches.MAX_POOL]})
+        owners = self._count_active_owners(by_due, moment)
         fillers = [Filler(bot_id, rating) for bot_id, rating in self.anchors.items()]
         state = OfficialState(self.ladder.seats, owners, fillers)
         tables = choose_tables(
@@ -154,6 +154,11 @@ class OfficialLadder:
         for table in tables:
             self._begin_match(table, moment)
         return bool(tables)
+
+    def _count_active_owners(self, by_due: Sequence[SimulatedBot], moment: datetime) -> int:
+        rows = (self._row(bot, moment) for bot in by_due)
+        left = [row.owner_id for row in rows if official_matches.has_matches_left(row, self.ladder, moment)]
+        return len({*left[: official_matches.MAX_POOL]})
 
     def _row(self, bot: SimulatedBot, moment: datetime) -> PoolRow:
         of_day = bot.member.matches_of_day if bot.member.day == moment.date() else 0
