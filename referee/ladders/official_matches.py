@@ -106,7 +106,10 @@ def load_fillers(session: Session, ladder: Ladder) -> list[Filler]:
         bot.id: anchor_rating(ladder.game, ladder.options, ladder.seats, bot.url)
         for bot in house_bots.list_house_bots(session)
     }
-    return [Filler(bot_id, START if rating is None else rating) for bot_id, rating in ratings.items()]
+    return [
+        Filler(bot_id, START if rating is None else rating, is_anchor=rating is not None)
+        for bot_id, rating in ratings.items()
+    ]
 
 
 def count_active_owners(session: Session, ladder: Ladder, moment: datetime) -> int:

@@ -119,8 +119,9 @@ class OfficialLadder:
     def _draw_bots(self) -> Iterator[SimulatedBot]:
         owners = 0
         for number in range(self.terms.bots):
-            owners += number == 0 or self.dice.random() >= SEVERAL
-            owner = owners if number + 1 == owners else self.dice.randint(1, owners)
+            is_sibling = number > 0 and self.dice.random() < SEVERAL
+            owners += not is_sibling
+            owner = self.dice.randint(1, owners) if is_sibling else owners
             share = 0.0 if self.dice.random() < AT_ONCE else self.dice.random() * 2 / 3
             joins = BEGIN + timedelta(seconds=int(share * self.terms.days * 86_400))
             bot_id = f"bot {number:04}"

@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 
 from referee.ladders.official import load_official_ladders
-from referee.pairing.official import PARTNER_WAIT_S
+from referee.pairing.official import ANCHOR_GAP, PARTNER_WAIT_S
 from tests.ratings.official_ladder import DAILY_MAXIMUM, GAME, Report, Terms, simulate
 
 PACE = next(ladder.daily_matches for ladder in load_official_ladders() if ladder.game == GAME)
@@ -23,6 +23,12 @@ def test_ratings_order_the_bots_by_strength(report: Report) -> None:
     assert report.rho > 0.95
 
 
+def test_ratings_stay_on_the_scale_of_the_anchors(report: Report) -> None:
+    print(report)
+    assert report.error < 40
+    assert abs(report.drift) < 40
+
+
 def test_a_new_bot_plays_within_half_a_minute_and_ten_matches_within_a_quarter_of_an_hour(report: Report) -> None:
     print(report)
     assert report.first_match[-1] <= PARTNER_WAIT_S + 1
@@ -37,6 +43,7 @@ def test_no_bot_exceeds_its_pace_or_daily_maximum(report: Report) -> None:
     assert 0.95 * PACE <= report.pace <= PACE
 
 
-def test_house_players_sit_at_few_tables_of_a_ladder_with_many_owners(report: Report) -> None:
+def test_each_bot_meets_house_players_in_some_matches_but_at_most_a_third(report: Report) -> None:
     print(report)
-    assert report.most_house <= 1 / 3
+    assert 1 / (ANCHOR_GAP + 2) < report.house < 1 / 4
+    assert report.most_house <= 1 / 3 + 1 / PACE
