@@ -291,7 +291,7 @@ def main(terms: Terms) -> None:
         "matches": f"{report.matches:,}",
         "rank correlation with the strengths: Kendall, Spearman": f"{report.tau:.3f}, {report.rho:.3f}",
         "mean absolute error of a rating, in points": f"{report.error:.0f}",
-        "mean error on the worst day, on the last day": f"{report.drift:+.0f}, {report.last_drift:+.0f}",
+        "mean error from the sixth day on: worst, last day": f"{report.drift:+.0f}, {report.last_drift:+.0f}",
         "seconds until the first match: median, longest": _extent(report.first_match),
         "seconds until the tenth match: median, longest": _extent(report.tenth_match),
         "matches with house players: mean, most of one bot": f"{report.house:.0%}, {report.most_house:.0%}",
