@@ -6,10 +6,11 @@ from typing import Any
 from api.auth import anyone
 from api.extended import Extended
 from api.ladders.month_schemas import MonthPageView, MonthView
-from api.ladders.resource import resource
 from api.pagination import PageQuery, envelope, read_cursor
-from api.views import current_session
+from api.views import Resource, current_session
 from referee.ladders import months
+
+resource = Resource("months", "/api/v1/ladders", "Final standings of the months of ladders, with their champions.")
 
 
 @resource.get('/<id("lad"):ladder_id>/months', anyone, items=MonthView, query=PageQuery)

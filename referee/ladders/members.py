@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 
 from sqlalchemy import exists, func, select, update
@@ -117,7 +117,7 @@ def refresh_memberships(session: Session, bot: Bot) -> None:
         elif member is not None:
             member.due_at = next_due(member, ladder, player, moment)
         elif certificates.explain_missing_certificate(session, bot, ladder.game) is None:
-            session.execute(insert_once(session, LadderMember, _new_member(bot.id, ladder, moment)))
+            session.execute(insert_once(session, LadderMember, new_member(bot.id, ladder, moment)))
     session.flush()
 
 
@@ -142,10 +142,17 @@ def refresh_all(session: Session) -> None:
 
 
 def next_due(member: LadderMember, ladder: Ladder, player: LadderPlayer, moment: datetime) -> datetime:
-    """Return when the member gets its next match: a new bot immediately, others at the pace of the ladder."""
-    if member.matches < PROVISIONAL_GAMES or member.last_match_at is None:
+    """Return when the member gets its next match: a new bot immediately, others at the pace of the ladder.
+
+    The n-th match of a day is due when n − 1 parts of the day have passed, so that bots that were called early as
+    partners still have matches left in the evening. The first matches of a new bot do not count here.
+    """
+    if member.matches < PROVISIONAL_GAMES or member.last_match_at is None or member.day is None:
         return moment
-    return max(moment, member.last_match_at + DAY / daily_limit(ladder, player))
+    interval = DAY / daily_limit(ladder, player)
+    midnight = datetime.combine(member.day, time(), UTC)
+    of_day = min(member.matches_of_day, member.matches - PROVISIONAL_GAMES)
+    return max(moment, member.last_match_at + interval, midnight + of_day * interval)
 
 
 def daily_limit(ladder: Ladder, player: LadderPlayer) -> int:
@@ -163,7 +170,8 @@ def count_matches_of_day(memberships: Sequence[Membership], moment: datetime) ->
     return sum(membership.matches_today(moment) for membership in memberships)
 
 
-def _new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
+def new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
+    """Return the columns of a bot that joins a ladder, due for its first match."""
     return {
         "bot_id": bot_id,
         "ladder_id": ladder.id,

@@ -5,11 +5,12 @@ at a time, so that they never crowd out its tournaments.
 """
 
 import hmac
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from referee.bots import certificates, house_bots
@@ -62,19 +63,68 @@ def make_matches(session: Session, *, master_key: bytes) -> int:
     return made
 
 
+def select_candidates(
+    rows: Iterable[Any], ladder: Ladder, moment: datetime, seated: Collection[str] = ()
+) -> tuple[list[Candidate], dict[str, datetime]]:
+    """Return the members that may get a seat now, and the next times of those that are due but cannot play.
+
+    ``rows`` are members without a match in progress, longest due first, with the columns of ``_pool_query``. Leave out
+    the bots in ``seated``.
+    """
+    pool: list[Candidate] = []
+    postponed: dict[str, datetime] = {}
+    for row in rows:
+        member, due = row.LadderMember, row.LadderMember.due_at <= moment
+        later = _postponed_until(row, ladder, moment)
+        if later is None and member.bot_id not in seated:
+            pool.append(_candidate(row, due, moment))
+        elif later is not None and due:
+            postponed[member.bot_id] = later
+    return pool, postponed
+
+
+def record_match(
+    member: LadderMember, player: LadderPlayer, ladder: Ladder, table: OfficialTable, match_id: str, moment: datetime
+) -> None:
+    """Record a new match with its member, and decide when the next one is due."""
+    player.match_id = match_id
+    member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
+    member.day = moment.date()
+    member.matches += 1
+    member.last_match_at = moment
+    member.matches_since_house = 0 if table.has_house else member.matches_since_house + 1
+    taken = table.seats.index(member.bot_id)
+    member.seat_counts = [times + (seat == taken) for seat, times in enumerate(member.seat_counts)]
+    met = [*member.recent_opponents, *(other for other in table.seats if other != member.bot_id)]
+    member.recent_opponents = met[-MAX_RECENT_OPPONENTS:]
+    member.due_at = members.next_due(member, ladder, player, moment)
+
+
 def load_fillers(session: Session, ladder: Ladder) -> list[Filler]:
     """Return the house players that may fill tables of the ladder, with their ratings there in micro-points."""
     ratings = {
         bot.id: anchor_rating(ladder.game, ladder.options, ladder.seats, bot.url)
         for bot in house_bots.list_house_bots(session)
     }
-    return [Filler(bot_id, START if rating is None else rating) for bot_id, rating in ratings.items()]
+    return [
+        Filler(bot_id, START if rating is None else rating, is_anchor=rating is not None)
+        for bot_id, rating in ratings.items()
+    ]
 
 
-def count_active_owners(session: Session, ladder: Ladder) -> int:
-    """Return the number of owners of bots that play on the ladder, as far as they are among the next members due."""
+def count_active_owners(session: Session, ladder: Ladder, moment: datetime) -> int:
+    """Return the number of owners of bots that have matches left today, as far as they are among the next members due.
+
+    Without the others, house players play as often as necessary until midnight.
+    """
     bots = select(Bot.owner_id).join(LadderMember, LadderMember.bot_id == Bot.id)
+    bots = bots.join(LadderPlayer, LadderPlayer.bot_id == Bot.id)
     bots = bots.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), _can_play(ladder.game))
+    here = case((LadderMember.day == moment.date(), LadderMember.matches_of_day), else_=0)
+    maximum = LadderPlayer.daily_maximum
+    bots = bots.where(
+        here < (ladder.daily_matches or 0), or_(maximum.is_(None), _count_matches_of_day(moment) < maximum)
+    )
     next_bots = bots.order_by(LadderMember.due_at).limit(MAX_POOL).subquery()
     return session.scalars(select(func.count(next_bots.c.owner_id.distinct()))).one()
 
@@ -99,18 +149,11 @@ def _make_plans(session: Session, moment: datetime, master_key: bytes) -> list[L
 
 
 def _plan_ladder(session: Session, ladder: Ladder, moment: datetime, master_key: bytes, seated: set[str]) -> LadderPlan:
-    pool: list[Candidate] = []
-    postponed: dict[str, datetime] = {}
-    for row in session.execute(_pool_query(ladder, moment)).all():
-        member, due = row.LadderMember, row.LadderMember.due_at <= moment
-        later = _postponed_until(row, ladder, moment)
-        if later is None and member.bot_id not in seated:
-            pool.append(_candidate(row, due, moment))
-        elif later is not None and due:
-            postponed[member.bot_id] = later
+    rows = session.execute(_pool_query(ladder, moment)).all()
+    pool, postponed = select_candidates(rows, ladder, moment, seated)
     if not any(candidate.due for candidate in pool):
         return LadderPlan(ladder, [], postponed)
-    state = OfficialState(ladder.seats, count_active_owners(session, ladder), load_fillers(session, ladder))
+    state = OfficialState(ladder.seats, count_active_owners(session, ladder, moment), load_fillers(session, ladder))
     draw_key = hmac.digest(master_key, b"official ladder|" + ladder.id.encode(), "sha256")
     tables = choose_tables(pool, state, want=MAX_TABLES, draw_key=draw_key, serial=moment.isoformat())
     return LadderPlan(ladder, tables, postponed)
@@ -126,10 +169,6 @@ def _due_ladders(moment: datetime) -> Select[Any]:
 
 def _pool_query(ladder: Ladder, moment: datetime) -> Select[Any]:
     """Return a query of the members without a match in progress, longest due first."""
-    other = aliased(LadderMember)
-    of_day = select(func.coalesce(func.sum(other.matches_of_day), 0)).where(
-        other.bot_id == LadderMember.bot_id, other.day == moment.date()
-    )
     columns = (
         LadderMember,
         LadderPlayer,
@@ -139,12 +178,19 @@ def _pool_query(ladder: Ladder, moment: datetime) -> Select[Any]:
         func.coalesce(Rating.value, START).label("rating"),
         StoredMatch.finished_at.label("free_since"),
         StoredMatch.ladder_id.label("last_ladder"),
-        of_day.scalar_subquery().label("matches_of_day"),
+        _count_matches_of_day(moment).label("matches_of_day"),
     )
     query = _join_last_match(select(*columns)).join(Bot, Bot.id == LadderMember.bot_id)
     query = query.outerjoin(Rating, and_(Rating.ladder_id == ladder.id, Rating.bot_id == LadderMember.bot_id))
     query = query.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), *_is_free())
     return query.order_by(LadderMember.due_at, LadderMember.bot_id).limit(MAX_POOL)
+
+
+def _count_matches_of_day(moment: datetime) -> ScalarSelect[Any]:
+    """Return a subquery that counts the matches of a ``LadderMember`` on all official ladders today."""
+    other = aliased(LadderMember)
+    counted = select(func.coalesce(func.sum(other.matches_of_day), 0))
+    return counted.where(other.bot_id == LadderMember.bot_id, other.day == moment.date()).scalar_subquery()
 
 
 def _join_last_match(query: _Query) -> _Query:
@@ -162,15 +208,18 @@ def _can_play(game: str) -> ColumnElement[bool]:
     return and_(Bot.status == BotState.VERIFIED, certificates.is_certified(game))
 
 
+def has_matches_left(row: Any, ladder: Ladder, moment: datetime) -> bool:
+    """Return whether a member may play once more today."""
+    member, maximum = row.LadderMember, row.LadderPlayer.daily_maximum
+    here = member.matches_of_day if member.day == moment.date() else 0
+    return here < (ladder.daily_matches or 0) and (maximum is None or row.matches_of_day < maximum)
+
+
 def _postponed_until(row: Any, ladder: Ladder, moment: datetime) -> datetime | None:
     """Return when a member may play again, or None if it may play now."""
     if not row.can_play or ladder.game not in row.games:
         return moment + RECHECK
-    member, maximum = row.LadderMember, row.LadderPlayer.daily_maximum
-    here = member.matches_of_day if member.day == moment.date() else 0
-    if here >= (ladder.daily_matches or 0) or (maximum is not None and row.matches_of_day >= maximum):
-        return members.next_day(moment)
-    return None
+    return None if has_matches_left(row, ladder, moment) else members.next_day(moment)
 
 
 def _candidate(row: Any, due: bool, moment: datetime) -> Candidate:
@@ -202,27 +251,10 @@ def _create(session: Session, plan: LadderPlan, moment: datetime, master_key: by
     match_ids = create_matches(session, wanted, master_key=master_key) if wanted else []
     for table, match_id in zip(plan.tables, match_ids, strict=True):
         for bot_id in table.candidates:
-            _record(session, ladder, table, bot_id, match_id, moment)
+            member = session.get_one(LadderMember, (bot_id, ladder.id))
+            record_match(member, session.get_one(LadderPlayer, bot_id), ladder, table, match_id, moment)
     session.flush()
     return len(match_ids)
-
-
-def _record(
-    session: Session, ladder: Ladder, table: OfficialTable, bot_id: str, match_id: str, moment: datetime
-) -> None:
-    """Record a new match with its member, and decide when the next one is due."""
-    member, player = session.get_one(LadderMember, (bot_id, ladder.id)), session.get_one(LadderPlayer, bot_id)
-    player.match_id = match_id
-    member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
-    member.day = moment.date()
-    member.matches += 1
-    member.last_match_at = moment
-    member.matches_since_house = 0 if table.has_house else member.matches_since_house + 1
-    taken = table.seats.index(bot_id)
-    member.seat_counts = [times + (seat == taken) for seat, times in enumerate(member.seat_counts)]
-    met = [*member.recent_opponents, *(other for other in table.seats if other != bot_id)]
-    member.recent_opponents = met[-MAX_RECENT_OPPONENTS:]
-    member.due_at = members.next_due(member, ladder, player, moment)
 
 
 def _postpone(session: Session, plan: LadderPlan) -> None:

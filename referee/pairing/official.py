@@ -14,6 +14,7 @@ from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 PARTNER_WAIT_S: Final = 30.0  # how long a bot waits for bots of other owners before house players fill its table
 HOUSE_GAP: Final = 2  # matches without house players after one with them, while enough other owners are active
+ANCHOR_GAP: Final = 7  # matches without house players after which one gets a seat, so that ratings keep their scale
 HOUSE_DISTANCE: Final = 400 * MICRO  # most by which the rating of a house player may differ from those of the bots
 MIN_ACTIVE_OTHERS: Final = 2  # other owners from which on HOUSE_GAP applies, if they suffice to fill a table
 
@@ -46,10 +47,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Filler:
-    """Describe a house player that may fill a table, with its rating in micro-points."""
+    """Describe a house player that may fill a table, with its rating in micro-points: a constant one of an anchor."""
 
     bot: str
     rating: int
+    is_anchor: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,10 @@ class OfficialState:
         """
         return self.owners - 1 >= max(MIN_ACTIVE_OTHERS, self.seats - 1)
 
+    @property
+    def has_anchors(self) -> bool:
+        return any(filler.is_anchor for filler in self.fillers)
+
     def may_meet_house(self, matches_since_house: int) -> bool:
         return not self.limits_house or matches_since_house >= HOUSE_GAP
 
@@ -92,10 +98,11 @@ def choose_tables(
     1. The first seat of a table goes to the due bot with the fewest matches, then to the one that waited longest.
     2. Each other seat goes to the cheapest bot of an owner who is not at the table. The cost depends on the distance of
        the ratings, recent meetings and matches; bots that are due come before others.
-    3. If bots are missing, house players fill the table, once the bot has waited ``PARTNER_WAIT_S`` or nobody is left
+    3. If the first bot met no house player in ``ANCHOR_GAP`` matches, an anchor gets the last seat.
+    4. If bots are missing, house players fill the table, once the bot has waited ``PARTNER_WAIT_S`` or nobody is left
        to wait for: those within ``HOUSE_DISTANCE``. While enough owners are active, each bot meets house players in at
        most one of three matches.
-    4. Each bot gets the seat that it has had least often, as far as possible.
+    5. Each bot gets the seat that it has had least often, as far as possible.
     """
     drawn = [pool[index] for index in shuffle(range(len(pool)), draw_key, f"official|{serial}")]
     free = {bot.bot: bot for bot in drawn}
@@ -131,12 +138,16 @@ def choose_fillers(bots: Sequence[Candidate], fillers: Sequence[Filler], count: 
 
 def _choose_members(first: Candidate, free: Collection[Candidate], state: OfficialState) -> list[Candidate]:
     """Return the bots of a table with ``first``, or [] if it has to wait."""
+    willing = [bot for bot in free if state.may_meet_house(bot.matches_since_house)]
+    if state.has_anchors and first.matches_since_house >= ANCHOR_GAP:
+        members = _add_partners([first], willing, state.seats - 1)
+        if len(members) == state.seats - 1:
+            return members
     members = _add_partners([first], free, state.seats)
     if len(members) == state.seats:
         return members
     if not state.fillers or not state.may_meet_house(first.matches_since_house):
         return []
-    willing = [bot for bot in free if state.may_meet_house(bot.matches_since_house)]
     members = _add_partners([first], willing, state.seats)
     everybody_sits = len(members) == state.owners and first.matches > 0
     return members if everybody_sits or first.waited_s >= PARTNER_WAIT_S else []

@@ -104,7 +104,8 @@ class _Explanation:
     def _partner(self, ladder: Ladder, membership: Membership) -> Reason:
         """Return the reason why a member that is due has no table yet."""
         fillers = official_matches.load_fillers(self._session, ladder)
-        state = OfficialState(ladder.seats, official_matches.count_active_owners(self._session, ladder), fillers)
+        owners = official_matches.count_active_owners(self._session, ladder, self._moment)
+        state = OfficialState(ladder.seats, owners, fillers)
         if not fillers:
             return Reason("official_no_house")
         if not state.may_meet_house(membership.member.matches_since_house):

@@ -18,7 +18,16 @@ SHIFT = 0.01
 MISSING = "/nothing/here"
 KINDS = {  # what there must be, whatever else there is
     *("/", "/bots", "/owners/acc", "/search"),
-    *("/ladders", "/ladders/lad", "/ladders/lad/months", "/bots/bot", "/tournaments", "/tournaments/trn", "/matches", "/matches/mat"),
+    *(
+        "/ladders",
+        "/ladders/lad",
+        "/ladders/lad/months",
+        "/bots/bot",
+        "/tournaments",
+        "/tournaments/trn",
+        "/matches",
+        "/matches/mat",
+    ),
     *("/replay", "/games", "/games/…", "/guides", "/guides/…", "/register", "/account", "/organise"),
 }
 OBSERVE = """

@@ -1,6 +1,6 @@
 """Official ladders: the file of the operator, the names of ladders, members, and the matches that the service makes."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +303,39 @@ def test_a_bot_alone_meets_house_players_after_30_s_and_then_at_once(world: Worl
 
     later(world, minutes=30)
     assert len(sweep(world)) == 1
+
+
+def test_matches_for_which_a_bot_was_called_early_count_towards_its_pace() -> None:
+    ladder, player = Ladder(daily_matches=48), LadderPlayer(daily_maximum=None)
+    midnight = datetime(2026, 1, 1, tzinfo=UTC)
+    three = midnight + timedelta(hours=3)
+
+    def due(matches: int, of_day: int) -> datetime:
+        member = LadderMember(matches=matches, matches_of_day=of_day, day=midnight.date(), last_match_at=three)
+        return members.next_due(member, ladder, player, three)
+
+    assert due(500, 3) == midnight + timedelta(hours=3, minutes=30)  # behind its pace, which it does not make up for
+    assert due(500, 7) == midnight + timedelta(hours=3, minutes=30)  # the seventh was due at 3
+    assert due(500, 20) == midnight + timedelta(hours=10)
+    assert due(32, 32) == midnight + timedelta(hours=3, minutes=30)  # 30 of them were its first matches
+    assert due(29, 29) == three
+
+
+def test_when_the_other_bots_have_had_their_matches_a_new_bot_meets_house_players_only(world: World) -> None:
+    prepare(world)
+    others = [poker_bot(world) for _ in range(3)]
+    with world.database.write() as session:
+        for member in session.scalars(select(LadderMember).where(LadderMember.bot_id.in_(others))):
+            member.day, member.matches_of_day, member.matches = world.clock.moment.date(), 48, 100
+    bot_id = poker_bot(world)
+    later(world, seconds=31)
+
+    for number in range(4):
+        (match,) = sweep(world)
+        assert bot_id in seated(world, match)
+        finish_all(world)
+        assert member_of(world, bot_id).matches_since_house == 0
+        assert member_of(world, bot_id).matches == number + 1
 
 
 def test_siblings_never_meet(world: World) -> None:

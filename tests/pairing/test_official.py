@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.pairing.official import (
+    ANCHOR_GAP,
     HOUSE_DISTANCE,
     HOUSE_GAP,
     PARTNER_WAIT_S,
@@ -50,7 +51,7 @@ def pools(draw: st.DrawFn) -> list[Candidate]:
             matches=draw(st.integers(0, 60)),
             due=draw(st.booleans()),
             waited_s=draw(st.sampled_from([0.0, 29.0, 30.0, 500.0])),
-            matches_since_house=draw(st.integers(0, 3)),
+            matches_since_house=draw(st.integers(0, ANCHOR_GAP)),
             seat_counts=draw(st.lists(st.integers(0, 9), min_size=10, max_size=10)),
             recent_opponents=[f"bot {draw(st.integers(0, 24))}" for _ in range(draw(st.integers(0, 4)))],
         )
@@ -77,7 +78,9 @@ def test_any_pool_gives_sound_tables(pool: list[Candidate], seats: int, want: in
         assert members[0].due
         if table.has_house:
             assert not limited or all(one.matches_since_house >= HOUSE_GAP for one in members)
-            assert members[0].waited_s >= PARTNER_WAIT_S or (len(members) == owners and members[0].matches > 0)
+            alone = len(members) == owners and members[0].matches > 0
+            anchored = members[0].matches_since_house >= ANCHOR_GAP and len(members) == seats - 1
+            assert alone or anchored or members[0].waited_s >= PARTNER_WAIT_S
     assert found == tables_of(pool, seats, want=want), "the same arguments give other tables"
 
 
@@ -116,6 +119,20 @@ def test_the_bot_with_the_fewest_matches_comes_first_and_then_the_one_that_waite
     assert first == ["bot 3", "bot 2"]
 
 
+@pytest.mark.parametrize("seats", [2, 4])
+def test_after_some_matches_without_house_players_an_anchor_gets_a_seat(seats: int) -> None:
+    pool = [bot(number, matches_since_house=ANCHOR_GAP) for number in range(6)]
+    others = [replace(one, matches_since_house=ANCHOR_GAP - 1) for one in pool]
+    no_anchors = tuple(replace(filler, is_anchor=False) for filler in HOUSE)
+
+    (anchored,), (full,) = tables_of(pool, seats, want=1), tables_of(others, seats, want=1)
+    (unrated,) = tables_of(pool, seats, want=1, fillers=no_anchors)
+
+    assert len(anchored.candidates) == seats - 1
+    assert [name for name in anchored.seats if name not in anchored.candidates] == ["house sound"]
+    assert len(full.candidates) == len(unrated.candidates) == seats
+
+
 def test_near_ratings_are_preferred() -> None:
     pool = [bot(number, rating=START + number * 50 * MICRO, matches=50) for number in range(40)]
 
@@ -143,7 +160,7 @@ def test_rematches_are_spread_and_seats_are_balanced_over_many_matches(seats: in
     pool = [bot(number, seat_counts=[0] * seats, rating=START + number % 5 * MICRO) for number in range(12)]
     meetings: Counter[frozenset[str]] = Counter()
     for sweep in range(90):
-        for table in tables_of(pool, seats, serial=str(sweep)):
+        for table in tables_of(pool, seats, serial=str(sweep), fillers=()):
             meetings.update(frozenset(pair) for pair in combinations(table.seats, 2))
             pool = [played(one, table) if one.bot in table.seats else one for one in pool]
 

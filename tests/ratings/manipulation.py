@@ -17,6 +17,7 @@ FIELD = 24  # honest bots, apart from those of the scenario
 SPREAD = 200.0  # standard deviation of their strengths, in points around the starting rating
 NEAREST = 6  # rivals are drawn from this many bots of the field, nearest in rating
 ANCHOR_POINTS = -300.0  # rating of the weak anchor, relative to the starting rating
+NEW_BOT = 0.02  # probability of a new bot before a match against the anchor, in one of the scenarios
 HORIZON = 5  # days before the season is measured
 
 
@@ -87,9 +88,18 @@ def shed(season: Season, accomplice: str, scenario: Scenario) -> None:
     season.subject = season.register("manipulator", scenario.strength)
 
 
+def farm_with_new_bots(season: Season, accomplice: str, scenario: Scenario) -> None:
+    """Beat the weak anchor, and sometimes register another bot, whose gains from anchors have no limit at first."""
+    if season.dice.random() < NEW_BOT:
+        shed(season, accomplice, scenario)
+    farm(season, accomplice, scenario)
+
+
 SCENARIOS: tuple[tuple[Scenario, Deed], ...] = (
     (Scenario("farmer", 100, 0.5), farm),
     (Scenario("farmer, few matches", 20, 0.2), farm),
+    (Scenario("farmer with new bots", 100, 0.5), farm_with_new_bots),
+    (Scenario("farmer with new bots, few matches", 20, 0.2), farm_with_new_bots),
     (Scenario("two colluding owners", 100, 0.5), collude),
     (Scenario("two colluding owners, few matches", 20, 0.1), collude),
     (Scenario("shedder", 100, 0.05, -150.0), shed),

@@ -1,19 +1,21 @@
 """Simulated seasons of bots of known strength: accuracy of the ladder's order and of the fit's intervals.
 
-``python -m tests.ratings.simulated_ladder`` prints a table; a short form of it is among the tests.
+``python -m tests.ratings.simulated_ladder`` prints a table; a short form of it is among the tests. With ``--days`` it
+simulates an official ladder instead, as ``official_ladder`` does.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from math import log
+from itertools import pairwise
 from random import Random
 from statistics import fmean
 
 from referee.ratings.elo import START, elo_changes
-from referee.ratings.strengths import POINTS, Fit, RankedResult, fit
+from referee.ratings.strengths import Fit, RankedResult, fit
+from tests.ratings import official_ladder
+from tests.ratings.truth import draw_placements, kendall
 
 SPREAD = 200.0  # standard deviation of the true strengths, in points
 CANDIDATES = 4  # rivals are drawn from this many times the number of seats, nearest in rating
@@ -54,13 +56,7 @@ def season(bots: int, matches: int, seats: int, seed: int, *, close: bool = Fals
     results: list[RankedResult] = []
     for _ in range(matches):
         table = near(list(truth), ladder, seats, dice) if close else dice.sample(list(truth), seats)
-        # The Plackett–Luce order is that of exponential times with the strengths as rates.
-        times = {bot: log(dice.expovariate(1)) - truth[bot] / POINTS for bot in table}
-        place, places = 0, {}
-        for bot in sorted(table, key=times.__getitem__):
-            place += dice.random() >= shared
-            places[bot] = place
-        results.append(RankedResult(table, [places[bot] for bot in table]))
+        results.append(RankedResult(table, draw_placements([truth[bot] for bot in table], dice, shared)))
         if close:
             ladder.rate(results[-1])
     return Season(truth, results)
@@ -121,13 +117,6 @@ def covered(played: Season, found: Fit) -> float:
     return fmean(row.low <= mean + played.truth[row.id] <= row.high for row in found.rows)
 
 
-def kendall(truth: dict[str, float], found: dict[str, int] | dict[str, float]) -> float:
-    """Return tau: pairs in the right order minus those in the wrong order, as a share of all pairs."""
-    pairs = list(combinations(found, 2))
-    signs = [(truth[one] - truth[other]) * (found[one] - found[other]) for one, other in pairs]
-    return sum((sign > 0) - (sign < 0) for sign in signs) / len(pairs)
-
-
 def mean_of(many: Sequence[Findings]) -> Findings:
     return Findings(*(fmean(getattr(one, name) for one in many) for name in Findings.__slots__))
 
@@ -147,7 +136,14 @@ CAMPAIGN = (  # bots, matches, seats, seasons, near, shared
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.ratings.simulated_ladder", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the first season of each line")
-    seed = parser.parse_args().seed
+    parser.add_argument("--days", type=int, help="of an official ladder, which is simulated instead of the seasons")
+    parser.add_argument("--bots", type=int, default=200, help="on the official ladder")
+    parser.add_argument("--mean", type=float, default=1500.0, help="mean strength of these bots, in points")
+    options = parser.parse_args()
+    if options.days:
+        official_ladder.main(official_ladder.Terms(options.bots, options.days, options.mean, options.seed))
+        return 0
+    seed = options.seed
     print("| bots | matches | seats | tables | places shared | seasons | tau, ladder | tau, fit | covered | superior |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for bots, matches, seats, seasons, close, shared in CAMPAIGN:

@@ -1,0 +1,308 @@
+"""An official ladder in simulated time: bots of known strength, tables and pace as in the service, and its ratings.
+
+Only the database, the matches and the clock are simulated. ``simulated_ladder`` has the command.
+"""
+
+import heapq
+from collections import Counter, namedtuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from statistics import fmean, median
+
+from referee.house.calibration import load_ratings
+from referee.ladders import members, official_matches
+from referee.ladders.kinds import LadderPlay
+from referee.ladders.official import load_official_ladders
+from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingReplay, RatingState, utc_day
+from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
+from referee.pairing.official import PARTNER_WAIT_S, Filler, OfficialState, OfficialTable, choose_tables
+from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
+from tests.ratings.truth import draw_placements, kendall, spearman
+
+GAME = "pool-nap"
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+SPREAD = 200.0  # standard deviation of the true strengths, in points
+AT_ONCE = 0.5  # share of the bots that join at the beginning; the others join in the first two thirds of the time
+SEVERAL = 0.3  # probability that a bot belongs to an owner who has another one
+DAILY_MAXIMUM, LIMITED = 12, 10  # every tenth bot has a daily maximum
+MATCH_S = (20.0, 90.0)  # duration of a match, in seconds
+SETTLING_DAYS = 5  # days before drift and errors are measured
+SECOND = timedelta(seconds=1)
+
+PoolRow = namedtuple(  # as ``official_matches`` reads it from the database
+    "PoolRow", "LadderMember LadderPlayer owner_id can_play games rating free_since last_ladder matches_of_day"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Number of bots and days, and the mean of the true strengths in points."""
+
+    bots: int
+    days: int
+    mean: float = 1500.0
+    seed: int = 1
+
+
+@dataclass(slots=True)
+class SimulatedBot:
+    """A bot with its membership. ``begun`` has the times of its matches, ``house`` whether house players sat there."""
+
+    member: LadderMember
+    player: LadderPlayer
+    owner: str
+    strength: float
+    playing: bool = False
+    free_since: datetime | None = None
+    begun: list[datetime] = field(default_factory=list)
+    house: list[bool] = field(default_factory=list)
+
+    @property
+    def due_at(self) -> datetime:
+        assert self.member.due_at is not None
+        return self.member.due_at
+
+    @property
+    def is_established(self) -> bool:
+        return self.member.matches >= PROVISIONAL_GAMES
+
+    def waits_until(self, moment: datetime) -> datetime | None:
+        """Return the next time at which the bot may get a table, or None if that depends on others."""
+        if self.due_at > moment:
+            return self.due_at
+        since = max(self.due_at, self.free_since or self.due_at) + timedelta(seconds=PARTNER_WAIT_S)
+        return since if since > moment else None
+
+
+class OfficialLadder:
+    """An official ladder, its bots and their ratings."""
+
+    def __init__(self, terms: Terms) -> None:
+        official = next(ladder for ladder in load_official_ladders() if ladder.game == GAME)
+        self.ladder = Ladder(id="ladder", game=GAME, seats=official.seats, daily_matches=official.daily_matches)
+        self.anchors = {
+            f"house:{found.level}": found.rating * MICRO
+            for found in load_ratings()
+            if (found.game, found.seats) == (GAME, official.seats)
+        }
+        self.terms, self.dice, self.replay = terms, Random(terms.seed), RatingReplay()
+        self.bots: dict[str, SimulatedBot] = {}
+        self.tables = 0
+        self.drift: list[float] = []  # at the end of each day
+        self._to_join = sorted(self._draw_bots(), key=lambda bot: bot.due_at, reverse=True)
+        self._running: list[tuple[datetime, int, OfficialTable]] = []
+
+    def play(self) -> None:
+        """Play until the end of the last day."""
+        moment = BEGIN
+        for day in range(1, self.terms.days + 1):
+            while moment < BEGIN + timedelta(days=day):
+                self._end_matches(moment)
+                while self._to_join and self._to_join[-1].due_at <= moment:
+                    bot = self._to_join.pop()
+                    self.bots[bot.member.bot_id] = bot
+                moment = self._next_moment(moment, made=self._make_matches(moment))
+            self.drift.append(fmean(self.errors()))
+
+    def points(self, bot_id: str) -> float:
+        return self.replay.ratings.get(bot_id, RatingState()).value / MICRO
+
+    def established(self) -> list[SimulatedBot]:
+        return [bot for bot in self.bots.values() if bot.is_established]
+
+    def errors(self) -> list[float]:
+        """Return by how many points the ratings of established bots exceed their strengths."""
+        return [self.points(bot.member.bot_id) - bot.strength for bot in self.established()] or [0.0]
+
+    def _draw_bots(self) -> Iterator[SimulatedBot]:
+        owners = 0
+        for number in range(self.terms.bots):
+            is_sibling = number > 0 and self.dice.random() < SEVERAL
+            owners += not is_sibling
+            owner = self.dice.randint(1, owners) if is_sibling else owners
+            share = 0.0 if self.dice.random() < AT_ONCE else self.dice.random() * 2 / 3
+            joins = BEGIN + timedelta(seconds=int(share * self.terms.days * 86_400))
+            bot_id = f"bot {number:04}"
+            yield SimulatedBot(
+                LadderMember(**members.new_member(bot_id, self.ladder, joins)),
+                LadderPlayer(
+                    bot_id=bot_id, play=LadderPlay.ON, daily_maximum=None if number % LIMITED else DAILY_MAXIMUM
+                ),
+                f"owner {owner:04}",
+                self.dice.gauss(self.terms.mean, SPREAD),
+            )
+
+    # -- the scheduler --
+
+    def _make_matches(self, moment: datetime) -> bool:
+        """Make the matches that are due, as one sweep does. Return whether there were any."""
+        by_due = sorted(self.bots.values(), key=lambda bot: (bot.due_at, bot.member.bot_id))
+        free = [bot for bot in by_due if not bot.playing][: official_matches.MAX_POOL]
+        if not free or free[0].due_at > moment:
+            return False
+        rows = [self._row(bot, moment) for bot in free]
+        pool, postponed = official_matches.select_candidates(rows, self.ladder, moment)
+        for bot_id, later in postponed.items():
+            self.bots[bot_id].member.due_at = later
+        owners = self._count_active_owners(by_due, moment)
+        fillers = [Filler(bot_id, rating) for bot_id, rating in self.anchors.items()]
+        state = OfficialState(self.ladder.seats, owners, fillers)
+        tables = choose_tables(
+            pool, state, want=official_matches.MAX_TABLES, draw_key=bytes(32), serial=moment.isoformat()
+        )
+        for table in tables:
+            self._begin_match(table, moment)
+        return bool(tables)
+
+    def _count_active_owners(self, by_due: Sequence[SimulatedBot], moment: datetime) -> int:
+        rows = (self._row(bot, moment) for bot in by_due)
+        left = [row.owner_id for row in rows if official_matches.has_matches_left(row, self.ladder, moment)]
+        return len({*left[: official_matches.MAX_POOL]})
+
+    def _row(self, bot: SimulatedBot, moment: datetime) -> PoolRow:
+        of_day = bot.member.matches_of_day if bot.member.day == moment.date() else 0
+        state = self.replay.ratings.get(bot.member.bot_id, RatingState())
+        last_ladder = self.ladder.id if bot.free_since else None
+        return PoolRow(
+            bot.member, bot.player, bot.owner, True, [GAME], state.value, bot.free_since, last_ladder, of_day
+        )
+
+    def _begin_match(self, table: OfficialTable, moment: datetime) -> None:
+        self.tables += 1
+        for bot in (self.bots[bot_id] for bot_id in table.candidates):
+            assert not bot.playing, "a bot plays two matches at a time"
+            official_matches.record_match(bot.member, bot.player, self.ladder, table, str(self.tables), moment)
+            bot.playing = True
+            bot.begun.append(moment)
+            bot.house.append(table.has_house)
+        ends = moment + timedelta(seconds=self.dice.uniform(*MATCH_S))
+        heapq.heappush(self._running, (ends, self.tables, table))
+
+    def _end_matches(self, moment: datetime) -> None:
+        while self._running and self._running[0][0] <= moment:
+            ended, _, table = heapq.heappop(self._running)
+            self._rate(table, ended)
+            for bot_id in table.candidates:
+                self.bots[bot_id].playing, self.bots[bot_id].free_since = False, ended
+
+    def _rate(self, table: OfficialTable, ended: datetime) -> None:
+        seated = [self.bots.get(bot_id) for bot_id in table.seats]
+        strengths = [
+            self.anchors[bot_id] / MICRO if bot is None else bot.strength
+            for bot_id, bot in zip(table.seats, seated, strict=True)
+        ]
+        self.replay.begin_day(utc_day(ended))
+        self.replay.apply_result(
+            RatedSeats(
+                bots=table.seats,
+                placements=draw_placements(strengths, self.dice),
+                rated=[bot is not None for bot in seated],
+                owners=[None if bot is None else bot.owner for bot in seated],
+                versions=["1"] * len(seated),
+                anchors=[self.anchors.get(bot_id) for bot_id in table.seats],
+            ),
+            RULES_2,
+        )
+
+    def _next_moment(self, moment: datetime, *, made: bool) -> datetime:
+        """Return the next whole second at which a sweep may make a match."""
+        if made:
+            return moment + SECOND
+        moments = [bot.waits_until(moment) for bot in self.bots.values() if not bot.playing]
+        moments += [self._running[0][0] if self._running else None, self._to_join[-1].due_at if self._to_join else None]
+        seconds = (min(filter(None, moments)) - BEGIN) / SECOND
+        return max(moment + SECOND, BEGIN + SECOND * -int(-seconds // 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a simulated ladder shows; ratings and strengths in points, waiting times in seconds since a bot joined.
+
+    ``tau``, ``rho`` (Kendall's and Spearman's), ``error`` (mean absolute) and ``drift`` (mean, the largest at the end
+    of a day) compare ratings with the strengths of bots that have played 30 matches.
+    """
+
+    established: int
+    matches: int
+    tau: float
+    rho: float
+    error: float
+    drift: float
+    last_drift: float
+    first_match: Sequence[float]
+    tenth_match: Sequence[float]
+    house: float
+    most_house: float
+    busiest_day: int
+    busiest_limited_day: int
+    pace: float
+
+
+def simulate(terms: Terms) -> Report:
+    """Simulate an official ladder, and check that no bot exceeds its pace or its daily maximum."""
+    ladder = OfficialLadder(terms)
+    ladder.play()
+    bots, established = list(ladder.bots.values()), ladder.established()
+    truth = {bot.member.bot_id: bot.strength for bot in established}
+    found = {bot_id: ladder.points(bot_id) for bot_id in truth}
+    days = {bot.member.bot_id: Counter(moment.date() for moment in bot.begun) for bot in bots}
+    full_days = [count for bot in established if bot.player.daily_maximum is None for count in _settled_days(bot)]
+    return Report(
+        established=len(established),
+        matches=ladder.tables,
+        tau=kendall(truth, found),
+        rho=spearman(truth, found),
+        error=fmean(abs(error) for error in ladder.errors()),
+        drift=max(ladder.drift[min(SETTLING_DAYS, terms.days - 1) :], key=abs),
+        last_drift=ladder.drift[-1],
+        first_match=_waits(bots, 1),
+        tenth_match=_waits(bots, 10),
+        house=fmean(met for bot in bots for met in bot.house),
+        most_house=max(fmean(bot.house) for bot in established),
+        busiest_day=max(max(counts.values()) for counts in days.values() if counts),
+        busiest_limited_day=max(
+            max(days[bot.member.bot_id].values()) for bot in bots if bot.player.daily_maximum and bot.begun
+        ),
+        pace=fmean(full_days) if full_days else 0.0,
+    )
+
+
+def _waits(bots: Sequence[SimulatedBot], number: int) -> list[float]:
+    """Return the seconds from joining to the match with this number, of each bot that has played it, in order."""
+    begun = ((bot.begun[number - 1], bot.member.joined_at) for bot in bots if len(bot.begun) >= number)
+    return sorted((moment - joined).total_seconds() for moment, joined in begun)
+
+
+def _settled_days(bot: SimulatedBot) -> list[int]:
+    """Return the matches of each whole day after a bot has played 30 matches."""
+    counts = Counter(moment.date() for moment in bot.begun)
+    first = bot.begun[PROVISIONAL_GAMES - 1].date() + timedelta(days=1)
+    last = max(counts)
+    return [counts[first + timedelta(days=day)] for day in range((last - first).days + 1)]
+
+
+def main(terms: Terms) -> None:
+    """Simulate an official ladder and print what it shows."""
+    report = simulate(terms)
+    figures = {
+        "bots with 30 matches or more": f"{report.established} of {terms.bots}",
+        "matches": f"{report.matches:,}",
+        "rank correlation with the strengths: Kendall, Spearman": f"{report.tau:.3f}, {report.rho:.3f}",
+        "mean absolute error of a rating, in points": f"{report.error:.0f}",
+        "mean error from the sixth day on: worst, last day": f"{report.drift:+.0f}, {report.last_drift:+.0f}",
+        "seconds until the first match: median, longest": _extent(report.first_match),
+        "seconds until the tenth match: median, longest": _extent(report.tenth_match),
+        "matches with house players: mean, most of one bot": f"{report.house:.0%}, {report.most_house:.0%}",
+        "matches on a day: most, mean after the first 30": f"{report.busiest_day}, {report.pace:.1f}",
+        f"the same with a daily maximum of {DAILY_MAXIMUM}: most": f"{report.busiest_limited_day}",
+    }
+    print(f"| {terms.bots} bots, {terms.days} days, mean strength {terms.mean:.0f} | |")
+    print("| --- | --- |")
+    for name, value in figures.items():
+        print(f"| {name} | {value} |")
+
+
+def _extent(seconds: Sequence[float]) -> str:
+    return f"{median(seconds):,.0f}, {seconds[-1]:,.0f}"
