@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import and_, func, insert, select
+from sqlalchemy import ColumnElement, and_, func, insert, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.engine import Database, current_time, take_advisory_lock
@@ -108,12 +108,7 @@ def close_month(database: Database, ladder_id: str, month: date) -> bool:
         for part in _standings_at(session, ladder_id, as_of, before):
             bots += len(part)
             rows += [{"ladder_id": ladder_id, "month": month, **row} for row in part if len(rows) < MAX_ROWS]
-        played = select(func.count()).where(
-            LedgerEntry.ladder_id == ladder_id,
-            LedgerEntry.kind == EntryKind.RESULT,
-            LedgerEntry.seq > before,
-            LedgerEntry.seq <= as_of,
-        )
+        played = select(func.count()).select_from(LedgerEntry).where(*_counts(ladder_id, before, as_of))
         matches = session.scalars(played).one()
     champion = choose_champion(rows)
     with database.write() as session:
@@ -145,7 +140,7 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
         page = ratings.load_page_at(session, ladder_id, as_of, limit=MAX_PAGE_SIZE, cursor=cursor).page
         bot_ids = [row.bot_id for row in page.items]
         errors = load_errors(session, ladder_id, bot_ids)
-        games = _games_at(session, ladder_id, bot_ids, before)
+        matches = _matches_between(session, ladder_id, bot_ids, before, as_of)
         yield [
             {
                 "rank": row.rank,
@@ -156,7 +151,7 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
                 "owner_id": row.owner_id,
                 "owner_name": row.owner_name,
                 "error": errors.get(row.bot_id),
-                "matches": max(0, row.games - games.get(row.bot_id, 0)),
+                "matches": matches.get(row.bot_id, 0),
             }
             for row in page.items
         ]
@@ -165,18 +160,30 @@ def _standings_at(session: Session, ladder_id: str, as_of: int, before: int) -> 
             return
 
 
-def _games_at(session: Session, ladder_id: str, bot_ids: Sequence[str], seq: int) -> dict[str, int]:
-    """Return how many matches of these bots counted after entry ``seq``, keyed by bot id. Omit bots without any."""
-    earlier = aliased(RatingChange)
-    latest = select(func.max(earlier.seq)).where(
-        and_(earlier.ladder_id == ladder_id, earlier.bot_id == RatingChange.bot_id, earlier.seq <= seq)
+def _matches_between(
+    session: Session, ladder_id: str, bot_ids: Sequence[str], before: int, as_of: int
+) -> dict[str, int]:
+    """Return the matches of these bots that ``_counts``, keyed by bot id. Omit bots without any."""
+    query = select(RatingChange.bot_id, func.count()).join(LedgerEntry, LedgerEntry.seq == RatingChange.seq)
+    query = query.where(
+        RatingChange.ladder_id == ladder_id, RatingChange.bot_id.in_(bot_ids), *_counts(ladder_id, before, as_of)
     )
-    query = select(RatingChange.bot_id, RatingChange.games).where(
-        RatingChange.ladder_id == ladder_id,
-        RatingChange.bot_id.in_(bot_ids),
-        RatingChange.seq == latest.correlate(RatingChange).scalar_subquery(),
+    return dict(session.execute(query.group_by(RatingChange.bot_id)).all()) if bot_ids else {}
+
+
+def _counts(ladder_id: str, before: int, as_of: int) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for results after entry ``before`` that were not voided up to entry ``as_of``."""
+    void = aliased(LedgerEntry)
+    voided = select(void.seq).where(
+        void.match_id == LedgerEntry.match_id, void.kind == EntryKind.VOID, void.seq <= as_of
     )
-    return dict(session.execute(query).all()) if bot_ids and seq else {}
+    return (
+        LedgerEntry.ladder_id == ladder_id,
+        LedgerEntry.kind == EntryKind.RESULT,
+        LedgerEntry.seq > before,
+        LedgerEntry.seq <= as_of,
+        ~voided.exists(),
+    )
 
 
 def _last_closed(session: Session, ladder_id: str) -> LadderMonth | None:

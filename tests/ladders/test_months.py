@@ -116,6 +116,23 @@ def test_voids_of_the_same_month_count(world: World, november: str) -> None:
     close_all(world)
 
     assert [row.matches for row in rows_of(world, november, NOVEMBER)] == [11, 11]
+    with world.database.read() as session:
+        assert months.get_month(session, november, NOVEMBER).month.matches == 11
+
+
+def test_voids_of_an_earlier_month_leave_the_matches_of_a_month(world: World, november: str) -> None:
+    set_time(world, datetime(2026, 12, 2, tzinfo=UTC))
+    close_all(world)
+    bots = [row.bot_id for row in rows_of(world, november, NOVEMBER)]
+    with world.database.write() as session:
+        last = session.scalars(select(Result.match_id).order_by(Result.seq.desc()).limit(1)).one()
+        voiding.void_match(session, last, "a cable was cut", created_by=None, master_key=MASTER_KEY)
+    play(world, bots, 10)
+    set_time(world, datetime(2027, 1, 2, tzinfo=UTC))
+
+    close_all(world)
+
+    assert [row.matches for row in rows_of(world, november, DECEMBER)] == [10, 10]
 
 
 def test_a_champion_is_the_best_bot_that_is_not_provisional_and_played_in_the_month(world: World) -> None:
