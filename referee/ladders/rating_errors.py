@@ -75,9 +75,11 @@ def refresh_errors(database: Database, ladder_id: str) -> RefreshedErrors:
         for bot_id, error in sorted((joint | single).items())
     ]
     with database.write(durable=False) as session:
-        if rows:
+        stored = select(Ladder.errors_seq).where(Ladder.id == ladder_id).with_for_update()
+        is_newest = session.scalars(stored).one() <= seq  # another scheduler may have stored newer ones meanwhile
+        if rows and is_newest:
             _UPSERT.execute_all(session, rows)
-        if is_complete:
+        if is_complete and is_newest:
             session.execute(update(Ladder).where(Ladder.id == ladder_id).values(errors_seq=seq))
     return RefreshedErrors(len(joint), len(single), is_complete)
 

@@ -1,0 +1,96 @@
+"""Two schedulers at once on official ladders: bots get no match too many, and errors of ratings follow the newest."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from referee.bots import bots
+from referee.ladders import members, official_matches, rating_errors
+from referee.ladders.tables import LadderPlayer
+from referee.matches.states import PLAYABLE
+from referee.matches.tables import MatchSeat, StoredMatch
+from tests.database.world import World
+from tests.ladders.test_official_ladders import finish_all, later, poker_bot, prepare
+from tests.surroundings import MASTER_KEY
+
+SCHEDULERS = 2
+HOURS = 6
+MAXIMUM = 3
+
+
+def sweep_together(world: World) -> int:
+    """Let all schedulers see the same work before one of them writes. Return the number of matches made."""
+    seen = Barrier(SCHEDULERS)
+
+    def sweep() -> int:
+        with world.database.read() as session:
+            works = official_matches.has_work(session, master_key=MASTER_KEY)
+        seen.wait(timeout=30)
+        if not works:
+            return 0
+        with world.database.write() as session:
+            return official_matches.make_matches(session, master_key=MASTER_KEY)
+
+    with ThreadPoolExecutor(SCHEDULERS) as threads:
+        return sum(done.result() for done in [threads.submit(sweep) for _ in range(SCHEDULERS)])
+
+
+def count_matches(world: World, *, playable: bool) -> Counter[str]:
+    """Return the number of matches of each bot."""
+    query = select(MatchSeat.bot_id).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+    query = query.join(LadderPlayer, LadderPlayer.bot_id == MatchSeat.bot_id)
+    if playable:
+        query = query.where(StoredMatch.status.in_(PLAYABLE))
+    with world.database.read() as session:
+        return Counter(session.scalars(query))
+
+
+def test_no_bot_gets_a_match_too_many(world: World) -> None:
+    prepare(world)
+    bot_ids = [poker_bot(world) for _ in range(6)]
+    with world.database.write() as session:
+        for bot_id in bot_ids:
+            members.change_settings(session, bots.get_bot(session, bot_id), {"daily_maximum": MAXIMUM})
+    made = 0
+    for _ in range(HOURS):
+        made += sweep_together(world)
+        assert set(count_matches(world, playable=True).values()) <= {1}
+        finish_all(world)
+        later(world, hours=1)
+
+    assert count_matches(world, playable=False) == dict.fromkeys(bot_ids, MAXIMUM)
+    with world.database.read() as session:
+        assert len(session.scalars(select(StoredMatch.id)).all()) == made
+
+
+def load_errors(world: World, ladder_id: str, bot_ids: list[str]) -> dict[str, float]:
+    with world.database.read() as session:
+        assert rating_errors.list_outdated(session) == []
+        return rating_errors.load_errors(session, ladder_id, bot_ids)
+
+
+def test_a_slow_scheduler_does_not_replace_newer_errors_of_ratings(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair, newer, compute = world.bots(2), list[dict[str, float]](), rating_errors._joint_errors
+    world.play(pair)
+    with world.database.read() as session:
+        (ladder_id,) = rating_errors.list_outdated(session)
+
+    def compute_slowly(results: Any) -> dict[str, float]:
+        monkeypatch.setattr(rating_errors, "_joint_errors", compute)
+        older = compute(results)
+        world.play(pair)
+        rating_errors.refresh_errors(world.database, ladder_id)
+        newer.append(load_errors(world, ladder_id, pair))
+        assert newer[0] != older
+        return older
+
+    monkeypatch.setattr(rating_errors, "_joint_errors", compute_slowly)
+    rating_errors.refresh_errors(world.database, ladder_id)
+
+    assert [load_errors(world, ladder_id, pair)] == newer
