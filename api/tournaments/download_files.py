@@ -89,7 +89,7 @@ def _month_pieces(database: Database, closed: LadderMonth) -> Iterator[Iterable[
         yield [
             (
                 *(row.rank, row.bot_id, _cell(row.name), row.owner_id, _cell(row.owner_name)),
-                *(row.value, row.error, row.games, row.matches),
+                *(row.value, None if row.error is None else round(row.error, 1), row.games, row.matches),
             )
             for row in page.items
         ]
