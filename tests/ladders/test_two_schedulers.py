@@ -1,4 +1,4 @@
-"""Two schedulers concurrently on official ladders: bots get no match too many, and errors of ratings follow the newest."""
+"""Two schedulers on official ladders: bots get no match too many, and errors of ratings follow the newest results."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
