@@ -25,6 +25,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.QuotaExceeded: (409, "quota_exceeded"),
     domain.NoCertificate: (409, "no_certificate"),
     domain.NotReady: (409, "not_ready"),
+    domain.LogDeleted: (410, "log_deleted"),
     IdempotencyMismatch: (409, "idempotency_mismatch"),
     domain.StaleEpoch: (409, "conflict"),
     domain.Conflict: (409, "conflict"),

@@ -89,6 +89,10 @@ class NotReady(Conflict):
     """Signal that the requested data is not available yet, for example a log before its deal group has closed."""
 
 
+class LogDeleted(RefereeError):
+    """Signal that the log of a match was deleted after the time for which the service keeps it."""
+
+
 class StaleEpoch(RefereeError):
     """Signal that another runner has claimed the match, so that this one must stop writing to it."""
 

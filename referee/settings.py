@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from environs import Env, EnvError, validate
+from environs import Env, EnvError, ValidationError, validate
 
 from referee.errors import RefereeError
+
+MIN_DAYS_KEPT = 7
+MAX_DAYS_KEPT = 36_500
 
 Environment = Literal["development", "production"]
 
@@ -44,6 +47,7 @@ class Settings:
     streams: int = 2000  # maximum number of concurrent event streams of one API process
     streams_per_address: int = 20
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
+    keep_ladder_logs_days: int = 90  # after which logs of matches on official ladders are deleted; 0: never
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
 
     @classmethod
@@ -84,8 +88,15 @@ class Settings:
             streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
             streams_per_address=env.int("STREAMS_PER_ADDRESS", 20, validate=validate.Range(1, 20_000)),
             ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
+            keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_to_keep),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
+
+
+def _check_days_to_keep(days: int) -> None:
+    """Raise ``ValidationError`` unless logs are kept for good, or for long enough to dispute a result."""
+    if days and not MIN_DAYS_KEPT <= days <= MAX_DAYS_KEPT:
+        raise ValidationError(f"Must be 0 (keep logs for good) or {MIN_DAYS_KEPT} to {MAX_DAYS_KEPT}.")
 
 
 def _public_name(url: str) -> str:

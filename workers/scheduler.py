@@ -21,7 +21,7 @@ from referee.errors import RefereeError, Unavailable
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
-from referee.matches import claims, deal_groups, queued_seats
+from referee.matches import claims, deal_groups, log_pruning, queued_seats
 from referee.runtime import logging_setup
 from referee.settings import BadSettings, Settings
 from referee.webhooks import deliveries
@@ -38,12 +38,22 @@ SWEEP_S = 1.0
 
 
 class Scheduler:
-    """Sweep over the database repeatedly, to find due work. ``ladders`` are the official ladders of the service."""
+    """Sweep over the database repeatedly, to find due work. ``ladders`` are the official ladders of the service.
+
+    ``keep_ladder_logs_days`` is the setting of this name.
+    """
 
     def __init__(
-        self, database: Database, redis: Redis, master_key: bytes, ladders: Sequence[OfficialLadder] = ()
+        self,
+        database: Database,
+        redis: Redis,
+        master_key: bytes,
+        ladders: Sequence[OfficialLadder] = (),
+        *,
+        keep_ladder_logs_days: int = 0,
     ) -> None:
         self._database = database
+        self._keep_ladder_logs_days = keep_ladder_logs_days
         self._ladders = ladders
         self._redis = redis
         self._master_key = master_key
@@ -57,7 +67,7 @@ class Scheduler:
         1. Wake runners for due work, before anything that may fail.
         2. List due matches that nobody would find, which happens only after an error.
         3. Close deal groups that ended with a cancelled match.
-        4. Delete old idempotency keys and webhook deliveries.
+        4. Delete old idempotency keys and webhook deliveries, and logs that are not kept any longer.
         5. Start and advance tournaments.
         6. Make the matches that are due on official ladders.
         """
@@ -67,6 +77,7 @@ class Scheduler:
             todo = claims.find_due_work(session)
             messages_due = deliveries.has_due(session)
             deliveries_old = deliveries.has_expired(session)
+            logs_old = log_pruning.has_expired(session, self._keep_ladder_logs_days)
             is_match_missing = queued_seats.is_oldest_missing(session)
         for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
@@ -82,6 +93,10 @@ class Scheduler:
         if deliveries_old:
             with self._database.write() as session:
                 deliveries.delete_expired(session)
+        if logs_old:
+            with self._database.write() as session:
+                deleted = log_pruning.delete_expired(session, self._keep_ladder_logs_days)
+            log.info("ladder_logs_deleted", extra={"logs": deleted})
         if self._events.advance_all() | self._make_ladder_matches():
             queues.wake(self._redis)
             self._announcer.notify()
@@ -173,7 +188,8 @@ def main() -> int:
     for thread in threads:
         thread.start()
     gc.freeze()  # exclude imported modules from garbage collection
-    Scheduler(database, queues.connect(settings.redis_url), settings.master_key, ladders).run(stopped)
+    redis, keep_days = queues.connect(settings.redis_url), settings.keep_ladder_logs_days
+    Scheduler(database, redis, settings.master_key, ladders, keep_ladder_logs_days=keep_days).run(stopped)
     for thread in threads:
         thread.join()
     database.dispose()

@@ -81,6 +81,7 @@ def show(match_id: str) -> Response:
         "matches/match.html",
         match=view,
         scores=results.get_result(current_session(), match_id).scores if is_scored else None,
+        digest=logs.find_digest(current_session(), match_id) if match.log_deleted_at else None,
         tournament=tournament,
         group=deal_groups.get_group(current_session(), match.group_id),
         over=match.status in ENDED,

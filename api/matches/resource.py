@@ -136,7 +136,8 @@ def log(match_id: str) -> Response:
     """Download the log of a match
 
     The log can be read when the last match of its deal group is over; before that, the response is a 409
-    `log_not_ready`. A match that was cancelled before its first row has no log.
+    `log_not_ready`. A match that was cancelled before its first row has no log. The response is a 410 `log_deleted` if
+    the service no longer keeps the log, see `log_deleted_at` of the match.
     """
     match = matches.get_match(current_session(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0

@@ -235,6 +235,13 @@ class MatchView(View):
     created_at = UtcDateTime()
     started_at = UtcDateTime(allow_none=True)
     finished_at = UtcDateTime(allow_none=True)
+    log_deleted_at = UtcDateTime(
+        allow_none=True,
+        metadata=describe(
+            "When the log was deleted, which happens only to matches of official ladders, after a time that the "
+            "operator chooses; null if it is kept."
+        ),
+    )
 
 
 class WholeMatchView(MatchView):

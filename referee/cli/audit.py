@@ -112,6 +112,7 @@ def _print_ladder(report: public_audit.LadderAudit) -> None:
     if report.count > MAX_SHOWN:
         click.echo(f"… and {report.count - MAX_SHOWN} more differences")
     logs = f"{report.verified} logs verified" + (f", {report.skipped} earlier" if report.skipped else "")
+    logs += f", {report.deleted} no longer kept" if report.deleted else ""
     found = f"{report.count} differences" if report.count else "no differences"
     click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 

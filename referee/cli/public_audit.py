@@ -27,6 +27,7 @@ from referee.match.verification import verify
 ROWS_PER_PAGE: Final = 100
 MAX_KEPT: Final = 10_000  # differences of a ladder that are kept
 NOT_FOUND: Final = 404
+LOG_DELETED: Final = "log_deleted"  # code of the 410
 BROKEN: Final = 500  # the service cannot read its own log
 
 
@@ -38,7 +39,8 @@ class NoSuchLadder(RefereeError):
 class LadderAudit:
     """Report the audit of a ladder. ``count`` is the number of differences, of which the first are kept.
 
-    ``verified`` is the number of logs that were verified now, ``skipped`` of those verified by an earlier run.
+    ``verified`` is the number of logs that were verified now, ``skipped`` of those verified by an earlier run,
+    ``deleted`` of those that the service says it deleted after the time for which it keeps logs.
     """
 
     ladder: str
@@ -47,6 +49,7 @@ class LadderAudit:
     results: int = 0
     verified: int = 0
     skipped: int = 0
+    deleted: int = 0
     count: int = 0
     differences: list[Difference] = field(default_factory=list)
 
@@ -114,7 +117,15 @@ def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs) -> LadderAudit:
             facts = _facts(entry, ladder)
             if verified.has(facts):
                 report.skipped += 1
-            elif not report.add(_check_log(api, entry.match_id, facts, ladder["id"])):
+                continue
+            try:
+                is_valid = not report.add(_check_log(api, entry.match_id, facts, ladder["id"]))
+            except ApiRefusal as refusal:
+                if refusal.code != LOG_DELETED:
+                    raise
+                report.deleted += 1
+                continue
+            if is_valid:
                 report.verified += 1
                 verified.add(facts)
     return report
@@ -177,7 +188,7 @@ def _check_log(api: Api, match_id: str, facts: Json, ladder_id: str) -> Iterator
         lines = _fetch_log(api, match_id).splitlines()
     except ApiRefusal as error:
         if error.status not in (NOT_FOUND, BROKEN) and error.code != "log_not_ready":
-            raise
+            raise  # also for a log that was deleted, which is no difference
         yield Difference("log", match_id, f"no log ({error.detail})", "a valid log", ladder_id)
         return
     report = verify(lines)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
-from referee.errors import BadLog
+from referee.errors import BadLog, LogDeleted
 from referee.ladders import ratings
 from referee.match.log import digest, parse_row
 from referee.match.verification import VerificationReport, verify
@@ -79,6 +79,8 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
     try:
         lines = logs.log_lines(session, match_id)
         report = verify(lines)
+    except LogDeleted as error:  # but the match does not say so
+        raise BadLog(0, "the stored log is empty") from error
     except (TypeError, ValueError) as error:  # the stored value may be of a wrong type
         raise BadLog(0, f"the stored log cannot be read: {error}") from error
     if not report.ok:

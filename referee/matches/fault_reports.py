@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, defer
 
 from referee.bots.tables import Bot
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
-from referee.errors import NotFound
+from referee.errors import LogDeleted, NotFound
 from referee.match.log import parse_row
 from referee.matches import logs
 from referee.matches.states import DealGroupState
@@ -90,10 +90,15 @@ def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool =
 def find_replacement_action(session: Session, fault: Fault) -> Json | None:
     """Return the action that was played instead of the faulty answer.
 
-    Return None if no decision was recorded, for example while answers of other seats are pending.
+    Return None if no decision was recorded, for example while answers of other seats are pending, or if the log was
+    deleted.
     """
     mark = b'"type":"decision"'
-    for line in reversed(logs.log_lines(session, fault.match_id)):
+    try:
+        lines = logs.log_lines(session, fault.match_id)
+    except LogDeleted:
+        return None
+    for line in reversed(lines):
         if mark in line:
             row = parse_row(line)
             if (row["n"], row["seat"]) == (fault.n, fault.seat):

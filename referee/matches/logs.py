@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.prepared import Prepared, insert_columns
-from referee.errors import BadLog, NotReady
+from referee.errors import BadLog, LogDeleted, NotReady
 from referee.match.log import digest
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, LogRow, MatchLog, SealedAnswer, StoredMatch
@@ -21,7 +21,7 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
     """Return at most ``limit`` rows from row ``start`` (counted from 0), as stored, without line ends.
 
     They include the reveal row once the deal group is closed. The rows are unmasked: pass them through
-    ``match.log.visible`` before showing them to anyone.
+    ``match.log.visible`` before showing them to anyone. Raise ``LogDeleted`` if the log was deleted.
     """
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
@@ -47,8 +47,8 @@ def is_log_public(session: Session, match: StoredMatch) -> bool:
 def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:
     """Return the whole log as JSON lines, compressed or plain.
 
-    Raise ``NotReady`` before the match's deal group is closed or if the match has no rows. Raise ``BadLog`` if the
-    stored log is damaged.
+    Raise ``NotReady`` before the match's deal group is closed or if the match has no rows. Raise ``LogDeleted`` if the
+    log was deleted, ``BadLog`` if it is damaged.
     """
     log = session.get(MatchLog, match.id)
     if not is_log_public(session, match):
@@ -59,6 +59,11 @@ def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> byt
     reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
     plain = _decompress(log)  # also for a gzipped file, to detect damage
     return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
+
+
+def find_digest(session: Session, match_id: str) -> str | None:
+    """Return the digest of the last row of a log, also of one that was deleted, or None if the match has no log."""
+    return session.scalar(select(MatchLog.digest).where(MatchLog.match_id == match_id))
 
 
 def pack_log(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
@@ -90,6 +95,12 @@ def append_reveal(session: Session, match_id: str, line: bytes) -> None:
 
 
 def _decompress(log: MatchLog) -> bytes:
+    if not log.gzip_log:
+        raise LogDeleted(
+            f"The log of {log.match_id} was deleted after the time for which this service keeps logs of official "
+            "ladders. The result and the ratings remain, and a copy of the log can still be verified: its last row has "
+            f"the digest {log.digest}."
+        )
     try:
         text = gzip.decompress(log.gzip_log)
     except (OSError, EOFError, zlib.error) as error:

@@ -62,7 +62,7 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
         .join(DealGroup, DealGroup.id == StoredMatch.group_id)
         .join(MatchLog, MatchLog.match_id == StoredMatch.id)  # excludes matches that ended before their first row
         .where(MatchSeat.bot_id == bot_id, StoredMatch.status.in_(ENDED), DealGroup.state == DealGroupState.REVEALED)
-        .where(StoredMatch.finished_at.is_not(None))
+        .where(StoredMatch.finished_at.is_not(None), StoredMatch.log_deleted_at.is_(None))
         .order_by(StoredMatch.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
         .limit(MAX_MATCHES)
     )

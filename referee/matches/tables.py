@@ -59,6 +59,7 @@ class StoredMatch(Leased, Base):
         # These indexes for runners stay small however many matches have ended. The status comes first although it is
         # constant, because otherwise SQLite would prefer the index above.
         _partial_index("ix_matches_due", "status = 'due'", "status", "created_by", *CLAIM_ORDER),
+        _partial_index("ix_matches_kept_logs", "ladder_id IS NOT NULL AND log_deleted_at IS NULL", "finished_at"),
         _partial_index("ix_matches_lost", "lost_claims > 1", "status", "lost_claims"),
     )
 
@@ -87,6 +88,7 @@ class StoredMatch(Leased, Base):
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+    log_deleted_at: Mapped[datetime | None]  # see ``log_pruning``
     reason: Mapped[str | None] = mapped_column(Text)
 
     @property
@@ -178,7 +180,10 @@ class SealedAnswer(Base):
 
 
 class MatchLog(Base):
-    """Store the log of an ended match. ``digest`` is the hash of its last row, which depends on all rows before it."""
+    """Store the log of an ended match. ``digest`` is the hash of its last row, which depends on all rows before it.
+
+    Of a log that was deleted (``log_pruning``), ``gzip_log`` is empty and ``reveal_line`` None; the rest remains.
+    """
 
     __tablename__ = "match_logs"
 

@@ -123,6 +123,15 @@ def test_a_bent_ladder_is_found_out(hall: Hall, table: str, statement: str, foun
     hall.audit("--ladder", hall.ladder)
 
 
+def test_logs_that_the_service_no_longer_keeps_are_counted_apart(hall: Hall) -> None:
+    with hall.bent("match_logs", "UPDATE match_logs SET gzip_log = x'', reveal_line = NULL WHERE rowid <= 2"):
+        told = hall.audit("--ladder", hall.ladder).stdout
+        (report,) = json.loads(hall.audit("--json", "--ladder", hall.ladder).stdout)["ladders"]
+
+    assert f"{RESULTS - 2} logs verified, 2 no longer kept: no differences" in told
+    assert (report["verified"], report["deleted"], report["count"]) == (RESULTS - 2, 2, 0)
+
+
 def test_an_audit_continues_where_it_stopped(hall: Hall, tmp_path: Path) -> None:
     file = tmp_path / "verified"
     with hall.bent("results", "UPDATE results SET returns = '[77, -77]' WHERE seq = 3"):

@@ -43,6 +43,12 @@ def running() -> dict[str, Any]:
     return services(filled_in())
 
 
+SAME_DEFAULTS = {
+    *("REFEREE_STREAMS", "REFEREE_STREAMS_PER_ADDRESS", "REFEREE_CONNECTION_TIMEOUT_S"),
+    "REFEREE_KEEP_LADDER_LOGS_DAYS",
+}
+
+
 def checked(*command: str) -> None:
     ran = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=ROOT, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -74,7 +80,7 @@ def test_the_defaults_of_the_example_and_of_the_file_agree_with_the_settings() -
     for name, (kind, default) in variables().items():
         if kind == ":-":
             assert default == example()[name], name
-        if name in ("REFEREE_STREAMS", "REFEREE_STREAMS_PER_ADDRESS", "REFEREE_CONNECTION_TIMEOUT_S"):
+        if name in SAME_DEFAULTS:
             assert default == str(specs[name]), name
 
 
