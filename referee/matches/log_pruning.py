@@ -19,7 +19,7 @@ BATCH: Final = 200  # logs deleted in one transaction
 
 def has_expired(session: Session, keep_days: int) -> bool:
     """Return whether ``delete_expired`` would delete anything."""
-    return bool(session.scalar(select(_expired(current_time(session), keep_days).exists())))
+    return bool(session.scalar(select(_select_expired(current_time(session), keep_days).exists())))
 
 
 def delete_expired(session: Session, keep_days: int) -> int:
@@ -28,14 +28,14 @@ def delete_expired(session: Session, keep_days: int) -> int:
     With 0 days, logs are kept for good.
     """
     now = current_time(session)
-    oldest = _expired(now, keep_days).order_by(StoredMatch.finished_at).limit(BATCH)
+    oldest = _select_expired(now, keep_days).order_by(StoredMatch.finished_at).limit(BATCH)
     match_ids = list(session.scalars(oldest))
     session.execute(update(MatchLog).where(MatchLog.match_id.in_(match_ids)).values(gzip_log=b"", reveal_line=None))
     session.execute(update(StoredMatch).where(StoredMatch.id.in_(match_ids)).values(log_deleted_at=now))
     return len(match_ids)
 
 
-def _expired(now: datetime, keep_days: int) -> Select[str]:
+def _select_expired(now: datetime, keep_days: int) -> Select[str]:
     """Return a query of the ids of matches whose logs have expired. It reads no matches whose logs are kept."""
     before = now - timedelta(days=keep_days) if keep_days else datetime.min.replace(tzinfo=now.tzinfo)
     query = select(StoredMatch.id).where(StoredMatch.ladder_id.is_not(None), StoredMatch.log_deleted_at.is_(None))

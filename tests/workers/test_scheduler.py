@@ -47,16 +47,16 @@ def test_a_sweep_deletes_the_logs_that_are_not_kept_any_longer(world: World, tmp
     with world.database.write() as session:
         session.execute(update(StoredMatch).values(ladder_id=result.ladder_id))
 
-    def is_deleted(**options: int) -> bool:
-        Scheduler(world.database, nowhere, MASTER_KEY, **options).sweep()
+    def is_deleted(keep_days: int) -> bool:
+        Scheduler(world.database, nowhere, MASTER_KEY, keep_ladder_logs_days=keep_days).sweep()
         with world.database.read() as session:
             return session.scalars(select(StoredMatch.log_deleted_at)).one() is not None
 
     world.clock.moment += timedelta(days=29)
-    assert not is_deleted(keep_ladder_logs_days=30)
+    assert not is_deleted(30)
     world.clock.moment += timedelta(days=2)
-    assert not is_deleted()
-    assert is_deleted(keep_ladder_logs_days=30)
+    assert not is_deleted(0)
+    assert is_deleted(30)
 
 
 def leave_unclosed(world: World) -> str:
