@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from schemathesis.specs.openapi import checks as openapi_checks
 
 from api import create_app, openapi
 from referee.db.engine import Database
+from referee.ladders import months
 from tests.api.conftest import API, Person, Service
 from tests.api.tournaments import started
 from tests.surroundings import settings_for
@@ -53,6 +55,8 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
     hook = {"url": "https://hooks.example.org/", "events": ["match.finished"]}
     webhook_id = owner.post("/webhooks", hook).get_json()["id"]
     (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
+    month = datetime.now(UTC).date().replace(day=1)
+    assert months.close_month(service.database, str(result.ladder_id), month)
     ids = {
         "account_id": owner.id,
         "owner_id": owner.id,
@@ -68,6 +72,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
         "tournament_round": "1",
         "fault_id": "1",
         "row": "5",
+        "month": months.format_month(month),
     }
     yield Target(service.app, [owner, organiser], ids)
     database: Database = service.database

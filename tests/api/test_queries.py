@@ -14,7 +14,7 @@ from tests.api.tournaments import started
 from tests.surroundings import settings_for
 
 BROWSER = {"Accept": "text/html"}
-WORDS = {"name": "saint-poker", "tournament_round": "1", "fault_id": "1", "row": "1"}
+WORDS = {"name": "saint-poker", "tournament_round": "1", "fault_id": "1", "row": "1", "month": "2026-01"}
 
 
 def routes() -> list[tuple[str, Rule]]:
