@@ -16,6 +16,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, queries, requests, site
 from api.accounts import resource as accounts
+from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
@@ -57,7 +58,7 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, bots, owners, bot_ladders, faults, games, matches, ladders),
+    *(accounts, bots, owners, bot_ladders, head_to_head, faults, games, matches, ladders),
     *(tournaments, entries, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
 )

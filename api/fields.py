@@ -16,6 +16,7 @@ from referee.ratings.elo import MICRO
 
 MAX_INT = 2**53
 LONGEST_TIME = 40
+ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def decode_utf8(content: bytes) -> str | None:
@@ -29,6 +30,17 @@ def decode_utf8(content: bytes) -> str | None:
 def describe(text: str) -> dict[str, Any]:
     """Return the metadata of a field with this description."""
     return {"description": text}
+
+
+def read_time(text: Any) -> datetime:
+    """Return a time in RFC 3339 with an offset, in UTC. Raise ``ValueError`` for anything else."""
+    try:
+        moment = datetime.fromisoformat(text if len(text) <= LONGEST_TIME else "")
+        if moment.tzinfo is None:
+            raise ValueError(text)
+        return moment.astimezone(UTC)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(text) from error
 
 
 class Strict(Schema):
@@ -80,6 +92,13 @@ class QueryInt(fields.Integer):
         if not re.fullmatch("[0-9]{1,9}", str(value), re.ASCII):
             raise self.make_error("invalid")
         return int(value)
+
+
+class QueryBool(fields.Boolean):
+    """Accept ``true`` or ``false`` in a query."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(truthy={"true"}, falsy={"false"}, **options)
 
 
 class StrictBool(fields.Boolean):
@@ -236,6 +255,22 @@ class Part(fields.Nested):
         return obj
 
 
+class QueryTime(fields.Field[datetime]):
+    """Accept a date, which means its beginning in UTC, or a time in RFC 3339 with an offset from UTC in a query."""
+
+    def __init__(self, **options: Any) -> None:
+        metadata = {"type": "string", "example": "2027-01-31"}
+        super().__init__(load_only=True, metadata=metadata | options.pop("metadata", {}), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> datetime:
+        try:
+            return read_time(f"{value}T00:00:00Z" if re.fullmatch(ISO_DATE, value) else value)
+        except ValueError:
+            raise ValidationError(
+                "Must be a date such as 2027-01-31, or a time with an offset from UTC such as 2027-01-31T18:00:00Z."
+            ) from None
+
+
 class UtcDateTimeInput(fields.Field[datetime]):
     """Accept a time in RFC 3339 with an offset from UTC."""
 
@@ -245,11 +280,8 @@ class UtcDateTimeInput(fields.Field[datetime]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> datetime:
         try:
-            moment = datetime.fromisoformat(value if len(value) <= LONGEST_TIME else "")
-            if moment.tzinfo is None:
-                raise ValueError(value)
-            return moment.astimezone(UTC)
-        except (TypeError, ValueError, OverflowError):
+            return read_time(value)
+        except ValueError:
             raise ValidationError("Must be a time with an offset from UTC, such as 2027-01-31T18:00:00Z.") from None
 
 

@@ -1,4 +1,7 @@
-"""Refuse query parameters that a route does not have, and repeated ones. Routes validate the values."""
+"""Refuse query parameters that a route does not have, and repeated ones unless a list is wanted.
+
+Routes validate the values.
+"""
 
 import re
 from collections.abc import Callable, Collection
@@ -15,11 +18,12 @@ V = TypeVar("V", bound=Callable[..., Any])
 TRACKING: Final = re.compile(r"utm_[a-z_]+|fbclid|gclid|msclkid|mc_[ce]id")
 
 
-def query_parameters(*names: str) -> Callable[[V], V]:
-    """Declare the query parameters of a view. A view without this decorator has none."""
+def query_parameters(*names: str, repeatable: Collection[str] = ()) -> Callable[[V], V]:
+    """Declare the query parameters of a view, with those that may be repeated. Without this decorator, it has none."""
 
     def decorate(view: V) -> V:
         view.__dict__["query_parameters"] = frozenset(names)
+        view.__dict__["repeatable_parameters"] = frozenset(repeatable)
         return view
 
     return decorate
@@ -33,11 +37,12 @@ def checks_own_query(view: V) -> V:
 
 def check(view: Callable[..., Any]) -> None:
     """Raise a 422 that names the parameters of this request that ``view`` does not have or that are repeated."""
-    check_names(view.__dict__.get("query_parameters", ()))
+    declared = view.__dict__
+    check_names(declared.get("query_parameters", ()), repeatable=declared.get("repeatable_parameters", ()))
 
 
-def check_names(names: Collection[str]) -> None:
-    """Raise a 422 unless each parameter of this request has one of these names and is given once."""
+def check_names(names: Collection[str], *, repeatable: Collection[str] = ()) -> None:
+    """Raise a 422 unless each parameter has one of these names and, if it is not repeatable, is given once."""
     ignored = None if is_for_machines() else TRACKING
     wrong: list[FieldError] = []
     for name, values in request.args.lists():
@@ -46,7 +51,7 @@ def check_names(names: Collection[str]) -> None:
         shown = name.encode("ascii", "backslashreplace").decode()[:80]
         if name not in names:
             wrong.append((shown, "This parameter is unknown here."))
-        elif len(values) > 1:
+        elif len(values) > 1 and name not in repeatable:
             wrong.append((shown, "Give this parameter only once."))
     if wrong:
         raise invalid(wrong)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn, TypeVar, cast
 import marshmallow
 from flask import Flask, Request, Response, current_app, g, request
 from flask_smorest import Blueprint
-from marshmallow import RAISE, Schema
+from marshmallow import RAISE, Schema, fields
 from redis import Redis
 from sqlalchemy.orm import Session
 from webargs.flaskparser import FlaskParser
@@ -72,16 +72,18 @@ class Parser(FlaskParser):
 
     def handle_error(self, error: marshmallow.ValidationError, req: Request, schema: Schema, **_: Any) -> NoReturn:
         (messages,) = cast(dict[str, Any], error.messages).values()
-        raise invalid(_flatten(messages, ""))
+        raise invalid(flatten_messages(messages, ""))
 
 
-def _flatten(messages: Any, path: str) -> list[tuple[str, str]]:
+def flatten_messages(messages: Any, path: str) -> list[tuple[str, str]]:
     """Return pairs of a dotted field name and a message from marshmallow's nested messages."""
     match messages:
         case dict():
-            return [pair for name, inner in messages.items() for pair in _flatten(inner, _join_path(path, name))]
+            return [
+                pair for name, inner in messages.items() for pair in flatten_messages(inner, _join_path(path, name))
+            ]
         case list():
-            return [pair for inner in messages for pair in _flatten(inner, path)]
+            return [pair for inner in messages for pair in flatten_messages(inner, path)]
     return [(path or "body", str(messages))]
 
 
@@ -176,8 +178,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
                 needed = not issubclass(body, OptionalBody)
                 wrapped = self.arguments(body, location="json", required=needed)(wrapped)
             if query is not None:
-                names = [field.data_key or name for name, field in query().load_fields.items()]
-                wrapped = queries.query_parameters(*names)(self.arguments(query, location="query")(wrapped))
+                wrapped = _declare_query(query)(self.arguments(query, location="query")(wrapped))
             if wakes_runner:
                 wrapped = _wake_afterwards(wrapped)
             if role is not None:
@@ -250,6 +251,13 @@ def _run_once(view: View) -> View:
             return idempotency.answer_once(g.session, key, body, lambda: view(*args, **kwargs))
 
     return run
+
+
+def _declare_query(query: type[Schema]) -> Decorator:
+    """Declare the fields of the schema as query parameters. Those that hold lists may be repeated."""
+    known = {field.data_key or name: field for name, field in query().load_fields.items()}
+    lists = [name for name, field in known.items() if isinstance(field, fields.List)]
+    return queries.query_parameters(*known, repeatable=lists)
 
 
 def _wrap_page(view: View) -> View:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from flask import Response, request
 from markupsafe import Markup
 
-from api.bots.presentation import attach_fitting_games
+from api.bots.presentation import attach_fitting_games, compare_pair
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
 from api.fields import MAX_INT, points
@@ -27,6 +27,8 @@ from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
+from referee.matches.head_to_head import HeadToHead
+from referee.matches.match_filters import MatchFilter
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
 from referee.workflows import visibility
@@ -116,6 +118,23 @@ def advice() -> dict[str, str]:
     return {code: known.remedy for code, known in ADVICE.items()} | OWN_ADVICE
 
 
+@pages.view('/bots/<id("bot"):bot_id>/head-to-head/<id("bot"):opponent_id>')
+def show_head_to_head(bot_id: str, opponent_id: str) -> Response:
+    """Show how a bot did against another one, with their last matches."""
+    compared = compare_pair(bot_id, opponent_id)
+    both = MatchFilter(bot_ids=[bot_id, opponent_id])
+    found = matches.list_matches(current_session(), both, where=visibility.has_known_seats(), limit=RECENT)
+    return page(
+        "bots/head_to_head.html",
+        bot=compared.bot,
+        opponent=compared.opponent,
+        total=compared.total,
+        games=[(result.game, result, draw_shares(result)) for result in compared.games],
+        complete=compared.is_complete,
+        recent=match_views(found.items),
+    )
+
+
 def find_rank(ladder_id: str, bot_id: str) -> LadderRank:
     found = ranks.find_rank(current_session(), ladder_id, bot_id)
     assert found is not None, "a rating with games has a rank"
@@ -163,19 +182,20 @@ def results(of: Bot) -> Results | None:
     return Results(sorted(numbers), game, len(counted), rivals, len(by_rival) - len(rivals), seats, versions)
 
 
-def draw_shares(totals: BotTotals) -> Markup:
+def draw_shares(totals: BotTotals | HeadToHead) -> Markup:
     """Return a bar that shows how often the bot was placed ahead of the opponent, level with it and behind it."""
     parts = [
         StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),
-        StackPart(f"level: {totals.tied}", totals.tied, "level"),
+        StackPart(f"level: {totals.level}", totals.level, "level"),
         StackPart(f"behind: {totals.behind}", totals.behind, "behind"),
     ]
-    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.tied} level, {totals.behind} behind")
+    return stacked_bar(parts, f"{totals.ahead} ahead, {totals.level} level, {totals.behind} behind")
 
 
 def recent(of: Bot) -> list[dict[str, Any]]:
     """Return the bot's last matches, except those whose players may not be named yet."""
-    found = matches.list_matches(current_session(), bot_id=of.id, where=visibility.has_known_seats(), limit=RECENT)
+    wanted = MatchFilter(bot_ids=[of.id])
+    found = matches.list_matches(current_session(), wanted, where=visibility.has_known_seats(), limit=RECENT)
     views = match_views(found.items)
     for match in views:
         match["own"] = next(seat for seat in match["seats"] if seat["bot"] == of.id)

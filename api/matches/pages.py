@@ -1,22 +1,22 @@
 """Serve the pages of matches: the list, a match in the viewer, and the page that opens a log file."""
 
-import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from flask import Response, request
 
 from api.errors import invalid
 from api.matches.presentation import match_views
+from api.matches.schemas import MatchQuery
 from api.pages.formatting import match_reason
 from api.pages.page import Pages, page
-from api.pages.parameters import choice
+from api.pages.parameters import load_query
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
-from referee.errors import NotFound
-from referee.games import catalogue
 from referee.matches import deal_groups, fault_reports, friendlies, logs, matches, results
+from referee.matches.match_filters import BotResult, MatchFilter
 from referee.matches.states import ENDED, MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
@@ -27,43 +27,39 @@ pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
 MATCHES_PER_PAGE: Final = 30
+QUERY: Final = sorted(MatchQuery().load_fields.keys() - {"limit", "cursor"})  # the filters, as in the API
+RESULTS: Final = {BotResult.AHEAD: "ahead", BotResult.LEVEL: "level", BotResult.BEHIND: "behind"}
 STATES: Final = (  # the most interesting first
     *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
     *(MatchState.CANCELLED, MatchState.VOID, MatchState.STUCK),
 )
 
 
-@pages.view("/matches", "bot", "cursor", "game", "status", "tournament")
+@pages.view("/matches", *QUERY, "cursor", repeatable=["bot"])
 def contents() -> Response:
     """Show the list of matches, newest first, filtered by the query."""
-    query: Json = {
-        "limit": MATCHES_PER_PAGE,
-        "cursor": request.args.get("cursor"),
-        "status": choice("status", [*MatchState]),
-        "game": choice("game", sorted(catalogue())),
-        "bot": _id("bot", "bot"),
-        "tournament": _id("tournament", "trn"),
-    }
+    query: Json = {**load_query(MatchQuery), "limit": MATCHES_PER_PAGE}
+    wanted = MatchFilter(**{name: value for name, value in query.items() if name not in ("limit", "cursor")})
     found = matches.list_matches(
         current_session(),
-        status=query["status"],
-        game=query["game"],
-        bot_id=query["bot"],
-        tournament_id=query["tournament"],
+        wanted,
         # Filtering by bot must not reveal who plays a rated match.
-        where=visibility.has_known_seats() if query["bot"] is not None else None,
+        where=visibility.has_known_seats() if wanted.bot_ids else None,
         limit=MATCHES_PER_PAGE,
         cursor=read_cursor(query),
     )
+    tournament_id = wanted.tournament_id
     return page(
         "matches/list.html",
         matches=match_views(found.items),
         next=envelope(found, query)["next"],
-        filters={name: query[name] for name in ("game", "status", "bot", "tournament") if query[name]},
-        bot=query["bot"] and _bot_name(query["bot"]),
-        tournament=query["tournament"] and tournaments.get_tournament(current_session(), query["tournament"]).name,
+        filters=[(name, value) for name in QUERY for value in request.args.getlist(name) if value],
+        wanted=wanted,
+        bots=_names_of_bots(wanted.bot_ids),
+        tournament=tournament_id and tournaments.get_tournament(current_session(), tournament_id).name,
         first=query["cursor"] is None,
         states=STATES,
+        results=RESULTS,
     )
 
 
@@ -128,15 +124,9 @@ def _advice_on(match: StoredMatch) -> Json:
     return {code: given for code, given in viewer.advice().items() if code in codes}
 
 
-def _bot_name(bot_id: str) -> str:
-    try:
-        return bots.get_bot(current_session(), bot_id).name
-    except NotFound:
-        raise invalid([("bot", "No bot has this id.")]) from None
-
-
-def _id(name: str, prefix: str) -> str | None:
-    wanted = request.args.get(name) or None
-    if wanted is not None and not re.fullmatch(f"{prefix}_[0-9a-z]{{26}}", wanted):
-        raise invalid([(name, f"Must be an id such as {prefix}_… (26 characters after the underscore).")])
-    return wanted
+def _names_of_bots(bot_ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of id and name, in order. Raise a 422 for an unknown bot."""
+    names = bots.names_of(current_session(), bot_ids)
+    if unknown := [number for number, bot_id in enumerate(bot_ids) if bot_id not in names]:
+        raise invalid([(f"bot[{number}]", "No bot has this id.") for number in unknown])
+    return [(bot_id, names[bot_id]) for bot_id in bot_ids]

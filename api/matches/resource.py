@@ -18,6 +18,7 @@ from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
 from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
+from referee.matches.match_filters import MatchFilter
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
 from referee.workflows import match_cancellation, match_retry, visibility, voiding
@@ -47,10 +48,16 @@ def arrange(new_match: dict[str, Any]) -> Any:
 
 @resource.get("", anyone, items=MatchView, query=MatchQuery)
 def list_matches(query: dict[str, Any]) -> Any:
-    """List matches, newest first"""
-    hides_seats = "bot_id" in query and not (may_organise() or owns_bot(query["bot_id"]))
+    """List matches, newest first
+
+    If you filter by bots that are not all your own, the rated matches in progress whose players are hidden are left
+    out.
+    """
+    place = {name: query.pop(name) for name in ("limit", "cursor")}
+    wanted = MatchFilter(**query)
+    hides_seats = not (may_organise() or all(map(owns_bot, wanted.bot_ids)))
     known = visibility.has_known_seats() if hides_seats else None
-    found = matches.list_matches(current_session(), where=known, **query)
+    found = matches.list_matches(current_session(), wanted, where=known, **place)
     return Page(visible_matches(found.items), found.next)
 
 

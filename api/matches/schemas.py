@@ -11,7 +11,9 @@ from api.fields import (
     Part,
     PlainText,
     Points,
+    QueryBool,
     QueryInt,
+    QueryTime,
     Rounded,
     Strict,
     StrictBool,
@@ -24,6 +26,7 @@ from api.fields import (
 from api.games.schemas import GAMES, check_options
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
+from referee.matches.match_filters import BotResult
 from referee.matches.quotas import MAX_TIME
 from referee.matches.states import DealGroupState, DealSharing, MatchState
 from referee.workflows.unrated import UNRATED_REASONS
@@ -33,6 +36,13 @@ MAX_SEATS = 10
 LAST_ROUND = 1_000_000
 WHOLE_GROUP = "all matches that share their cards with this one"
 DEFAULTS = Limits()
+RESULT_NEEDS_BOT = "Is the result of a bot: give it as `bot`."
+
+
+def check_distinct(ids: list[str]) -> None:
+    """Raise ``ValidationError`` if an id is repeated."""
+    if len(set(ids)) < len(ids):
+        raise ValidationError("Name each bot only once.")
 
 
 class TimeView(Strict):
@@ -75,10 +85,30 @@ class NewMatch(Strict):
 
 class MatchQuery(PageQuery):
     status = fields.String(validate=member_of(MatchState))
-    bot = Id("bot", attribute="bot_id")
+    bot = fields.List(
+        Id("bot"),
+        attribute="bot_ids",
+        validate=validate.And(validate.Length(1, MAX_SEATS), check_distinct),
+        metadata=describe("Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`."),
+    )
+    result = fields.String(
+        validate=member_of(BotResult),
+        metadata=describe(
+            "Result of the first `bot`, by placement: against the best of the other bots given or, if there are none, "
+            "against the best opponent at the table. Only matches that count have a result."
+        ),
+    )
+    rated = QueryBool(metadata=describe("Whether the match is rated."))
+    created_since = QueryTime(metadata=describe("Only matches created at this time or later."))
+    created_before = QueryTime(metadata=describe("Only matches created before this time."))
     tournament = Id("trn", attribute="tournament_id")
     tournament_round = QueryInt(low=1, high=LAST_ROUND, metadata=describe("The number of the round, from 1."))
     game = fields.String(validate=validate.OneOf(GAMES))
+
+    @validates_schema
+    def says_whose_result(self, query: dict[str, Any], **_: object) -> None:
+        if "result" in query and "bot_ids" not in query:
+            raise ValidationError({"result": [RESULT_NEEDS_BOT]})
 
 
 class CancelMatch(OptionalBody):

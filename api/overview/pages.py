@@ -14,6 +14,7 @@ from referee.games import catalogue
 from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
 from referee.matches import matches
+from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, load_overview
@@ -22,6 +23,7 @@ from referee.tournaments.tables import Tournament
 
 pages = Pages("home", __name__)
 
+FINISHED = MatchFilter(status=MatchState.FINISHED)
 MAX_OPEN = 6  # tournaments open for entries
 MAX_RESULTS = 8
 MAX_CHAMPIONS = 20
@@ -40,7 +42,7 @@ class Top:
 @pages.view("/")
 def home() -> Response:
     now = load_overview(current_session())
-    results = match_views(matches.list_matches(current_session(), status=MatchState.FINISHED, limit=MAX_RESULTS).items)
+    results = match_views(matches.list_matches(current_session(), FINISHED, limit=MAX_RESULTS).items)
     return page(
         "home.html",
         live=match_views(now.matches),

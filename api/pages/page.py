@@ -1,6 +1,6 @@
 """Render pages from templates over one snapshot of the database. Their content policy forbids foreign scripts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final, cast
 from urllib.parse import quote
 
@@ -29,9 +29,10 @@ POLICY: Final = (
 class Pages(Blueprint):
     """Group the pages of an area."""
 
-    def view(self, rule: str, *parameters: str) -> Callable[[View], View]:
+    def view(self, rule: str, *parameters: str, repeatable: Collection[str] = ()) -> Callable[[View], View]:
         """Register a page with these query parameters. Its view runs in a read transaction."""
-        return lambda view: self.get(rule)(query_parameters(*parameters)(run_in_transaction(view, "read")))
+        declared = query_parameters(*parameters, repeatable=repeatable)
+        return lambda view: self.get(rule)(declared(run_in_transaction(view, "read")))
 
 
 def install(app: Flask) -> None:

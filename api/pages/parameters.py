@@ -1,10 +1,30 @@
 """Read the query parameters of pages. Raise a 422 that names an invalid parameter."""
 
 from collections.abc import Collection
+from typing import Any
 
 from flask import request
+from marshmallow import Schema, ValidationError, fields
 
 from api.errors import invalid
+from api.views import flatten_messages
+
+
+def load_query(schema: type[Schema]) -> dict[str, Any]:
+    """Return the query as a schema of the API reads it, without empty parameters, which forms send for "any".
+
+    Raise a 422 that names the invalid parameters.
+    """
+    reader = schema()
+    given: dict[str, Any] = {}
+    for name, field in reader.load_fields.items():
+        values = [value for value in request.args.getlist(field.data_key or name) if value]
+        if values:
+            given[name] = values if isinstance(field, fields.List) else values[0]
+    try:
+        return dict(reader.load(given))
+    except ValidationError as error:
+        raise invalid(flatten_messages(error.messages, "")) from None
 
 
 def choice(name: str, known: Collection[str]) -> str | None:

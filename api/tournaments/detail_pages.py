@@ -25,6 +25,7 @@ from api.views import current_session
 from referee.bots import bots
 from referee.errors import Conflict, NotFound
 from referee.matches import matches
+from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import bulk, round_lists, tournaments
@@ -78,9 +79,8 @@ def list_matches(tournament_id: str) -> Response:
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     chosen = choice("status", [*MatchState])
     query = {"limit": MATCHES, "cursor": request.args.get("cursor"), "status": chosen}
-    found = matches.list_matches(
-        current_session(), tournament_id=tournament.id, status=chosen, limit=MATCHES, cursor=read_cursor(query)
-    )
+    wanted = MatchFilter(tournament_id=tournament.id, status=chosen)
+    found = matches.list_matches(current_session(), wanted, limit=MATCHES, cursor=read_cursor(query))
     return page(
         "tournaments/matches.html",
         **tournament_context(tournament),

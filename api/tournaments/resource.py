@@ -19,6 +19,7 @@ from api.views import Resource, current_session, master_key
 from referee.db.paging import Page
 from referee.match.time_limits import Limits
 from referee.matches import matches
+from referee.matches.match_filters import MatchFilter
 from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.tables import Tournament
 from referee.workflows import tournament_cancellation
@@ -127,7 +128,7 @@ def finish(tournament_id: str) -> Any:
 def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     """List the matches of a tournament, newest first"""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    found = matches.list_matches(current_session(), tournament_id=tournament.id, **query)
+    found = matches.list_matches(current_session(), MatchFilter(tournament_id=tournament.id), **query)
     return Page(visible_matches(found.items), found.next)
 
 

@@ -32,14 +32,14 @@ class SeatResult:
 
 @dataclass
 class BotTotals:
-    """Sum results over matches. ``ahead``, ``tied`` and ``behind`` compare the bot's placements with one opponent's."""
+    """Sum results over matches. ``ahead``, ``level`` and ``behind`` compare the bot with one opponent."""
 
     matches: int = 0
     placements: int = 0
     scores: int = 0
     faults: int = 0
     ahead: int = 0
-    tied: int = 0
+    level: int = 0
     behind: int = 0
     first_at: datetime | None = field(default=None)
     last_at: datetime | None = field(default=None)
@@ -104,7 +104,7 @@ def by_rival(played: Sequence[SeatResult]) -> dict[str, BotTotals]:
         for rival, placement in result.rivals:
             tally = tallies[rival]
             tally.ahead += result.placement < placement
-            tally.tied += result.placement == placement
+            tally.level += result.placement == placement
             tally.behind += result.placement > placement
     return dict(sorted(tallies.items(), key=lambda item: (-item[1].matches, item[0])))
 

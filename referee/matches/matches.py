@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session
@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import NotFound
 from referee.matches import cancelling
+from referee.matches.match_filters import MatchFilter
 from referee.matches.scheduling import MatchPlan as MatchPlan
 from referee.matches.scheduling import create_matches
 from referee.matches.states import MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 
 Json = dict[str, Any]
+ALL_MATCHES: Final = MatchFilter()
 
 
 def create_match(
@@ -46,31 +48,16 @@ def seats_of(session: Session, match_ids: Sequence[str]) -> dict[str, list[Match
 
 def list_matches(
     session: Session,
+    wanted: MatchFilter = ALL_MATCHES,
     *,
-    status: str | None = None,
-    bot_id: str | None = None,
-    tournament_id: str | None = None,
-    tournament_round: int | None = None,
-    game: str | None = None,
     where: ColumnElement[bool] | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[StoredMatch]:
-    """Return a page of the matches that pass these filters and the condition ``where``, newest first."""
-    query = select(StoredMatch)
+    """Return a page of the matches that pass the filter and the condition ``where``, newest first."""
+    query = select(StoredMatch).where(*wanted.conditions())
     if where is not None:
         query = query.where(where)
-    filters = (
-        (StoredMatch.status, status),
-        (StoredMatch.tournament_id, tournament_id),
-        (StoredMatch.tournament_round, tournament_round),
-        (StoredMatch.game, game),
-    )
-    for column, wanted in filters:
-        if wanted is not None:
-            query = query.where(column == wanted)
-    if bot_id is not None:
-        query = query.where(StoredMatch.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)))
     return load_newest_first(session, query, StoredMatch.created_at, StoredMatch.id, limit=limit, cursor=cursor)
 
 

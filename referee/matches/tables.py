@@ -104,10 +104,11 @@ class MatchSeat(Base):
     """Store a seat of a match. The name, version and address of the bot are those at the start of the match."""
 
     __tablename__ = "match_seats"
+    __table_args__ = (Index(None, "bot_id", "match_id"),)
 
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
     seat: Mapped[int] = mapped_column(primary_key=True)
-    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), index=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
     entrant_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the bot that a substitute replaces
     rated: Mapped[bool] = mapped_column(default=True)  # whether it counts if the match is rated
     bot_name: Mapped[str] = mapped_column(Name)
@@ -201,7 +202,7 @@ class Result(Base):
     """
 
     __tablename__ = "results"
-    __table_args__ = (Index(None, "ladder_id", "seq"), {"sqlite_autoincrement": True})
+    __table_args__ = (Index(None, "ladder_id", "seq"), Index(None, "finished_at"), {"sqlite_autoincrement": True})
 
     seq: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)

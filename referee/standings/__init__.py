@@ -5,7 +5,7 @@ All functions are pure; the order of the results does not matter.
 
 from referee.standings.crosstable import Crosstable, HeadToHead, OpponentCounts, count_opponents, crosstable
 from referee.standings.error_bars import ErrorBar, bootstrap
-from referee.standings.luck import LuckAdjusted, Mean, luck_adjusted
+from referee.standings.luck import LuckAdjusted, Mean, SameCards, compare_same_cards, luck_adjusted
 from referee.standings.results import MatchOutcome, points
 from referee.standings.table import TIE_BREAKS, RankedEntrant, compute_standings
 from referee.standings.totals import ScoredBye
@@ -21,8 +21,10 @@ __all__ = [
     "Mean",
     "OpponentCounts",
     "RankedEntrant",
+    "SameCards",
     "ScoredBye",
     "bootstrap",
+    "compare_same_cards",
     "compute_standings",
     "compute_tournament_standings",
     "count_opponents",

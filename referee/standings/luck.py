@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import fsum, lcm, sqrt
 from typing import Final
 
-from referee.standings.results import MatchOutcome, half_points
+from referee.standings.results import MatchOutcome, half_points, points
 
 MIN_HOLDERS: Final = 2  # different entrants on the same seat of a deal group
 
@@ -59,6 +59,40 @@ def luck_adjusted(
         else None
         for entrant, (points, returns) in above.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class SameCards:
+    """Hold the mean difference in points between two entrants with the same cards, per ``hands`` compared.
+
+    A hand is a seat of a deal group. ``groups`` is the number of deal groups.
+    """
+
+    difference: Mean
+    hands: int
+    groups: int
+
+
+def compare_same_cards(first: Hashable, second: Hashable, outcomes: Iterable[MatchOutcome]) -> SameCards | None:
+    """Return by how much ``first`` scored more points per match than ``second`` on seats of deals that both had.
+
+    Each such seat counts once, with the mean of each entrant's matches in it. Return None if there is none. The error
+    treats deal groups as independent.
+    """
+    held: dict[tuple[str, int], dict[Hashable, list[Fraction]]] = {}
+    for outcome in outcomes:
+        scored = points(outcome.placements)
+        for seat in outcome.seats_of((first, second)):
+            held.setdefault((outcome.group, seat), {}).setdefault(outcome.entrants[seat], []).append(scored[seat])
+    differences = _Sum()
+    for (group, _), by_entrant in held.items():
+        if len(by_entrant) == 2:
+            means = [sum(by_entrant[entrant], Fraction(0)) / len(by_entrant[entrant]) for entrant in (first, second)]
+            difference = means[0] - means[1]
+            differences.add(group, difference.numerator, difference.denominator)
+    if not differences.matches:
+        return None
+    return SameCards(differences.mean(), differences.matches, len(differences.by_group))
 
 
 Holders = Sequence[tuple[MatchOutcome, int]]  # matches, each with the seat, which is the same in all

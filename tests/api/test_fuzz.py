@@ -61,6 +61,7 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
         "account_id": owner.id,
         "owner_id": owner.id,
         "bot_id": result.bots[0],
+        "opponent_id": result.bots[1],
         "match_id": result.match_id,
         "ladder_id": result.ladder_id or "",
         "tournament_id": tournament_id,

@@ -117,10 +117,83 @@ def test_matches_are_found_by_filter(service: Service, owner: Person, mine: str,
     assert ids(f"tournament=trn_{'0' * 26}") == ids("game=pool-nap") == []
     assert fields_of(owner.get("/matches?status=lost&bot=x&tournament=y&game=z")) == {
         "status",
-        "bot",
+        "bot[0]",
         "tournament",
         "game",
     }
+
+
+def test_matches_are_found_by_opponents_result_rating_and_time(
+    service: Service, owner: Person, mine: str, theirs: str
+) -> None:
+    third = str(service.verified_bot(service.person())["id"])
+    both, other = (owner.post("/matches", friendly(mine, bot)).get_json()["id"] for bot in (theirs, third))
+
+    def ids(query: str) -> list[str]:
+        answers = owner.get(f"/matches?{query}"), service.anonymous().get(f"/matches?{query}")
+        found = [match["id"] for match in answers[0].get_json()["items"]]
+        assert all(f"/matches/{match_id}" in answers[1].text for match_id in found)
+        return found
+
+    assert ids(f"bot={mine}&bot={theirs}") == [both]
+    assert ids(f"bot={mine}") == [other, both]
+    assert ids("rated=true") == ids(f"bot={mine}&result=ahead") == []
+    assert ids("rated=false&created_since=2020-01-01") == [other, both]
+    assert ids("created_before=2020-01-01T00:00:00%2B01:00") == []
+    page = service.anonymous().get(f"/matches?bot={mine}&bot={theirs}&game=&rated=&result=&created_since=2020-01-01")
+    assert page.status_code == 200
+    assert f"/bots/{mine}/head-to-head/{theirs}" in page.text
+    assert page.text.count('<input type="hidden" name="bot"') == 2
+    assert 'value="2020-01-01"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("result=ahead", "result"),
+        ("result=draw&bot=BOT", "result"),
+        ("bot=BOT&bot=BOT", "bot"),
+        ("bot=BOT&bot=x", "bot[1]"),
+        ("bot=", "bot[0]"),
+        ("rated=1", "rated"),
+        ("created_since=yesterday", "created_since"),
+        ("created_before=2027-02-30", "created_before"),
+        ("created_before=2027-01-31T18:00:00", "created_before"),
+        ("created_since=9999-12-31T23:59:59-12:00", "created_since"),
+    ],
+)
+def test_E4_a_wrong_filter_of_matches_is_named(
+    service: Service, owner: Person, mine: str, query: str, field: str
+) -> None:
+    path = f"/matches?{query.replace('BOT', mine)}"
+
+    assert fields_of(owner.get(path)) == {field}
+    if query != "bot=":  # forms send empty fields, which mean any bot
+        page = service.anonymous().get(path, headers={"Accept": "text/html"})
+        assert (page.status_code, field in page.text) == (422, True)
+
+
+def test_pages_of_filtered_matches_follow_one_another(service: Service, owner: Person, mine: str, theirs: str) -> None:
+    made = [owner.post("/matches", friendly(mine, theirs)).get_json()["id"] for _ in range(3)]
+    first = owner.get(f"/matches?bot={mine}&bot={theirs}&limit=2").get_json()
+    rest = owner.get(f"/matches?bot={mine}&bot={theirs}&limit=2&cursor={first['next']}").get_json()
+
+    assert [match["id"] for match in first["items"] + rest["items"]] == made[::-1]
+    assert fields_of(owner.get(f"/matches?bot={mine}&limit=2&cursor={first['next']}")) == {"cursor"}
+
+
+def test_E6_filters_by_bots_do_not_reveal_who_plays_a_rated_match(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    match_id = organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json()["id"]
+
+    def ids(person: Person, query: str) -> list[str]:
+        return [match["id"] for match in person.get(f"/matches?{query}").get_json()["items"]]
+
+    assert ids(organiser, f"bot={mine}&bot={theirs}") == [match_id]
+    assert ids(owner, f"bot={mine}") == [match_id]
+    assert ids(owner, f"bot={mine}&bot={theirs}") == []
+    assert match_id not in service.anonymous().get(f"/matches?bot={mine}").text
 
 
 def test_a_match_is_cancelled_by_the_account_that_created_it(

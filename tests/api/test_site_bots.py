@@ -13,7 +13,7 @@ from api.bots import pages as page_of_bots
 from referee.bots.tables import Bot
 from referee.matches import bot_stats, response_stats
 from referee.matches.tables import MatchSeat, StoredMatch
-from tests.api.conftest import Person, Service
+from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
 from tests.database.world import START, World
 
@@ -81,7 +81,7 @@ def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, 
     ahead = sum(one.placements[0] < one.placements[1] for one in (first, second))
     assert len(rivals) == 2
     own = rivals[service.record_of(bots[1]).name]
-    assert (own[1], own[3], own[6]) == ("2", str(ahead), f"{sum(seat) / 2:.2f}")
+    assert (own[1], own[3], own[6]) == ("2 matches: head to head", str(ahead), f"{sum(seat) / 2:.2f}")
     assert [row[:2] for row in cells(page, "By seat")] == [["1 of 3", "2"]]
     assert [row[1:4:2] for row in cells(page, "By version, latest first")] == [["1", "3.00"], ["1", "0.00"]]
     assert [row[1] for row in cells(page, "Matches, newest first")] == ["void", "finished", "finished"]
@@ -172,10 +172,49 @@ def test_matches_are_added_up_by_seat_version_and_rival() -> None:
     seats = bot_stats.by_seat([other, one])
 
     assert list(rivals) == ["b", "c", "d"]
-    assert [(tally.ahead, tally.tied, tally.behind) for tally in rivals.values()] == [(1, 0, 1), (0, 1, 0), (0, 0, 1)]
+    assert [(tally.ahead, tally.level, tally.behind) for tally in rivals.values()] == [(1, 0, 1), (0, 1, 0), (0, 0, 1)]
     assert (rivals["b"].mean_placement, rivals["b"].mean_score, rivals["b"].mean_faults) == (2, 2.5, 1)
     assert list(seats) == [(3, 0), (3, 2)]
     assert list(bot_stats.by_version([other, one])) == ["2", "1"]
+
+
+def test_two_bots_are_shown_head_to_head(service: Service, owner: Person) -> None:
+    result = service.played(owner, service.person())
+    bot, opponent = result.bots
+    client = service.anonymous()
+
+    found = client.get(f"{API}/bots/{bot}/head-to-head/{opponent}").get_json()
+    shown = text_of(client, f"/bots/{bot}/head-to-head/{opponent}")
+
+    first, second = result.placements
+    counts = {"matches": 1, "ahead": int(first < second), "level": int(first == second), "behind": int(first > second)}
+    assert found["bot"]["bot"] == bot
+    assert found["opponent"]["bot"] == opponent
+    assert found["total"] == {**counts, "same_cards": None}
+    assert found["games"] == [{**counts, "same_cards": None, "game": "saint-poker"}]
+    assert found["complete"]
+    assert f'href="/matches/{result.match_id}"' in shown
+    assert f'href="/matches?bot={bot}&amp;bot={opponent}&amp;game=saint-poker"' in shown
+    assert f'href="/bots/{bot}/head-to-head/{opponent}"' in text_of(client, f"/bots/{bot}")
+
+
+def test_bots_that_never_met_have_an_empty_page(service: Service, owner: Person) -> None:
+    bot, opponent = (service.verified_bot(person)["id"] for person in (owner, service.person()))
+    client = service.anonymous()
+
+    assert "have not finished" in text_of(client, f"/bots/{bot}/head-to-head/{opponent}")
+    assert client.get(f"{API}/bots/{bot}/head-to-head/{opponent}").get_json()["games"] == []
+    assert fields_of(client.get(f"{API}/bots/{bot}/head-to-head/{bot}")) == {"opponent_id"}
+    assert client.get(f"{API}/bots/{bot}/head-to-head/bot_{'0' * 26}").status_code == 404
+    assert client.get(f"/bots/bot_{'0' * 26}/head-to-head/{bot}", headers=HTML).status_code == 404
+
+
+def test_a_running_rated_match_is_not_on_the_page_of_two_bots(
+    service: Service, owner: Person, organiser: Person, mine: str, theirs: str
+) -> None:
+    match_id = organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json()["id"]
+
+    assert match_id not in text_of(service.anonymous(), f"/bots/{mine}/head-to-head/{theirs}")
 
 
 def test_texts_of_strangers_stay_text(service: Service, owner: Person) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from referee.errors import BadOption, Conflict, NoSuchGame, NotFound
 from referee.matches import matches
+from referee.matches.match_filters import MatchFilter
 from referee.workflows import match_cancellation
 from tests.database.world import GAME, World, manifest_of
 from tests.surroundings import MASTER_KEY
@@ -50,8 +51,8 @@ def test_lists_are_filtered_and_paged(world: World) -> None:
     with world.database.read() as session:
         everything = matches.list_matches(session, limit=2)
         rest = matches.list_matches(session, limit=2, cursor=everything.next)
-        of_third = matches.list_matches(session, bot_id=third)
-        running = matches.list_matches(session, status="running", game=GAME)
+        of_third = matches.list_matches(session, MatchFilter(bot_ids=[third]))
+        running = matches.list_matches(session, MatchFilter(status="running", game=GAME))
 
     assert [match.id for match in everything.items + rest.items] == [nap, *made[::-1]]
     assert [match.id for match in of_third.items] == [nap]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.standings import LuckAdjusted, MatchOutcome, Mean, bootstrap, luck_adjusted
+from referee.standings import LuckAdjusted, MatchOutcome, Mean, SameCards, bootstrap, compare_same_cards, luck_adjusted
 from referee.standings.error_bars import COUNTS
 from tests.standings.test_standings import ENTRANTS, HALF, Happened, outcome, some, tournaments
 
@@ -152,6 +152,30 @@ def test_matches_of_one_deal_are_not_taken_for_independent() -> None:
     assert adjusted
     assert adjusted.points.value == Fraction(1, 4)
     assert adjusted.points.error == pytest.approx(0.5 / sqrt(4))
+
+
+def test_two_entrants_are_compared_on_the_hands_that_both_had() -> None:
+    results = [
+        MatchOutcome("AB", [1, 2], [5, -5], "deal 1"),
+        MatchOutcome("BA", [1, 1], [0, 0], "deal 1"),
+        MatchOutcome("ACD", [2, 1, 3], [0, 9, -9], "deal 2"),
+        MatchOutcome("ACD", [1, 2, 3], [0, 9, -9], "deal 2"),
+        MatchOutcome("BCD", [3, 1, 2], [-9, 9, 0], "deal 2"),
+        MatchOutcome("AC", [1, 2], [1, -1], "deal 3"),
+        MatchOutcome("CB", [1, 2], [1, -1], "deal 3"),  # another seat
+    ]
+
+    found = compare_same_cards("A", "B", results)
+    back = compare_same_cards("B", "A", results)
+
+    # Deal 1: 1 against 1/2, and 1/2 against 0. Deal 2: the mean of 1/2 and 1 against 0. Mean (1/2 + 1/2 + 3/4) / 3.
+    assert found is not None
+    assert back is not None
+    assert found == SameCards(Mean(Fraction(7, 12), found.difference.error), hands=3, groups=2)
+    assert found.difference.error == pytest.approx(1 / 9)
+    assert back.difference.value == Fraction(-7, 12)
+    assert compare_same_cards("A", "B", results[-2:]) is None
+    assert compare_same_cards("A", "B", results[:1]) is None
 
 
 @some

@@ -196,7 +196,7 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0015 added to this database."""
+    """Take back what migrations 0012 to 0016 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
@@ -205,6 +205,9 @@ def _schema_0011(database: Database) -> Database:
             "DROP TABLE ladder_months",
             *(f"ALTER TABLE bots DROP COLUMN {name}" for name in ("summary", "language", "link")),
             "ALTER TABLE tournaments DROP COLUMN bots_per_owner",
+            "DROP INDEX ix_results_finished_at",
+            "DROP INDEX ix_match_seats_bot_id_match_id",
+            "CREATE INDEX ix_match_seats_bot_id ON match_seats (bot_id)",
             "DROP INDEX ix_matches_kept_logs",
             "ALTER TABLE matches DROP COLUMN log_deleted_at",
             "UPDATE alembic_version SET version_num = '0011'",
