@@ -27,7 +27,7 @@ from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
-from referee.matches.head_to_head import HeadToHead
+from referee.matches.head_to_head import PairResult
 from referee.matches.match_filters import MatchFilter
 from referee.protocol.fault_advice import ADVICE
 from referee.ratings.elo import MICRO
@@ -182,7 +182,7 @@ def results(of: Bot) -> Results | None:
     return Results(sorted(numbers), game, len(counted), rivals, len(by_rival) - len(rivals), seats, versions)
 
 
-def draw_shares(totals: BotTotals | HeadToHead) -> Markup:
+def draw_shares(totals: BotTotals | PairResult) -> Markup:
     """Return a bar that shows how often the bot was placed ahead of the opponent, level with it and behind it."""
     parts = [
         StackPart(f"ahead: {totals.ahead}", totals.ahead, "ahead"),

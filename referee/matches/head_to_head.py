@@ -27,7 +27,7 @@ class Meeting:
 
 
 @dataclass(frozen=True, slots=True)
-class HeadToHead:
+class PairResult:
     """Count the matches in which a bot was placed ahead of another one, level with it, or behind it.
 
     ``same_cards`` compares their points on the same seats of the same deals, also at different tables; it is None if
@@ -42,18 +42,18 @@ class HeadToHead:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairComparison:
     """Hold the results of a bot against another one: in all games, and by game, the most played first.
 
     ``is_complete`` is false if they played more than ``MAX_MEETINGS`` matches, of which only the last are counted.
     """
 
-    total: HeadToHead
-    by_game: dict[str, HeadToHead]
+    total: PairResult
+    by_game: dict[str, PairResult]
     is_complete: bool
 
 
-def compare_bots(session: Session, bot_id: str, opponent_id: str) -> Comparison:
+def compare_bots(session: Session, bot_id: str, opponent_id: str) -> PairComparison:
     """Return the results of one bot against another, in matches that count and have public logs."""
     # Start from the bot with fewer matches, since house players have very many.
     fewer, more = sorted((bot_id, opponent_id), key=lambda id: _count_matches(session, id))
@@ -64,17 +64,17 @@ def compare_bots(session: Session, bot_id: str, opponent_id: str) -> Comparison:
     for meeting in meetings:
         played.setdefault(meeting.game, []).append(meeting)
 
-    def summary(of: Sequence[Meeting], outcomes: Sequence[MatchOutcome]) -> HeadToHead:
+    def summary(of: Sequence[Meeting], outcomes: Sequence[MatchOutcome]) -> PairResult:
         ahead = sum(meeting.placement < meeting.opponent_placement for meeting in of)
         level = sum(meeting.placement == meeting.opponent_placement for meeting in of)
         same_cards = compare_same_cards(bot_id, opponent_id, outcomes)
-        return HeadToHead(len(of), ahead, level, len(of) - ahead - level, same_cards)
+        return PairResult(len(of), ahead, level, len(of) - ahead - level, same_cards)
 
     by_game = {
         game: summary(played[game], [outcome for name, outcome in dealt if name == game])
         for game in sorted(played, key=lambda game: (-len(played[game]), game))
     }
-    return Comparison(
+    return PairComparison(
         total=summary(meetings, [outcome for _, outcome in dealt]),
         by_game={game: held for game, held in by_game.items() if held.matches or held.same_cards},
         is_complete=len(found) == len(meetings),

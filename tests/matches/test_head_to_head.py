@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, select, text, update
 
 from referee.matches import deal_groups, head_to_head
-from referee.matches.head_to_head import Comparison, HeadToHead, compare_bots
+from referee.matches.head_to_head import PairComparison, PairResult, compare_bots
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from tests.database.growth import copy_match, cost_of
@@ -31,7 +31,7 @@ def shared_group(world: World, bots: Sequence[str], kind: DealSharing) -> str:
         return deal_groups.create_group(session, bots, master_key=MASTER_KEY, kind=kind).id
 
 
-def compare(world: World, bot: str, opponent: str) -> Comparison:
+def compare(world: World, bot: str, opponent: str) -> PairComparison:
     with world.database.read() as session:
         return compare_bots(session, bot, opponent)
 
@@ -48,10 +48,10 @@ def test_matches_are_counted_by_the_better_placement(world: World) -> None:
     found = compare(world, ada, bob)
     back = compare(world, bob, ada)
 
-    assert found.total == HeadToHead(matches=5, ahead=3, level=1, behind=1, same_cards=None)
+    assert found.total == PairResult(matches=5, ahead=3, level=1, behind=1, same_cards=None)
     assert found.by_game == {"saint-poker": found.total}
     assert found.is_complete
-    assert back.total == HeadToHead(matches=5, ahead=1, level=1, behind=3, same_cards=None)
+    assert back.total == PairResult(matches=5, ahead=1, level=1, behind=3, same_cards=None)
 
 
 def test_void_matches_and_those_with_closed_logs_do_not_count(world: World) -> None:
