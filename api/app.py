@@ -21,6 +21,7 @@ from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
 from api.bots.schemas import ProfileText
+from api.downloads import resource as downloads
 from api.fields import (
     Address,
     Id,
@@ -45,7 +46,6 @@ from api.matches import stream_resource as match_streams
 from api.overview import resource as overview
 from api.search import resource as search
 from api.tournaments import bracket_resource as brackets
-from api.tournaments import download_resource as downloads
 from api.tournaments import entry_resource as entries
 from api.tournaments import resource as tournaments
 from api.tournaments import round_resource as rounds

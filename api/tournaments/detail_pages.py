@@ -28,12 +28,14 @@ from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments import bulk, round_lists, tournaments
+from referee.tournaments import round_lists, tournaments
 from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import RoundState
 from referee.tournaments.tables import Tournament
+from referee.workflows import log_downloads
+from referee.workflows.log_downloads import LogSelection
 
 pages = Pages("tournament_details", __name__)
 
@@ -136,12 +138,12 @@ def show_bracket(tournament_id: str) -> Response:
 def list_downloads(tournament_id: str) -> Response:
     """Show the downloads of a tournament."""
     tournament = _get_started_tournament(tournament_id)
-    extent = bulk.find_scope(current_session(), tournament.id, bulk.DownloadCursor())
-    stored = bulk.measure_logs(current_session(), tournament.id)
+    found = log_downloads.find_logs(current_session(), LogSelection(tournament_id=tournament.id))
+    stored = log_downloads.measure_logs(current_session(), tournament.id)
     return page(
         "tournaments/downloads.html",
         **tournament_context(tournament),
-        extent=extent,
+        found=found,
         size=size(stored.size_bytes),
         rows=stored.rows,
     )

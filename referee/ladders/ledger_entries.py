@@ -1,6 +1,6 @@
 """Read the ledger of a ladder as rows in order, which are sufficient to recompute the ladder.
 
-The rows are read in pages, each in a separate short transaction. ``api.bulk`` writes them to a file.
+The rows are read in pages, each in a separate short transaction. ``api.downloads`` writes them to a file.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -182,7 +182,7 @@ def test_pages_of_filtered_matches_follow_one_another(service: Service, owner: P
     assert fields_of(owner.get(f"/matches?bot={mine}&limit=2&cursor={first['next']}")) == {"cursor"}
 
 
-def test_E6_filters_by_bots_do_not_reveal_who_plays_a_rated_match(
+def test_filters_by_bots_do_not_reveal_who_plays_a_rated_match(
     service: Service, owner: Person, organiser: Person, mine: str, theirs: str
 ) -> None:
     match_id = organiser.post("/matches", friendly(mine, theirs, rated=True)).get_json()["id"]

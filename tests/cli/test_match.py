@@ -1,8 +1,9 @@
-"""`referee match` and the errors of ratings on the command line, against a running service."""
+"""`referee match`, `referee logs` and the errors of ratings on the command line, against a running service."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -10,6 +11,7 @@ from click.testing import CliRunner, Result
 from referee.bots import house_bots
 from referee.cli import main
 from referee.cli.match import format_match
+from referee.cli.tournament.gzip_log import split_logs
 from referee.db.engine import Database
 from referee.ladders import rating_errors, ratings
 from tests.api.serving import serving
@@ -111,3 +113,31 @@ def test_standings_show_ratings_with_their_errors(hall: Hall) -> None:
 
     assert f"{hall.ladder}" in told
     assert told.count("±") == 1
+
+
+def test_the_logs_of_a_bot_a_ladder_and_a_span_are_downloaded_and_verified(hall: Hall, tmp_path: Path) -> None:
+    bot, ladder = hall.bots[1], hall.ladder.rpartition("(")[2].rstrip(")")
+
+    def matches(*selection: str) -> set[str]:
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.ndjson.gz"
+        told = json.loads(hall.says("logs", *selection, "--out", str(file), "--verify", "--json").stdout)
+        found = list(split_logs([file.read_bytes()])) if told["logs"] else []
+        assert (told["verified"], told["failed"], told["deleted"]) == (len(found), [], 0)
+        return {log.match for log in found}
+
+    assert matches("--bot", bot) == {hall.unrated}
+    assert matches("--ladder", ladder) == matches("--ladder", hall.ladder.rpartition(" (")[0]) == {hall.rated}
+    assert matches("--since", "2020-01-01") == {hall.rated, hall.unrated}
+    assert matches("--since", "2020-01-01", "--before", "2020-01-02") == set()
+    assert matches("--bot", hall.bots[0], "--since", "2020-01-01T00:00:00Z") == {hall.rated, hall.unrated}
+    zipped = hall.says("logs", "--bot", bot, "--zip", "--out", str(tmp_path), "--verify").stdout
+    assert "1 logs" in zipped
+
+
+def test_a_wrong_selection_of_logs_is_refused(hall: Hall, tmp_path: Path) -> None:
+    out = "--out", str(tmp_path / "logs.ndjson.gz")
+
+    assert "Pass --bot, --ladder or --since" in hall.says("logs", *out, status=2).stderr
+    assert "not both" in hall.says("logs", "--bot", "a", "--ladder", "b", *out, status=2).stderr
+    assert "--since: Must be a date" in hall.says("logs", "--since", "yesterday", *out, status=1).stderr
+    assert "Unknown bot" in hall.says("logs", "--bot", "nobody of this name", *out, status=1).stderr

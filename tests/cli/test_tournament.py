@@ -120,7 +120,7 @@ def test_a_download_goes_on_where_it_broke_off(there: Hall, tmp_path: Path) -> N
     file.write_bytes(b"something else")
     refused = there.says("logs", "Spring cup", "--out", str(file), status=1).stderr
 
-    counts = {"bytes": len(whole), "logs": 4, "left_out": 0, "verified": 4, "broken_off": 0, "failed": []}
+    counts = {"bytes": len(whole), "logs": 4, "left_out": 0, "deleted": 0, "verified": 4, "broken_off": 0, "failed": []}
     assert first == second == {"file": str(file), **counts}
     assert packed == {"file": str(zipped), **counts, "bytes": zipped.stat().st_size}
     assert gzip.decompress(whole).count(b'"type":"void"') == 1

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, func, insert, select, update
 
-from api.tournaments import download_files
+from api.downloads import files
 from referee.bots import house_bots
 from referee.bots.tables import Bot
 from referee.db.ids import new_id
@@ -50,7 +50,7 @@ refold = _load_script()
 def file_of(world: World, ladder_id: str) -> bytes:
     with world.database.read() as session:
         until = ratings.last_seq(session, ladder_id)
-    return b"".join(download_files.ledger_csv(world.database, ladder_id, until))
+    return b"".join(files.ledger_csv(world.database, ladder_id, until))
 
 
 def rows_of(world: World, ladder_id: str) -> list[Row]:
@@ -292,7 +292,7 @@ def test_a_longer_ledger_is_not_asked_for_row_by_row(world: World) -> None:
 
 def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger_entries, "CHANGES_PER_QUERY", 100)
-    monkeypatch.setattr(download_files, "ROWS_A_PIECE", 50)
+    monkeypatch.setattr(files, "ROWS_A_PIECE", 50)
     first = world.play(world.bots(2))
     make_void(world, first)
     ladder = str(first.ladder_id)
@@ -312,7 +312,7 @@ def test_memory_does_not_grow_with_the_bots_a_void_moves(world: World, monkeypat
     def peak() -> tuple[int, int]:
         tracemalloc.start()
         try:
-            size = sum(len(piece) for piece in download_files.ledger_csv(world.database, ladder, until))
+            size = sum(len(piece) for piece in files.ledger_csv(world.database, ladder, until))
             return size, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

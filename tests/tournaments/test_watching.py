@@ -1,6 +1,8 @@
-"""Queries of streams and downloads, on both databases: matches in the order in which they ended."""
+"""Queries of streams and result files, on both databases: matches in the order in which they ended."""
 
-from referee.tournaments import bulk, watching
+import pytest
+
+from referee.tournaments import result_seats, watching
 from tests.database import tournaments
 from tests.database.world import World
 
@@ -29,22 +31,17 @@ def test_matches_are_told_in_the_order_of_their_ends_from_any_number(world: Worl
     assert states == {event: ("running", None)}
 
 
-def test_logs_and_seats_are_read_page_by_page(world: World) -> None:
+def test_seats_are_read_page_by_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_seats, "PAGE_SIZE", 2)
     event, _ = tournaments.begun(world, 3)
     results = [world.finish(claim) for claim in world.claim(3)]
-    tournaments.go_on(world.database, event)
+    which = result_seats.is_in_tournament(event)
 
     with world.database.read() as session:
-        place = bulk.cursor_after(session, event, results[0].match_id)
-        extent = bulk.find_scope(session, event, place)
-        named = bulk.list_next_logs(session, event, place, extent.until, extent.ended)
-        seats = bulk.load_result_seats(session, bulk.is_in_tournament(event), after=0, until=extent.until)
-        packed = bulk.load_gzip_log(session, results[1].match_id)
+        first = result_seats.load_result_seats(session, which, after=0, until=results[2].seq)
+        rest = result_seats.load_result_seats(session, which, after=results[1].seq, until=results[2].seq)
 
-    assert place == bulk.DownloadCursor(results[0].seq)
-    assert (extent.logs, extent.closed, extent.ended) == (2, 0, True)
-    assert [one.match_id for one in named] == [result.match_id for result in results[1:]]
-    assert [(seat.match_id, seat.bot) for seat in seats] == [
+    assert [(seat.match_id, seat.bot) for seat in first + rest] == [
         (result.match_id, bot) for result in results for bot in result.bots
     ]
-    assert packed
+    assert len(rest) == 2

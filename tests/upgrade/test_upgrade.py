@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from api.tournaments.download_files import ledger_csv
+from api.downloads.files import ledger_csv
 from referee.cli.admin import CANCELLED_FOR_UPGRADE
 from referee.db.revisions import check
 from referee.ladders import ratings

@@ -1,4 +1,4 @@
-"""Find tournaments and bots by name or id, and answer an ambiguous name with a list of the matching ids."""
+"""Find tournaments, bots and ladders by name or id, and answer an ambiguous name with a list of the matching ids."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,12 +9,12 @@ from referee.cli.api_client import Api
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 
-ID = re.compile(r"(trn|bot|mat)_[0-9a-z]{26}", re.ASCII)
+ID = re.compile(r"(trn|bot|mat|lad)_[0-9a-z]{26}", re.ASCII)
 MAX_MATCHES_SHOWN = 8
 
 
 class NotFoundByName(RefereeError):
-    """Signal that no tournament or bot has the given name, or that several have it."""
+    """Signal that no tournament, bot or ladder has the given name, or that several have it."""
 
 
 def tournament_id(api: Api, wanted: str) -> str:
@@ -35,6 +35,14 @@ def bot_id(api: Api, wanted: str) -> str:
     if ID.fullmatch(wanted):
         return wanted
     return _find_by_name("bot", wanted, _list_bots(api), lambda item: f"{item['id']} ({item['status']})")
+
+
+def ladder_id(api: Api, wanted: str) -> str:
+    """Return the id of the ladder with this id or name. Raise ``NotFoundByName`` unless exactly one has the name."""
+    if ID.fullmatch(wanted):
+        return wanted
+    listed = list(api.items("/ladders?limit=100"))
+    return _find_by_name("ladder", wanted, listed, lambda item: f"{item['id']} ({item['game']})")
 
 
 @lru_cache(maxsize=1)

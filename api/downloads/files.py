@@ -8,7 +8,7 @@ import gzip
 import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from itertools import chain, islice
 from typing import Any, Final
@@ -18,13 +18,16 @@ import orjson
 from api.fields import UtcDateTime
 from referee.db.engine import Database
 from referee.db.paging import MAX_PAGE_SIZE, Cursor
+from referee.errors import LogDeleted
 from referee.ladders import months
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.ladders.tables import LadderMonth
 from referee.matches.download_seats import DownloadSeat
 from referee.matches.states import MatchState
-from referee.tournaments import bulk
-from referee.tournaments.bulk import DownloadCursor, DownloadScope, NextLog, ResultFilter
+from referee.tournaments import result_seats
+from referee.tournaments.result_seats import ResultFilter
+from referee.workflows import log_downloads
+from referee.workflows.log_downloads import LogEntry, LogList
 
 ROWS_A_PIECE: Final = 500  # rows of a ledger in a piece
 MOST_IN_ZIP: Final = 50_000  # logs; each takes 400 bytes of memory while the zip is written
@@ -35,30 +38,26 @@ Cells = Sequence[Any]  # a row of a table
 DATE: Final = (1980, 1, 1, 0, 0, 0)  # time of all files in a zip, so that the same logs give the same bytes
 
 
-def gzip_logs(database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope) -> Iterator[bytes]:
+def gzip_logs(database: Database, found: LogList) -> Iterator[bytes]:
     """Yield gzip members: each log as stored, followed by a line with the status if its match does not count."""
-    for named in _list_logs(database, tournament_id, place, extent):
-        with database.read() as session:
-            packed = bulk.load_gzip_log(session, named.match_id)
-        counts = packed and named.status == MatchState.FINISHED
-        yield (packed or b"") + (b"" if counts else _status_line(named, damaged=packed is None))
+    for entry, packed in _read_logs(database, found):
+        counts = packed and entry.status == MatchState.FINISHED
+        yield (packed or b"") + (b"" if counts else _status_line(entry, damaged=packed is None))
 
 
-def zip_logs(database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope) -> Iterator[bytes]:
+def zip_logs(database: Database, found: LogList) -> Iterator[bytes]:
     """Yield a zip with a file for each log and ``index.csv``, piece by piece."""
     sink, index = _Sink(), io.StringIO(newline="")
     rows = csv.writer(index)
-    rows.writerow(["match", "tournament_round", "table", "leg", "status", "reason", "file"])
+    rows.writerow([*INDEX, "file"])
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for _, named in zip(range(MOST_IN_ZIP), _list_logs(database, tournament_id, place, extent), strict=False):
-            with database.read() as session:
-                packed = bulk.load_gzip_log(session, named.match_id)
-            file = f"{named.match_id}.ndjson" if packed else ""
+        for entry, packed in islice(_read_logs(database, found), MOST_IN_ZIP):
+            file = f"{entry.match_id}.ndjson" if packed else ""
             if packed:
                 _add_file(archive, file, gzip.decompress(packed))
-            status = named.status if packed else "damaged"
-            about = (named.match_id, named.tournament_round, named.table, named.leg, status, _cell(named.reason), file)
-            rows.writerow(about)
+            described = {**asdict(entry), "match": entry.match_id, "tournament": entry.tournament_id}
+            described["status"] = entry.status if packed else "damaged"
+            rows.writerow([*(_cell(described[name]) for name in INDEX), file])
             yield sink.take_bytes()
         _add_file(archive, "index.csv", index.getvalue().encode())
         yield sink.take_bytes()
@@ -102,7 +101,7 @@ def _result_pieces(database: Database, which: ResultFilter, until: int) -> Itera
     after = 0
     while True:
         with database.read() as session:
-            seats = bulk.load_result_seats(session, which, after=after, until=until)
+            seats = result_seats.load_result_seats(session, which, after=after, until=until)
         if not seats:
             return
         yield map(_row, seats)
@@ -120,6 +119,7 @@ def _table(titles: Sequence[str], pieces: Iterable[Iterable[Cells]]) -> Iterator
         buffer.truncate()
 
 
+INDEX: Final = ("match", "game", "tournament", "tournament_round", "table", "leg", "status", "reason", "finished_at")
 ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
 MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
 MONTH_COLUMNS: Final = ("rank", "bot", "name", "owner", "owner_name", "rating_micro", "error", "games", "matches")
@@ -149,20 +149,26 @@ def _cell(value: object) -> object:
     return value
 
 
-def _list_logs(
-    database: Database, tournament_id: str, place: DownloadCursor, extent: DownloadScope
-) -> Iterator[NextLog]:
+def _read_logs(database: Database, found: LogList) -> Iterator[tuple[LogEntry, bytes | None]]:
+    """Yield each match with its gzipped log, or None if the log is damaged. Omit logs that were deleted meanwhile."""
+    start = 0
     while True:
         with database.read() as session:
-            page = bulk.list_next_logs(session, tournament_id, place, extent.until, extent.ended)
-        yield from page
-        if not page:
+            entries = log_downloads.list_entries(session, found, start)
+        for entry in entries:
+            try:
+                with database.read() as session:
+                    packed = log_downloads.load_gzip_log(session, entry.match_id)
+            except LogDeleted:
+                continue
+            yield entry, packed
+        if not entries:
             return
-        place = page[-1].cursor
+        start += len(entries)
 
 
-def _status_line(named: NextLog, *, damaged: bool) -> bytes:
-    status = {"match": named.match_id, "reason": named.reason, "type": "damaged" if damaged else named.status}
+def _status_line(entry: LogEntry, *, damaged: bool) -> bytes:
+    status = {"match": entry.match_id, "reason": entry.reason, "type": "damaged" if damaged else entry.status}
     return gzip.compress(orjson.dumps(status, option=orjson.OPT_SORT_KEYS) + b"\n", mtime=0)
 
 

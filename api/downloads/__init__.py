@@ -1,0 +1,1 @@
+"""Serve downloads of many logs and results as files."""

@@ -1,0 +1,267 @@
+"""Serve downloads of logs and results. ``files`` generates the files."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import Any, Final
+
+from flask import Response, request
+
+from api import limits
+from api.auth import anyone
+from api.downloads import files
+from api.fields import Id, Query, QueryTime, describe
+from api.requests import LOG_POLICY
+from api.streams.connection_limits import ConnectionLimit
+from api.views import Decorator, Resource, database, get_shared
+from referee.bots import bots
+from referee.ladders import months, ratings
+from referee.tournaments import result_seats, tournaments, watching
+from referee.workflows import log_downloads
+from referee.workflows.log_downloads import LogList, LogSelection
+
+resource = Resource("downloads", "/api/v1", "Downloads of many logs or results.")
+
+MOST_CONCURRENT: Final = 4  # downloads in a process; each keeps a thread
+MOST_PER_ADDRESS: Final = 2
+RETRY_AFTER_S: Final = 10
+
+COUNT_HEADERS: Final = {
+    "Referee-Logs": {"schema": {"type": "integer"}, "description": "Number of logs in the file."},
+    "Referee-Left-Out": {
+        "schema": {"type": "integer"},
+        "description": "Number of logs left out: those from the first log on that is not open, or beyond the limit.",
+    },
+    "Referee-Deleted": {
+        "schema": {"type": "integer"},
+        "description": "Number of logs left out because the service no longer keeps them.",
+    },
+}
+BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
+GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
+ZIP: Final = ("application/zip", "One file per log, and index.csv.")
+
+
+class AfterQuery(Query):
+    """Select where to resume a download."""
+
+    after = Id(
+        "mat",
+        load_default=None,
+        metadata=describe("Id of the match of the last complete log received. Only later logs are sent."),
+    )
+
+
+class SpanQuery(AfterQuery):
+    """Select a span of time, and where to resume."""
+
+    finished_since = QueryTime(metadata=describe("Only matches that ended at this time or later."))
+    finished_before = QueryTime(metadata=describe("Only matches that ended before this time."))
+
+
+class ServiceSpanQuery(SpanQuery):
+    """Select a span of time of the whole service, and where to resume."""
+
+    finished_since = QueryTime(
+        required=True, metadata=describe("Only matches that ended at this time or later. Required.")
+    )
+
+
+def _get_logs(rule: str, query: type[Query], kind: tuple[str, str]) -> Decorator:
+    """Return a decorator that serves a download of logs."""
+    documents = {"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}}
+    route = resource.get(rule, anyone, documents=documents, query=query, transaction=None)
+    return lambda view: route(resource.file_response(*kind)(view))
+
+
+@_get_logs('/tournaments/<id("trn"):tournament_id>/logs', AfterQuery, GZIP)
+def tournament_logs(query: dict[str, Any], tournament_id: str) -> Response:
+    """Download all logs of a tournament as one gzip file
+
+    The logs are in the order in which the matches ended; each begins with its row 0. After the log of a match that does
+    not count, there is a line `{"type": "void" or "cancelled", "match", "reason"}`. A log is open when its deal group
+    is over; the file ends before the first log that is not open. Resume with `after`.
+    """
+    return _gzip_file(query, LogSelection(tournament_id=tournament_id), tournament_id)
+
+
+@_get_logs('/tournaments/<id("trn"):tournament_id>/logs.zip', AfterQuery, ZIP)
+def tournament_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
+    """Download all logs of a tournament as a zip
+
+    The zip contains the same logs in the same order, each as `<match>.ndjson`; index.csv lists them with game,
+    tournament, round, table, leg, status, reason and time. A zip has at most 50,000 logs; download the rest with
+    `after`.
+    """
+    return _zip_file(query, LogSelection(tournament_id=tournament_id), tournament_id)
+
+
+@_get_logs('/bots/<id("bot"):bot_id>/logs', SpanQuery, GZIP)
+def bot_logs(query: dict[str, Any], bot_id: str) -> Response:
+    """Download the logs of a bot as one gzip file
+
+    The file has the form of a tournament's, with the logs of all matches with a result in which the bot played.
+    """
+    return _gzip_file(query, LogSelection(bot_id=bot_id), bot_id)
+
+
+@_get_logs('/bots/<id("bot"):bot_id>/logs.zip', SpanQuery, ZIP)
+def bot_logs_zipped(query: dict[str, Any], bot_id: str) -> Response:
+    """Download the logs of a bot as a zip
+
+    The zip has the form of a tournament's.
+    """
+    return _zip_file(query, LogSelection(bot_id=bot_id), bot_id)
+
+
+@_get_logs('/ladders/<id("lad"):ladder_id>/logs', SpanQuery, GZIP)
+def ladder_logs(query: dict[str, Any], ladder_id: str) -> Response:
+    """Download the logs of a ladder as one gzip file
+
+    The file has the form of a tournament's, with the logs of all rated matches of the ladder.
+    """
+    return _gzip_file(query, LogSelection(ladder_id=ladder_id), ladder_id)
+
+
+@_get_logs('/ladders/<id("lad"):ladder_id>/logs.zip', SpanQuery, ZIP)
+def ladder_logs_zipped(query: dict[str, Any], ladder_id: str) -> Response:
+    """Download the logs of a ladder as a zip
+
+    The zip has the form of a tournament's.
+    """
+    return _zip_file(query, LogSelection(ladder_id=ladder_id), ladder_id)
+
+
+@_get_logs("/matches/logs", ServiceSpanQuery, GZIP)
+def all_logs(query: dict[str, Any]) -> Response:
+    """Download the logs of a span of time as one gzip file
+
+    The file has the form of a tournament's, with the logs of all matches with a result that ended in this span.
+    """
+    return _gzip_file(query, LogSelection(), "matches")
+
+
+@_get_logs("/matches/logs.zip", ServiceSpanQuery, ZIP)
+def all_logs_zipped(query: dict[str, Any]) -> Response:
+    """Download the logs of a span of time as a zip
+
+    The zip has the form of a tournament's.
+    """
+    return _zip_file(query, LogSelection(), "matches")
+
+
+@resource.get(
+    '/tournaments/<id("trn"):tournament_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None
+)
+@resource.file_response("text/csv", "One row per seat.")
+def results(tournament_id: str) -> Response:
+    """Download the results of a tournament, for spreadsheets
+
+    The CSV file has a row for each seat of each match, in the order in which the matches ended. `status` is `void` if a
+    match does not count. Names that a spreadsheet could run as formulas begin with an apostrophe.
+    """
+    with database().read() as session:
+        tournaments.get_tournament(session, tournament_id)
+        until = watching.last_seq(session)
+    which = result_seats.is_in_tournament(tournament_id)
+    return _file("text/csv", f"{tournament_id}.csv", lambda: files.results_csv(database(), which, until))
+
+
+@resource.get('/ladders/<id("lad"):ladder_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None)
+@resource.file_response("text/csv", "The ledger entries, in order.")
+def ladder_results(ladder_id: str) -> Response:
+    """Download the ledger of a ladder, for spreadsheets
+
+    The CSV file contains every ledger entry (`entry`, `kind`). A result has a row for each seat, with the columns of a
+    tournament's results; a void or a repair has a row for each bot whose rating changed. `before_micro` and
+    `after_micro` are the bot's rating in millionths of a point. This file is sufficient to recompute the ladder.
+    """
+    with database().read() as session:
+        ratings.get_ladder(session, ladder_id)
+        until = ratings.last_seq(session, ladder_id)
+    return _file("text/csv", f"{ladder_id}.csv", lambda: files.ledger_csv(database(), ladder_id, until))
+
+
+@resource.get(
+    '/ladders/<id("lad"):ladder_id>/months/<month:month>.csv',
+    anyone,
+    documents={"responses": BUSY},
+    transaction=None,
+)
+@resource.file_response("text/csv", "The final standings, best first.")
+def month_standings(ladder_id: str, month: date) -> Response:
+    """Download the final standings of a month, for spreadsheets
+
+    The CSV file has the rows and columns of `GET /ladders/{ladder_id}/months/{month}`.
+    """
+    with database().read() as session:
+        closed = months.get_month(session, ladder_id, month)
+    name = f"{ladder_id}-{closed.name}.csv"
+    return _file("text/csv", name, lambda: files.month_csv(database(), closed.month))
+
+
+class _FileBody:
+    """Yield the pieces of a file, and release its place in the limit when the download ends or never begins."""
+
+    def __init__(self, pieces: Iterator[bytes], release: Callable[[], bool]) -> None:
+        self._pieces, self._release = pieces, release
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            yield from self._pieces
+        finally:
+            self._release()
+
+    def close(self) -> None:
+        self._release()
+
+
+def _file(
+    media_type: str, name: str, pieces: Callable[[], Iterator[bytes]], headers: dict[str, str] | None = None
+) -> Response:
+    body: Any = []
+    if request.method != "HEAD":
+        make = partial(ConnectionLimit, "downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
+        release = get_shared("referee.downloads", make).acquire(limits.caller_address())
+        body = _FileBody(pieces(), release)
+    response = Response(body, content_type=media_type, direct_passthrough=True)
+    if media_type == "text/csv":
+        response.headers["Content-Type"] = "text/csv; charset=utf-8; header=present"
+    response.headers.update(headers or {})
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Content-Security-Policy"] = LOG_POLICY
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"  # a proxy must not buffer it
+    return response
+
+
+def _gzip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
+    found = _find_logs(query, selection)
+    pieces = partial(files.gzip_logs, database(), found)
+    return _file("application/gzip", f"{name}.ndjson.gz", pieces, _counts(found, len(found)))
+
+
+def _zip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
+    found = _find_logs(query, selection)
+    pieces = partial(files.zip_logs, database(), found)
+    return _file("application/zip", f"{name}.zip", pieces, _counts(found, min(len(found), files.MOST_IN_ZIP)))
+
+
+def _find_logs(query: dict[str, Any], selection: LogSelection) -> LogList:
+    """Return the logs of the selection within the span of the query. Raise ``NotFound`` if its subject is unknown."""
+    after = query["after"]
+    span = {name: query[name] for name in ("finished_since", "finished_before") if name in query}
+    with database().read() as session:
+        if selection.tournament_id is not None:
+            tournaments.get_tournament(session, selection.tournament_id)
+        if selection.bot_id is not None:
+            bots.get_bot(session, selection.bot_id)
+        if selection.ladder_id is not None:
+            ratings.get_ladder(session, selection.ladder_id)
+        return log_downloads.find_logs(session, replace(selection, **span), after=after)
+
+
+def _counts(found: LogList, sent: int) -> dict[str, str]:
+    left_out = found.withheld + len(found) - sent
+    return {"Referee-Logs": str(sent), "Referee-Left-Out": str(left_out), "Referee-Deleted": str(found.deleted)}

@@ -1,0 +1,250 @@
+"""Implement `referee logs`, and download many logs into a file that can be continued."""
+
+import csv
+import io
+import re
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlencode
+
+import click
+
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.log_files import StoredLog, verify_stored_log
+from referee.cli.options import PATH
+from referee.cli.progress import UpdateBar, progress_bar
+from referee.cli.tournament import lookup
+from referee.cli.tournament.gzip_log import split_logs
+from referee.cli.tournament.remote import Remote, RequestRefused, is_transient, service_command
+from referee.match.canonical import Json
+
+CHUNK_BYTES = 64 << 10
+ATTEMPTS = 7  # maximum number of consecutive attempts without a new log
+PAUSE_S = 0.5  # before the second attempt; doubled before each further one
+FAILURES_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """Name where logs are downloaded from: a path of the API, such as ``/bots/bot_…``, and a span of time.
+
+    ``title`` names the file.
+    """
+
+    path: str
+    title: str
+    span: Mapping[str, str] = field(default_factory=dict)
+
+    def url(self, file: str, after: str = "") -> str:
+        """Return the path and query of a download that continues after the match ``after``."""
+        query = urlencode({**self.span, **({"after": after} if after else {})})
+        return f"/api/v1{self.path}/{file}" + (f"?{query}" if query else "")
+
+
+@dataclass(slots=True)
+class DownloadReport:
+    """Count the logs in the downloaded file, and collect those that fail verification."""
+
+    path: Path
+    verifies: bool
+    logs: int = 0
+    last: str = ""  # id of the last match in the file
+    end: int = 0  # offset at which its log ends, in bytes
+    verified: int = 0
+    broken_off: int = 0  # incomplete logs of cancelled matches
+    left_out: int = 0  # logs that are not public yet
+    deleted: int = 0  # logs that the service no longer keeps
+    failed: list[Json] = field(default_factory=list)
+
+    def read_headers(self, headers: Mapping[str, str]) -> None:
+        """Read how many logs a response leaves out."""
+        self.left_out = int(headers.get("Referee-Left-Out", 0))
+        self.deleted = max(self.deleted, int(headers.get("Referee-Deleted", 0)))  # a later response counts fewer
+
+    def add(self, log: StoredLog) -> None:
+        self.logs, self.last, self.end = self.logs + 1, log.match, log.end
+        if not self.verifies:
+            return
+        found = verify_stored_log(log)
+        if not found.is_valid:
+            self.failed.append({"match": log.match, "row": found.row, "reason": found.reason})
+        elif found.is_cut_short:
+            self.broken_off += 1
+        elif found.report.revealed:
+            self.verified += 1
+        else:
+            reason = "the reveal row is missing"
+            self.failed.append({"match": log.match, "row": found.report.rows, "reason": reason})
+
+
+def download_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a download of logs: ``out``, ``zipped`` and ``verifies``."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+OPTIONS = (
+    click.option("--out", type=PATH, help="File or directory to write to. [default: a file named after the subject]"),
+    click.option(
+        "--zip", "zipped", is_flag=True, help="Write a zip with one file per match. This download cannot be resumed."
+    ),
+    click.option("--verify", "verifies", is_flag=True, help="Verify every log: rules, legality, deals and result."),
+)
+
+
+@service_command()
+@click.option("--bot", metavar="BOT", help="Only logs of matches in which this bot (name or id) played.")
+@click.option("--ladder", metavar="LADDER", help="Only logs of rated matches of this ladder (name or id).")
+@click.option("--since", "finished_since", metavar="TIME", help="Only matches that ended at this time or later.")
+@click.option("--before", "finished_before", metavar="TIME", help="Only matches that ended before this time.")
+@download_options
+def logs(
+    remote: Remote,
+    bot: str | None,
+    ladder: str | None,
+    finished_since: str | None,
+    finished_before: str | None,
+    **options: Any,
+) -> None:
+    """Download the logs of a bot, of a ladder, or of a span of time.
+
+    All available logs are written to one gzip file of JSON lines, in the order in which the matches ended. If the file
+    exists, for example after an interruption, the download continues at its end. A TIME is a date, such as 2027-01-31,
+    which means its beginning in UTC, or a time such as 2027-01-31T18:00:00Z. With --verify the exit status is 1 if any
+    log fails. For a tournament, use `referee tournament logs`.
+
+    \b
+    Example:
+      referee logs --bot Ada --since 2027-01-01 --verify
+    """
+    if bot is not None and ladder is not None:
+        raise click.UsageError("Pass either --bot or --ladder, not both.")
+    if bot is None and ladder is None and finished_since is None:
+        raise click.UsageError("Pass --bot, --ladder or --since.")
+    given = {"finished_since": finished_since, "finished_before": finished_before}
+    span = {name: value for name, value in given.items() if value is not None}
+    if bot is not None:
+        source = _named_source(remote.api, "bots", lookup.bot_id(remote.api, bot), span)
+    elif ladder is not None:
+        source = _named_source(remote.api, "ladders", lookup.ladder_id(remote.api, ladder), span)
+    else:
+        source = LogSource("/matches", f"matches since {finished_since}", span)
+    download_logs(remote, source, **options)
+
+
+def download_logs(remote: Remote, source: LogSource, *, out: Path | None, zipped: bool, verifies: bool) -> None:
+    """Download logs to a file, and print a report. Raise ``RequestRefused`` if a verified log fails."""
+    report = DownloadReport(_choose_path(source.title, out, ".zip" if zipped else ".ndjson.gz"), verifies)
+    with progress_bar("logs") as update:
+        fetch = _fetch_zip if zipped else _fetch_stream
+        fetch(remote.api, source, report, update)
+    _show_report(remote, report)
+
+
+def _named_source(api: Api, kind: str, id: str, span: Mapping[str, str]) -> LogSource:
+    return LogSource(f"/{kind}/{id}", api.get(f"/{kind}/{id}")["name"], span)
+
+
+# -- the resumable file --
+
+
+def _fetch_stream(api: Api, source: LogSource, report: DownloadReport, update: UpdateBar) -> None:
+    """Append the missing logs to the file.
+
+    Resume if the connection breaks, up to ``ATTEMPTS`` times without progress.
+    """
+    report.path.touch()
+    with report.path.open("r+b") as file:
+        for log, _ in pairwise(split_logs(read_chunks(file))):  # without the last log, which may be incomplete
+            report.add(log)
+        attempt = 0
+        while True:
+            before = report.logs
+            try:
+                _append(api, source, report, file, update)
+                return
+            except (ApiUnreachable, ApiRefusal) as error:
+                attempt = 1 if report.logs > before else attempt + 1
+                if not is_transient(error) or attempt == ATTEMPTS:
+                    click.echo(
+                        f"{report.path} has {report.logs} logs; run the same command to resume the download", err=True
+                    )
+                    raise
+                time.sleep(PAUSE_S * 2**attempt / 2)
+
+
+def _append(api: Api, source: LogSource, report: DownloadReport, file: IO[bytes], update: UpdateBar) -> None:
+    """Append the logs that follow those in the file.
+
+    Write complete logs only, so that the file can be read at any time.
+    """
+    file.seek(report.end)
+    file.truncate()
+    with api.stream(source.url("logs", after=report.last)) as response:
+        total = report.logs + int(response.headers.get("Referee-Logs", 0))
+        report.read_headers(response.headers)
+        for log in split_logs(read_chunks(response), report.end):
+            file.write(log.packed)
+            file.flush()
+            report.add(log)
+            update(report.logs, total, "logs")
+
+
+def read_chunks(file: IO[bytes] | io.RawIOBase) -> Iterator[bytes]:
+    return iter(lambda: file.read(CHUNK_BYTES) or b"", b"")
+
+
+# -- the zip --
+
+
+def _fetch_zip(api: Api, source: LogSource, report: DownloadReport, update: UpdateBar) -> None:
+    """Download the zip under a temporary name, and rename it once it is complete."""
+    draft = report.path.with_name(report.path.name + ".part")
+    with api.stream(source.url("logs.zip")) as response, draft.open("wb") as file:
+        report.read_headers(response.headers)
+        for chunk in read_chunks(response):
+            file.write(chunk)
+    with zipfile.ZipFile(draft) as archive:
+        listed = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode(), newline="")))
+        for row in listed:
+            lines = archive.read(row["file"]).splitlines() if report.verifies and row["file"] else []
+            report.add(StoredLog(row["match"], lines, row["status"]))
+            update(report.logs, len(listed), "logs")
+    draft.replace(report.path)
+
+
+# -- the report --
+
+
+def _choose_path(title: str, out: Path | None, suffix: str) -> Path:
+    name = re.sub(r"[^\w.-]+", "-", title).strip("-.").lower() + suffix
+    if out is None:
+        return Path(name)
+    return out / name if out.is_dir() else out
+
+
+def _show_report(remote: Remote, report: DownloadReport) -> None:
+    size = report.path.stat().st_size
+    document: Json = {"file": str(report.path), "bytes": size, "logs": report.logs, "left_out": report.left_out}
+    document["deleted"] = report.deleted
+    lines = [f"{report.path}: {report.logs} logs, {size} bytes"]
+    if report.verifies:
+        document |= {"verified": report.verified, "broken_off": report.broken_off, "failed": report.failed}
+        lines[0] += f", {report.verified} verified"
+    if report.broken_off:
+        lines.append(f"{report.broken_off} logs of cancelled matches are incomplete")
+    if report.left_out:
+        lines.append(f"{report.left_out} more are not public yet; the same command downloads them later")
+    if report.deleted:
+        lines.append(f"{report.deleted} more were deleted after the time for which the service keeps logs")
+    for failure in report.failed[:FAILURES_SHOWN]:
+        lines.append(f"FAILED  {failure['match']}: row {failure['row']}: {failure['reason']}")
+    remote.show(document, "\n".join(lines))
+    if report.failed:
+        raise RequestRefused(f"{len(report.failed)} of {report.logs} logs failed verification.")
