@@ -223,7 +223,7 @@ class Rounded(fields.Float):
         super().__init__(**options)
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float | None:
-        return None if value is None else round(value, self._digits)
+        return None if value is None else round(float(value), self._digits)
 
 
 class Utf8(fields.String):

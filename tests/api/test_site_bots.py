@@ -10,12 +10,15 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from api.bots import pages as page_of_bots
+from api.pages.formatting import MINUS
 from referee.bots.tables import Bot
-from referee.matches import bot_stats, response_stats
-from referee.matches.tables import MatchSeat, StoredMatch
+from referee.matches import bot_stats, deal_groups, response_stats
+from referee.matches.states import DealSharing
+from referee.matches.tables import MatchSeat, Result, StoredMatch
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.test_site_ladders import HTML, PAYLOAD, text_of
 from tests.database.world import START, World
+from tests.surroundings import MASTER_KEY
 
 
 def cells(page: str, caption: str) -> list[list[str]]:
@@ -196,6 +199,27 @@ def test_two_bots_are_shown_head_to_head(service: Service, owner: Person) -> Non
     assert f'href="/matches/{result.match_id}"' in shown
     assert f'href="/matches?bot={bot}&amp;bot={opponent}&amp;game=saint-poker"' in shown
     assert f'href="/bots/{bot}/head-to-head/{opponent}"' in text_of(client, f"/bots/{bot}")
+
+
+def test_two_bots_are_compared_on_the_same_cards(service: Service) -> None:
+    world = World(service.database)
+    bot, opponent = world.bots(2)
+    with world.database.write() as session:
+        group = deal_groups.create_group(session, [bot], master_key=MASTER_KEY, kind=DealSharing.DUPLICATE)
+        matches = [world.matched(session, seats, group=group).id for seats in ([bot, opponent], [opponent, bot])]
+    for claim in world.claim(2):
+        world.finish(claim)
+    with world.database.write() as session:
+        for match_id, placements in zip(matches, ([1, 2], [1, 1]), strict=True):
+            session.execute(update(Result).where(Result.match_id == match_id).values(placements=placements))
+    client = service.anonymous()
+
+    found = client.get(f"{API}/bots/{bot}/head-to-head/{opponent}").get_json()
+    page = text_of(client, f"/bots/{opponent}/head-to-head/{bot}")
+
+    # In seat 0: 1 against 1/2; in seat 1: 1/2 against 0.
+    assert found["total"]["same_cards"] == {"difference": 0.5, "error": None, "hands": 2, "groups": 1}
+    assert f"<strong>{MINUS}0.500</strong>" in page
 
 
 def test_bots_that_never_met_have_an_empty_page(service: Service, owner: Person) -> None:
