@@ -110,6 +110,7 @@ def _script_data(match: StoredMatch, view: Json) -> Json:
         "id": match.id,
         "status": match.status,
         "rated": match.rated,
+        "tournament": match.tournament_id,
         "open": is_open,
         "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
         "header": header,

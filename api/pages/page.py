@@ -39,6 +39,7 @@ def install(app: Flask) -> None:
     """Register the template filters and globals, and the page that shows errors."""
     app.jinja_env.undefined = StrictUndefined  # a name that does not exist is an error, not an empty cell
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.policies["json.dumps_kwargs"] = {}  # keep the order of members: the viewer takes the first that fits
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "emblem": emblem, "release": __version__, "labels": formatting.LABELS}
     app.extensions["referee.problem page"] = _problem_page

@@ -22,7 +22,7 @@ from referee.viewer.presentation import presentations, table_module
 FOLDER: Final = Path(__file__).parent
 ENTRY: Final = "standalone.js"
 STYLES: Final = ("standalone.css", "viewer.css")
-SHARED: Final = "words.js"  # served as a module of its own; it imports nothing
+SHARED: Final = ("words.js", "dom.js", "cards.js")  # served as modules of their own; they import only each other
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
@@ -94,19 +94,21 @@ def bundle() -> str:
 def site_modules() -> dict[str, str]:
     """Return the module of each kind of page of the site, by file name.
 
-    Each contains the modules that the page needs, because browsers fetch one file faster than thirty. It imports
-    ``SHARED``, which the tables of the games import too, so that a page loads it once.
+    Each contains the modules that the page needs, because browsers fetch one file faster than thirty. It imports the
+    modules ``SHARED``, because the tables of the games and the parts that are fetched later import them too.
     """
     return {name: _gather_page(modules, exports) for name, (modules, exports) in SITE_PAGES.items()}
 
 
 def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
     order: dict[str, str] = {}
-    shared: set[str] = set()
+    shared: dict[str, set[str]] = {}
     for module in modules:
         _gather_module(module, order, shared)
-    imports = f'import {{ {", ".join(sorted(shared))} }} from "./{SHARED}";\n'
-    return imports + "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
+    imports = [
+        f'import {{ {", ".join(sorted(names))} }} from "./{module}";\n' for module, names in sorted(shared.items())
+    ]
+    return "".join(imports) + "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
 
 
 def advice() -> dict[str, Json]:
@@ -128,18 +130,18 @@ def _header(lines: Sequence[bytes]) -> Json:
     return header
 
 
-def _gather_module(name: str, order: dict[str, str], shared: set[str] | None = None) -> None:
+def _gather_module(name: str, order: dict[str, str], shared: dict[str, set[str]] | None = None) -> None:
     """Add a module to ``order`` after the modules it imports, without imports, comments and ``export`` keywords.
 
-    With ``shared``, leave out the module ``SHARED``, and add to this set the names that are imported from it.
+    With ``shared``, leave out the modules ``SHARED``, and add to it the names that are imported from each.
     """
     if name in order:
         return
     source = GENERATED[name]() if name in GENERATED else (FOLDER / name).read_text()
     for names, path in _IMPORT.findall(source):
         imported = normpath(join(dirname(name), path))
-        if imported == SHARED and shared is not None:
-            shared.update(names.replace(",", " ").split())
+        if imported in SHARED and shared is not None:
+            shared.setdefault(imported, set()).update(names.replace(",", " ").split())
         else:
             _gather_module(imported, order, shared)
     order[name] = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)

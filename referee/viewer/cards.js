@@ -31,7 +31,7 @@ export function cardPicture(card) {
 export function cardFace(card, attributes = {}) {
   const suited = isCard(card) && card[0] !== "X";
   const sign = isCard(card) ? cardSign(card) : null;
-  return make("span", { ...attributes, class: `${attributes.class ?? ""} framed${suited && "hd".includes(card[1]) ? " red" : ""}`.trim(), title: sign,
+  return make("span", { ...attributes, "data-card": isCard(card) ? card : null, class: `${attributes.class ?? ""} framed${suited && "hd".includes(card[1]) ? " red" : ""}`.trim(), title: sign,
     "data-face": suited ? `${sign.slice(0, -1)}\n${sign.slice(-1)}` : null }, cardPicture(card));
 }
 

@@ -10,20 +10,44 @@ const HURRIED_MS = 40; // shortest time between two events
 
 /**
  * Show the control bar and the choices of round and pace. `goTo(at)` is called with the selected moment, and `visit(at)`
- * with a selected round's; `at()` returns the current one. With `keepUp`, play faster than `pace` if much is left, until the reader chooses a pace.
+ * with a selected round's; `at()` returns the current one; `began()` is called with each
+ * step of playing. With `keepUp`, play faster than `pace` if much is left, until the reader chooses a pace.
  */
 export class Controls {
-  constructor(replay, { goTo, visit, at, pace = 1, keepUp = false }) {
+  constructor(replay, { goTo, visit, at, began, pace = 1, keepUp = false }) {
     this.replay = replay;
     this.playing = false;
     this.keepUp = keepUp;
     this._goTo = goTo;
     this._visit = visit;
     this._at = at;
+    this._began = began;
     this._timer = 0;
     this._frame = 0;
     this._resolveStopped = () => {};
+    this.highlights = [];
     this._build(pace);
+  }
+
+  /** Mark highlights ({at, kind}) on the bar. */
+  mark(highlights) {
+    this.highlights = highlights.map(({ at }) => at);
+    this.marks.replaceChildren(...highlights.map(({ at, kind }) => {
+      const mark = make("i", { class: kind });
+      mark.style.setProperty("--part", (at / Math.max(1, this.replay.last)).toFixed(4));
+      return mark;
+    }));
+  }
+
+  /** Go to the next highlight, or to the first after the last. */
+  highlight() {
+    const next = this.highlights.find((at) => at > this._at()) ?? this.highlights[0];
+    if (next !== undefined) this._visit(next);
+  }
+
+  /** The time until the next step, in ms. */
+  get stepMs() {
+    return this.playing ? this._stepMs() : EVENT_MS;
   }
 
   /** Show the moment `at` as the current one. */
@@ -102,6 +126,7 @@ export class Controls {
 
   _step() {
     this._timer = 0;
+    this._began();
     this._goTo(this._at() + 1);
   }
 
@@ -132,12 +157,13 @@ export class Controls {
     this.count = make("span", { class: "step" });
     this.scrub = make("input", { type: "range", class: "scrub", min: 0, max: 0, step: 1, value: 0, "aria-label": "Moment of the match",
       input: () => this._onScrub() });
+    this.marks = make("div", { class: "marks-along", "aria-hidden": "true" });
     this.round = make("select", { "aria-label": "Round", change: () => this._onRoundChange() });
     this.pace = make("select", { "aria-label": "Pace", change: () => (this.keepUp = false) },
       PACES.map((factor) => make("option", { value: factor, selected: factor === pace }, `${factor} ×`)));
     this.element = make("div", { class: "controls", role: "group", "aria-label": "Stepping through the match" },
       make("div", { class: "buttons" }, first, decisionBack, back, this._play, forward, decisionForward, last),
-      make("div", { class: "along" }, this.scrub, this.count));
+      make("div", { class: "along" }, make("div", { class: "track" }, this.scrub, this.marks), this.count));
     this.choices = make("div", { class: "choices" }, this.round, this.pace);
   }
 
@@ -170,6 +196,7 @@ export const KEYS = [
   ["n", "n", "next decision", (controls) => controls.decision(1)],
   ["[", "[", "previous round", (controls) => controls.jumpRound(-1)],
   ["]", "]", "next round", (controls) => controls.jumpRound(1)],
+  ["f", "f", "next fault or turning point", (controls) => controls.highlight()],
   ["Home", "Home", "first event", (controls) => controls.end("first")],
   ["End", "End", "last event", (controls) => controls.end("last")],
   [" ", "Space", "play and pause", (controls) => controls.toggle()],

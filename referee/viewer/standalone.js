@@ -2,11 +2,13 @@
 
 import { addPictures } from "./cards.js";
 import { make } from "./dom.js";
+import { Ending } from "./ending.js";
+import { Flights } from "./flights.js";
 import { ALL_TABLES } from "./games.js";
 import { BadLog, readLog } from "./logfile.js";
 import { ALL_PRESENTATIONS } from "./presentations.js";
 import { addPresentations, addTables } from "./tables.js";
-import { mount } from "./viewer.js";
+import { addParts, mount } from "./viewer.js";
 
 /** Show the match packed into this page. */
 export async function openPacked() {
@@ -19,6 +21,7 @@ export async function openPacked() {
     addPictures(cards);
     addPresentations(ALL_PRESENTATIONS);
     addTables(...ALL_TABLES);
+    addParts({ Flights, Ending });
     const { lines, rows } = readLog(new TextEncoder().encode(log));
     mount(root, {
       header: rows[0], rows, lines, faults,

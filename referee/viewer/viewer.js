@@ -4,8 +4,9 @@ import { Address, momentOf } from "./address.js";
 import { Controls, KEYS, handleKey } from "./controls.js";
 import { DecisionPanel } from "./decision.js";
 import { make, setText, text } from "./dom.js";
-import { Graph } from "./graph.js";
 import { EventList, sentenceAt } from "./event_list.js";
+import { Graph } from "./graph.js";
+import { highlightsOf } from "./highlights.js";
 import { Checks, resultPanel } from "./outcome.js";
 import { OPEN, Replay } from "./replay.js";
 import { followSwipes, moreButton } from "./sheet.js";
@@ -13,6 +14,17 @@ import { TableView } from "./table.js";
 import { tableFor } from "./tables.js";
 import { seatWords } from "./words.js";
 
+const PARTS = { // fetched when a match is first played, and when it has been watched to its end
+  Flights: async () => (await import("./flights.js")).Flights,
+  Ending: async () => (await import("./ending.js")).Ending,
+};
+
+/** Use these parts, {Flights, Ending}, instead of fetching them. */
+export function addParts(parts) {
+  for (const [name, part] of Object.entries(parts)) PARTS[name] = async () => part;
+}
+
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const FEW = 3; // maximum number of new events shown immediately; more are played one by one
 const LIVE_PACE = 4;
 const MOST_ABOVE = 0.4; // part of the window; below more than that, the viewer takes a whole window, to which one scrolls
@@ -20,8 +32,10 @@ const BELOW_PX = 8; // free below the viewer
 
 /**
  * Show a match in `root` and return the viewer. `source` is {header, rows, lines (raw, null while live), live, faults,
- * question(row), noQuestion, verification(), linkOf(row), botAddress(player), addressed}. Only `header` and `rows` are
- * required. Unless `addressed` is false, the address of the page names the moment shown.
+ * question(row), noQuestion, verification(), linkOf(row), botAddress(player), addressed, next(), link}. Only `header` and
+ * `rows` are required. Unless `addressed` is false, the address of the page names the moment shown. `next()` and `link`
+ * are those of `Ending`. A match whose moment is not named by the address plays by itself, unless the reader prefers
+ * that nothing moves.
  */
 export function mount(root, source) {
   return new Viewer(root, source);
@@ -94,6 +108,8 @@ class Viewer {
 
   goTo(wanted) {
     const { replay } = this;
+    const steps = wanted - this.at;
+    const { playing } = this.controls; // it stops at the last event
     this.at = Math.min(Math.max(0, wanted), Math.max(0, replay.last));
     if (replay.last < 0) return this._showWaiting();
     const position = replay.positionAt(this.at, this.viewer);
@@ -102,8 +118,9 @@ class Viewer {
     setText(this.phase, text(position.phase ?? ""));
     this.sentence.setAttribute("aria-live", this.controls.playing && this.at < replay.last ? "off" : "polite");
     this._say(sentence);
-    this._drawTable(position);
+    this._drawTable(position, { moves: steps === 1 });
     this.controls.show(this.at, sentence);
+    this._showEnding(playing).catch(() => {}); // without it, the result is below
     this.eventList.show(this.at, this.viewer);
     this.decision.show(this.at, this.viewer);
     this.graph.show(this.at);
@@ -126,6 +143,51 @@ class Viewer {
     const at = this.replay.decisions[0] ?? 0;
     this.address.names(at);
     this.goTo(at);
+    if (!STILL.matches) this._playWhenSeen();
+  }
+
+  /** Play when the page is visible, unless the reader has done something before. */
+  _playWhenSeen() {
+    const { at, controls } = this;
+    const play = () => {
+      if (document.hidden) return;
+      document.removeEventListener("visibilitychange", play);
+      if (this.at === at && this.controls === controls && !controls.playing) controls.play();
+    };
+    document.addEventListener("visibilitychange", play, this._ends);
+    play();
+  }
+
+  /** Show the result to a reader who has watched the last event, and hide it at any other moment. */
+  async _showEnding(playing) {
+    const { replay } = this;
+    const isLast = () => replay === this.replay && !replay.live && this.at === replay.last;
+    if (!isLast()) this._ending?.hide();
+    else if (playing) {
+      const Ending = await PARTS.Ending();
+      if (!isLast()) return;
+      if (this._ending?.replay !== replay) {
+        this._ending?.element.remove();
+        this._ending = new Ending(replay, { ...this.source, goTo: (at) => this._visit(at), again: () => this._playAgain() });
+        this.playArea.append(this._ending.element);
+      }
+      this._ending.show();
+    }
+  }
+
+  /** Let cards and chips move from the next step on, unless the reader prefers that nothing moves. */
+  async _addFlights() {
+    if (STILL.matches || this._flights?.felt === this.table.element) return;
+    const { table, playArea } = this;
+    const Flights = await PARTS.Flights();
+    if (this._flights?.felt === this.table.element || table !== this.table) return;
+    this._flights = new Flights(table.element);
+    playArea.append(this._flights.layer);
+  }
+
+  _playAgain() {
+    this.controls.jump(0);
+    this.controls.play();
   }
 
   /** Jump to a moment from which Back returns. */
@@ -152,7 +214,7 @@ class Viewer {
     this.replay = new Replay(header, tableFor(header.game), rows, { live });
     const jump = (at) => this._visit(at);
     this.table = new TableView(this.replay);
-    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), visit: jump, at: () => this.at, ...pacing });
+    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), visit: jump, at: () => this.at, began: () => this._addFlights().catch(() => {}), ...pacing });
     this.decision = new DecisionPanel(this.replay, this.source);
     this.eventList = new EventList(this.replay, { goTo: jump });
     this.graph = new Graph(this.replay, { goTo: jump });
@@ -160,11 +222,13 @@ class Viewer {
     this.sentence = make("p", { class: "sentence", "aria-live": "polite" });
     followSwipes(this.table.element, (steps) => this.controls.event(steps));
     this.root.classList.add("viewer");
+    this.playArea = make("div", { class: "play-area" }, this._head(live), this.table.element, this.sentence, this.controls.element);
     this.root.replaceChildren(
-      make("div", { class: "play-area" }, this._head(live), this.table.element, this.sentence, this.controls.element),
+      this.playArea,
       make("div", { class: "beside" }, this.decision.element, this.eventList.element),
       make("div", { class: "below" }, resultPanel(this.replay, this.source.botAddress), this.graph.element, this.checks.element), this._help());
     this.graph.redraw();
+    if (!live) this.controls.mark(highlightsOf(this.replay));
     if (!live && lines) this.checks.run(lines, rows, this.source.verification);
   }
 
@@ -199,9 +263,12 @@ class Viewer {
   }
 
   /** Draw a position. If that fails, because a log may contain anything, its events can still be read. */
-  _drawTable(position) {
+  _drawTable(position, { moves = false } = {}) {
     try {
+      this._flights?.begin(moves && !STILL.matches ? this._drawn : null);
       this.table.show(position);
+      this._flights?.end(position, this.controls.stepMs);
+      this._drawn = position;
     } catch {
       setText(this.phase, "This moment cannot be drawn.");
     }
@@ -239,7 +306,8 @@ class Viewer {
 
   _key(event) {
     const within = event.target === document.body || this.root.contains(event.target);
-    const letter = ["n", "p", "[", "]", "?"].includes(event.key);
+    const letter = ["n", "p", "f", "[", "]", "?"].includes(event.key);
+    if (event.key === "Escape") this._ending?.hide();
     if (!within || (letter && this._keysDisabled) || this.replay.last < 0) return;
     if (event.key === "?" && !event.target.closest?.("input, select, textarea, dialog")) {
       this.help.showModal();

@@ -16,9 +16,10 @@ from referee.games import catalogue
 from referee.labels import state_label
 from referee.matches.states import MatchState
 from referee.tournaments.states import TournamentState
+from referee.viewer.presentation import presentations
 from referee.webhooks.states import WebhookState
 from referee.workflows.unrated import UNRATED_REASONS
-from tests.api.conftest import Service
+from tests.api.conftest import Person, Service
 
 PAGES = ("/", "/games", "/games/pool-nap", "/guides", "/guides/bot-protocol", "/register", "/account")
 OWN = [name for name in static_files._files() if name.endswith((".js", ".css")) and not name.startswith("docs")]
@@ -248,3 +249,14 @@ def test_scripts_get_their_labels_from_the_page(browser: FlaskClient) -> None:
     assert (labels["open"], labels["unverified"]) == ("open for entries", "not verified")
     assert unrated.keys() == UNRATED_REASONS.keys()
     assert (unrated["friendly"], unrated["one_owner_twice"]) == ("friendly", "unrated: one owner twice")
+
+
+def test_data_for_scripts_keep_their_order(service: Service, owner: Person) -> None:
+    match_id = service.played(owner, service.person()).match_id
+
+    page = service.anonymous().get(f"/matches/{match_id}").text
+    data = json.loads(page.partition('<script type="application/json" id="match">')[2].partition("</script>")[0])
+
+    take = presentations()["saint-poker"]["events"]["take"]["text"]
+    assert list(take)[-1] == "otherwise"
+    assert list(data["presentations"]["saint-poker"]["events"]["take"]["text"]) == list(take)

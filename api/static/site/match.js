@@ -43,6 +43,8 @@ async function whole(status) {
     lines: COUNTS.includes(status) ? lines : null, // the log of a cancelled match is incomplete
     question: async (row) => (await api("GET", `/matches/${known.id}/decisions/${row.row}`)).question,
     verification: () => api("GET", `/matches/${known.id}/verification`),
+    link: location.href.split("#")[0],
+    next: async () => (await import("./next-match.js")).nextMatch(known),
     botAddress: (player) => (/^bot_[0-9a-z]{26}$/.test(player.bot) ? `/bots/${player.bot}` : null),
   };
 }
