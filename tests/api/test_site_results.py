@@ -1,0 +1,84 @@
+"""Pages begin with their result: scoreboards of matches, brackets, podiums, rounds, luck."""
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.pages.formatting import count, format_signed
+from referee.match.time_limits import Limits
+from tests.api.conftest import Person, Service
+from tests.api.test_site_tournaments import read, words
+from tests.database.world import World
+
+
+@pytest.fixture
+def anonymous(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+def board_of(page: str) -> list[str]:
+    """Return the text of each line of the scoreboard."""
+    found = re.search('<ol class="scoreboard".*?</ol>', page, re.DOTALL)
+    return [words(line) for line in found[0].split("<li")[1:]] if found else []
+
+
+# -- the scoreboard of a match --
+
+
+@pytest.mark.parametrize(("game", "seats"), [("pool-nap", 2), ("saint-poker", 4), ("prisoners", 10)])
+def test_a_finished_match_begins_with_its_seats_in_order_of_placement(
+    service: Service, anonymous: FlaskClient, game: str, seats: int
+) -> None:
+    bots = [service.verified_bot(service.person(), game)["id"] for _ in range(seats)]
+    result = World(service.database).play(bots, game=game)
+
+    page = read(anonymous, f"/matches/{result.match_id}")
+
+    match = anonymous.get(f"/api/v1/matches/{result.match_id}").get_json()
+    placed = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
+    for line, seat in zip(board_of(page), placed, strict=True):
+        assert f"{seat['placement']}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(seat['placement'], 'th') } " in line
+        assert seat["name"] in line
+        assert f" {count(result.scores[seat['seat']])} " in line
+        assert f"rating {format_signed(seat['rating']['change'], 1)}" in line
+    assert page.index('class="scoreboard"') < page.index('id="viewer"')
+    first = [seat["name"] for seat in placed if seat["placement"] == 1]
+    assert words(page).count(f"{first[0]} wins with") == (len(first) == 1)
+
+
+def test_those_who_share_the_first_place_are_all_named(service: Service, anonymous: FlaskClient) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    matches = (world.play(bots, game="saint-poker", options={"rounds": 1}, choice=choice) for choice in range(40))
+    tied = next(result for result in matches if result.placements == [1, 1])
+
+    page = words(read(anonymous, f"/matches/{tied.match_id}"))
+
+    assert re.search(r"bot \d+ and bot \d+ are tied with -?\d+ points? each\.", page.replace("\N{MINUS SIGN}", "-"))
+
+
+def test_a_void_match_keeps_its_scoreboard_and_says_that_it_does_not_count(
+    service: Service, admin: Person, anonymous: FlaskClient
+) -> None:
+    result = service.played(service.person(), service.person(), game="pool-nap")
+    assert admin.post(f"/matches/{result.match_id}/void", {"reason": "wrong cards"}).status_code == 200
+
+    page = read(anonymous, f"/matches/{result.match_id}")
+
+    assert len(board_of(page)) == 2
+    assert "but the match does not count" in words(page)
+    assert "rating" not in "".join(board_of(page))
+
+
+def test_a_match_without_a_result_has_no_scoreboard(service: Service, admin: Person, anonymous: FlaskClient) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    match_id = world.match(bots, game="saint-poker", rated=True, limits=Limits())
+
+    due = read(anonymous, f"/matches/{match_id}")
+    assert admin.post(f"/matches/{match_id}/cancel").status_code == 200
+    cancelled = read(anonymous, f"/matches/{match_id}")
+
+    assert "seat 1 · seat 2" in words(due)
+    assert board_of(due) == board_of(cancelled) == []
