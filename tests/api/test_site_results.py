@@ -8,7 +8,8 @@ from flask.testing import FlaskClient
 from api.pages.formatting import count, format_signed
 from referee.match.time_limits import Limits
 from tests.api.conftest import Person, Service
-from tests.api.test_site_tournaments import read, words
+from tests.api.test_site_tournaments import names_of, read, words
+from tests.api.tournaments import play, started
 from tests.database.world import World
 
 
@@ -82,3 +83,85 @@ def test_a_match_without_a_result_has_no_scoreboard(service: Service, admin: Per
 
     assert "seat 1 · seat 2" in words(due)
     assert board_of(due) == board_of(cancelled) == []
+
+
+# -- the bracket of a knockout --
+
+
+def test_a_knockout_begins_with_its_bracket(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4, format="knockout")
+    ids = [entry["bot"] for entry in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
+
+    hidden = read(anonymous, f"/tournaments/{made}")
+    play(service, made)
+    page = read(anonymous, f"/tournaments/{made}")
+
+    bracket = r'aria-label="Bracket".*?</section>'
+    before, after = (re.search(bracket, text, re.DOTALL) for text in (hidden, page))
+    assert before is not None
+    assert after is not None
+    assert "not shown yet" in before[0]
+    assert not any(name in before[0] for name in names_of(service, ids))
+    assert all(name in after[0] for name in names_of(service, ids))
+    assert words(after[0]).index("Final finished") < words(after[0]).index("Semi-finals finished")
+    assert page.index('class="bracket"') < page.index('id="standings"')
+
+
+@pytest.mark.parametrize("format", ["swiss", "round_robin", "gauntlet"])
+def test_other_formats_have_no_bracket(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str
+) -> None:
+    made = started(service, organiser, 4, format=format)
+
+    assert 'class="bracket"' not in read(anonymous, f"/tournaments/{made}")
+
+
+# -- a Swiss tournament by rounds --
+
+
+def rows_by_round(page: str) -> list[list[str]]:
+    """Return the text of each cell of the table by rounds, row by row."""
+    table = re.search('<div class="table crosstable by-round".*?</table>', page, re.DOTALL)
+    assert table is not None
+    return [[words(f"<{cell}") for cell in re.split("<t[hd]", row)[1:]] for row in re.split("<tr>", table[0])[2:]]
+
+
+def test_a_swiss_tournament_has_a_table_by_rounds(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 5, format="swiss", format_options={"rounds": 3})
+    play(service, made)
+    standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+
+    page = read(anonymous, f"/tournaments/{made}/by-round")
+
+    rows = rows_by_round(page)
+    assert [row["name"] in cells[0] for row, cells in zip(standings, rows, strict=True)] == [True] * 5
+    assert all(len(cells) == 4 for cells in rows)
+    ends = [float(cells[-1].rpartition("= ")[2]) for cells in rows]
+    assert ends == [row["points"] for row in standings]
+    assert sum("bye" in cell for cells in rows for cell in cells) == 3
+    assert page.count("By round</a>") == 1
+
+
+def test_opponents_at_large_tables_are_shown_by_their_rows(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 6, format="swiss", format_options={"rounds": 2}, seats=3)
+    play(service, made)
+
+    first = rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
+
+    assert all(re.search(r"\d, \d \d", cell) for cell in first[1:])
+
+
+def test_the_table_by_rounds_is_paged_and_only_of_swiss_tournaments(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 13, format="swiss", format_options={"rounds": 12}, rated=False)
+    assert "–" in rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
+    play(service, made, 1000)
+
+    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]) == 1 + 2
+    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round?rounds=1"))[0]) == 1 + 10
+    for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
+        read(anonymous, f"/tournaments/{made}/by-round?{wrong}", 422)
+    read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
