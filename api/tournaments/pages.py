@@ -12,7 +12,7 @@ from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.tournaments import bracket_chart, pairings, standings_cache, terms
+from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
@@ -72,11 +72,13 @@ def contents() -> Response:
 def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
+    bracket = _bracket(tournament)
     return page(
         "tournaments/show.html",
         **tournament_context(tournament),
         table=standings_context(tournament, 1),
-        bracket=_bracket(tournament),
+        bracket=bracket and _draw_bracket(bracket, tournament.name),
+        highlights=_highlights(tournament, bracket),
         newest=newest_matches(tournament),
         lines=list(terms.describe_terms(tournament)),
     )
@@ -156,14 +158,27 @@ def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[Tournam
 
 
 def _bracket(tournament: Tournament) -> Json | None:
-    """Return the drawing of a knockout's bracket and its last rounds, or None if no round is paired."""
+    """Return the bracket of a knockout in the format of the API, or None if no round is paired."""
     if tournament.format != TournamentFormat.KNOCKOUT or tournament.started_at is None:
         return None
     bracket = pairings.visible_bracket(tournament)
-    if not bracket["rounds"]:
-        return None
+    return bracket if bracket["rounds"] else None
+
+
+def _draw_bracket(bracket: Json, name: str) -> Json:
+    """Return the drawing of a bracket, and its last rounds as a list."""
     last = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TIES]
-    return {"drawing": bracket_chart.bracket_tree(bracket, tournament.name), "rounds": last}
+    return {"drawing": bracket_chart.bracket_tree(bracket, name), "rounds": last}
+
+
+def _highlights(tournament: Tournament, bracket: Json | None) -> Json | None:
+    if tournament.status != TournamentState.FINISHED:
+        return None
+    try:
+        kept = standings_cache.tournament_entry(tournament.id)
+    except Conflict:  # there are too many results
+        return None
+    return highlights.tournament_highlights(tournament, kept, bracket)
 
 
 def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:

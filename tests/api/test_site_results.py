@@ -4,6 +4,7 @@ import re
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import Engine, event
 
 from api.pages.formatting import count, format_signed
 from referee.match.time_limits import Limits
@@ -165,3 +166,82 @@ def test_the_table_by_rounds_is_paged_and_only_of_swiss_tournaments(
     for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
         read(anonymous, f"/tournaments/{made}/by-round?{wrong}", 422)
     read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
+
+
+# -- the podium of a tournament --
+
+
+def highlights_of(page: str) -> str:
+    found = re.search('class="highlights".*?</section>', page, re.DOTALL)
+    return words(f"<{found[0]}") if found else ""
+
+
+@pytest.mark.parametrize("format", ["swiss", "knockout", "round_robin", "double_round_robin", "gauntlet"])
+def test_a_finished_tournament_begins_with_its_podium(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str
+) -> None:
+    made = started(service, organiser, 4, format=format)
+    assert highlights_of(read(anonymous, f"/tournaments/{made}")) == ""
+    play(service, made)
+    standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+
+    page = read(anonymous, f"/tournaments/{made}")
+
+    podium = words(re.search('<ol class="podium".*?</ol>', page, re.DOTALL)[0])  # type: ignore[index]
+    assert [row["name"] in podium for row in standings] == [row["rank"] <= 3 for row in standings]
+    assert standings[0]["name"] in highlights_of(page).split("1st")[0]
+    assert ("Final 1st" in highlights_of(page)) == (format == "knockout")
+    assert page.index('class="podium"') < page.index('id="standings"')
+
+
+def test_the_upset_names_the_ratings_before_the_match(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 6, format="round_robin")
+    play(service, made)
+    matches = anonymous.get(f"/api/v1/tournaments/{made}/matches").get_json()["items"]
+    gaps = [
+        (other["rating"]["before"] - seat["rating"]["before"], match["id"], seat, other)
+        for match in matches
+        for seat in match["seats"]
+        for other in match["seats"]
+        if seat["placement"] == 1 < other["placement"] and other["rating"]["before"] > seat["rating"]["before"]
+    ]
+
+    said = highlights_of(read(anonymous, f"/tournaments/{made}"))
+
+    assert ("Biggest upset" in said) == bool(gaps)
+    if gaps:
+        _, _, winner, loser = max(gaps, key=lambda gap: gap[0])
+        ratings = [round(seat["rating"]["before"]) for seat in (winner, loser)]
+        assert f"{winner['name']} ({ratings[0]}) beat {loser['name']} ({ratings[1]})" in said
+
+
+def test_a_cancelled_tournament_has_no_podium(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4)
+    play(service, made, 2)
+    assert organiser.post(f"/tournaments/{made}/cancel", {"reason": "no power"}).status_code == 200
+
+    assert highlights_of(read(anonymous, f"/tournaments/{made}")) == ""
+
+
+def test_the_overview_needs_as_many_statements_for_many_entrants_as_for_few(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    counts = []
+    for bots in (4, 12):
+        made = started(service, organiser, bots, format="knockout")
+        play(service, made, 1000)
+        for path in ("", "/bracket"):
+            read(anonymous, f"/tournaments/{made}{path}")
+        statements: list[str] = []
+
+        def note(*said: object, into: list[str] = statements) -> None:
+            into.append(str(said[2]))
+
+        event.listen(Engine, "before_cursor_execute", note)
+        read(anonymous, f"/tournaments/{made}")
+        event.remove(Engine, "before_cursor_execute", note)
+        counts.append(len(statements))
+
+    assert counts[0] == counts[1]
