@@ -10,7 +10,8 @@ from api.errors import not_found
 from api.extended import Extended
 from api.matches.presentation import match_views
 from api.pages.charts import crosstable as heat
-from api.pages.formatting import size
+from api.pages.charts import luck_bar
+from api.pages.formatting import format_signed, size
 from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice, whole_number
@@ -27,6 +28,7 @@ from referee.errors import Conflict, NotFound
 from referee.matches import matches
 from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
+from referee.standings import LuckAdjusted
 from referee.standings.by_round import RoundScore
 from referee.tournaments import bulk, round_lists, tournaments
 from referee.tournaments.round_lists import RoundPage
@@ -231,7 +233,23 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
     numbered = numbered_page(number, ROWS_PER_PAGE, len(compared))
     named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
     lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
+    most = max((_widest(adjusted[str(row.entrant)]) for row in numbered.rows(compared)), default=1.0)
+    for line, row in zip(lines, numbered.rows(compared), strict=True):
+        line |= _luck_chart(adjusted[str(row.entrant)], most, line["name"])
     return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
+
+
+def _widest(score: LuckAdjusted | None) -> float:
+    """Return how far from zero the chart of a score reaches."""
+    assert score is not None, "only compared entrants are drawn"
+    return max(abs(float(score.points.value)) + (score.points.error or 0), abs(float(score.cards) - 0.5), 0.01)
+
+
+def _luck_chart(score: LuckAdjusted | None, most: float, name: str) -> Json:
+    assert score is not None, "only compared entrants are drawn"
+    value, luck = float(score.points.value), float(score.cards) - 0.5
+    title = f"{name}: {format_signed(value, 3)} by play, {format_signed(luck, 3)} by cards"
+    return {"luck": luck, "chart": luck_bar(value, score.points.error, luck, most, title)}
 
 
 def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:

@@ -245,3 +245,14 @@ def test_the_overview_needs_as_many_statements_for_many_entrants_as_for_few(
         counts.append(len(statements))
 
     assert counts[0] == counts[1]
+
+
+def test_luck_is_drawn_beside_the_table(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4, format="round_robin", deal_sharing="common")
+    play(service, made)
+    rows = anonymous.get(f"/api/v1/tournaments/{made}/luck").get_json()["items"]
+
+    page = read(anonymous, f"/tournaments/{made}/luck")
+
+    drawn = re.findall('<svg[^>]*class="luck"[^>]*><title>([^<]*)', page)
+    assert [title.split(":")[0] for title in drawn] == [row["name"] for row in rows] != []
