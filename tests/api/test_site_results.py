@@ -22,7 +22,7 @@ def anonymous(service: Service) -> FlaskClient:
 def board_of(page: str) -> list[str]:
     """Return the text of each line of the scoreboard."""
     found = re.search('<ol class="scoreboard".*?</ol>', page, re.DOTALL)
-    return [words(line) for line in found[0].split("<li")[1:]] if found else []
+    return [words(line) for line in re.split("<li[^>]*>", found[0])[1:]] if found else []
 
 
 # -- the scoreboard of a match --

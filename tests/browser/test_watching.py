@@ -97,7 +97,7 @@ def test_a_match_that_is_watched_is_played_to_its_last_event(
     expect(page.locator(".about .state")).to_have_text("finished")
     scores = [
         int(one.split()[0].replace("\u202f", "").replace("\N{MINUS SIGN}", "-"))
-        for one in page.locator(".scoreboard .score").all_text_contents()
+        for one in page.locator(".scoreboard b").all_text_contents()
     ]
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == page.locator(".scoreboard li").count() > 1
