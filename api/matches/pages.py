@@ -20,7 +20,7 @@ from referee.matches.match_filters import BotResult, MatchFilter
 from referee.matches.states import ENDED, MatchState
 from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
-from referee.viewer.presentation import presentations
+from referee.viewer.presentation import presentation, presentations
 from referee.workflows import unrated, visibility
 
 pages = Pages("matches", __name__)
@@ -72,11 +72,14 @@ def show(match_id: str) -> Response:
         None if match.tournament_id is None else tournaments.get_tournament(current_session(), match.tournament_id)
     )
     script_data = _script_data(match, view)
-    is_scored = script_data["open"] and match.status == MatchState.FINISHED
+    # A match that was stuck when it was voided has no placements.
+    placed = match.status in (MatchState.FINISHED, MatchState.VOID) and view["seats"][0]["placement"] is not None
     return page(
         "matches/match.html",
         match=view,
-        scores=results.get_result(current_session(), match_id).scores if is_scored else None,
+        placed=placed,
+        scores=results.get_result(current_session(), match_id).scores if placed and script_data["open"] else None,
+        unit=presentation(match.game)["score"],
         digest=logs.find_digest(current_session(), match_id) if match.log_deleted_at else None,
         tournament=tournament,
         group=deal_groups.get_group(current_session(), match.group_id),

@@ -12,6 +12,7 @@ from api.pages.charts.svg import tag
 
 SIZE: Final = 5  # cells in a row and in a column
 HUES: Final = 12  # classes ``emblem-0`` to ``emblem-11`` in site.css
+PLACED: Final = 15  # width and height in a drawing
 _HALF: Final = (SIZE + 1) // 2  # columns that the id determines; the others mirror them
 _CELLS: Final = SIZE * _HALF
 _MIN_FILLED: Final = 5  # of these cells; a sparser pattern is inverted
@@ -29,7 +30,8 @@ def emblem(bot_id: str, *, x: float = 0, y: float = 0) -> Markup:
         f"M{x} {y}h1v1h-1z" for y in range(SIZE) for x in range(SIZE) if cells >> (y * _HALF + min(x, SIZE - 1 - x)) & 1
     )
     hue = (number >> _CELLS) % HUES
-    place = {"x": x, "y": y} if x or y else {}
+    # Browsers ignore the size of a nested SVG element in a style sheet.
+    place = {"x": x, "y": y, "width": PLACED, "height": PLACED} if x or y else {}
     style = f"emblem emblem-{hue}"
     return tag("svg", tag("path", d=path), viewBox="0 0 5 5", class_=style, aria_hidden="true", **place)
 

@@ -1,6 +1,6 @@
 """Serve the pages of one tournament: rounds, matches, entries, crosstable, bracket, luck, downloads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from flask import Response, request
@@ -10,10 +10,11 @@ from api.errors import not_found
 from api.extended import Extended
 from api.matches.presentation import match_views
 from api.pages.charts import crosstable as heat
-from api.pages.formatting import size
+from api.pages.charts import luck_bar
+from api.pages.formatting import format_signed, size
 from api.pages.page import Pages, page
-from api.pages.paging import numbered_page, requested_number
-from api.pages.parameters import choice
+from api.pages.paging import NumberedPage, numbered_page, requested_number
+from api.pages.parameters import choice, whole_number
 from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, pairings, standings_cache
 from api.tournaments.entry_schemas import EntryView
@@ -28,6 +29,8 @@ from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.pairing.kinds import TournamentFormat
+from referee.standings import LuckAdjusted
+from referee.standings.by_round import RoundScore
 from referee.tournaments import round_lists, tournaments
 from referee.tournaments.round_lists import RoundPage
 from referee.tournaments.rounds import newest_round
@@ -43,6 +46,7 @@ MATCHES: Final = 50  # matches on a page
 ROUNDS: Final = 50
 TABLES: Final = 25
 CROSSTABLE_ROWS: Final = 30
+ROUND_COLUMNS: Final = 10  # rounds in the table by rounds, the last ones unless others are chosen
 MAX_LISTED: Final = 64  # a round of a bracket with more tables is listed without its matches
 
 
@@ -111,6 +115,14 @@ def show_crosstable(tournament_id: str) -> Response:
     return _from_results("tournaments/crosstable.html", tournament_id, _crosstable)
 
 
+@pages.view(f"{TOURNAMENT}/by-round", "page", "rounds")
+def show_by_round(tournament_id: str) -> Response:
+    """Show the results of a Swiss tournament with one row an entrant and one column a round."""
+    if _get_started_tournament(tournament_id).format != TournamentFormat.SWISS:
+        raise not_found()
+    return _from_results("tournaments/by_round.html", tournament_id, _by_round)
+
+
 @pages.view(f"{TOURNAMENT}/luck", "page")
 def show_luck(tournament_id: str) -> Response:
     """Show the scores adjusted for the luck of the cards."""
@@ -177,6 +189,45 @@ def _crosstable(tournament_id: str, kept: CacheEntry[TournamentResults], number:
     return {"grid": grid, "levels": heat.LEVELS, "numbered": numbered}
 
 
+def _by_round(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
+    table, scores = standings_cache.ranked_entrants(kept), standings_cache.round_scores(kept)
+    numbered = numbered_page(number, CROSSTABLE_ROWS, len(table))
+    paired = newest_round(current_session(), tournament_id)
+    last = max(1, -(-paired // ROUND_COLUMNS))
+    span = whole_number("rounds", 1, last) if "rounds" in request.args else last
+    spans = NumberedPage(span, ROUND_COLUMNS, paired)
+    columns = spans.rows(range(1, paired + 1))
+    lines = [
+        (str(row.entrant), [scores[row.entrant].get(column) for column in columns]) for row in numbered.rows(table)
+    ]
+    shown = {bot for bot, _ in lines}
+    if kept.made.seats == 2:  # otherwise there are too many opponents to name
+        shown |= {str(opponent) for _, row in lines for score in row if score for opponent in score.opponents}
+    names, indexes = standings_cache.load_names(tournament_id, sorted(shown)), standings_cache.row_indexes(kept)
+    grid = [
+        {
+            "number": numbered.first + position,
+            "bot": bot,
+            "name": names[bot],
+            "cells": [score and _round_cell(score, names if kept.made.seats == 2 else {}, indexes) for score in row],
+        }
+        for position, (bot, row) in enumerate(lines, 1)
+    ]
+    return {"grid": grid, "columns": columns, "numbered": numbered, "spans": spans}
+
+
+def _round_cell(score: RoundScore, names: Mapping[str, str], indexes: Mapping[str, int]) -> Json:
+    """Return a cell of the table by rounds. Opponents without a name in ``names`` are shown by their rows."""
+    opponents = sorted(map(str, score.opponents), key=indexes.__getitem__)
+    return {
+        "bye": score.is_bye,
+        "opponents": [{"name": names.get(bot), "number": indexes[bot] + 1} for bot in opponents],
+        "points": float(score.points),
+        "total": float(score.total),
+        "level": heat.score_level(float(score.points / score.matches)),
+    }
+
+
 def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) -> Json:
     table, adjusted = standings_cache.ranked_entrants(kept), standings_cache.luck_adjusted_scores(kept)
     found = [(row, less) for row in table if (less := adjusted[str(row.entrant)]) is not None]
@@ -184,7 +235,23 @@ def _luck(tournament_id: str, kept: CacheEntry[TournamentResults], number: int) 
     numbered = numbered_page(number, ROWS_PER_PAGE, len(compared))
     named = standings_cache.attach_people(tournament_id, numbered.rows(compared))
     lines = LuckRow(many=True).dump(Extended(row, adjusted=adjusted[str(row.entrant)]) for row in named)
+    most = max((_widest(adjusted[str(row.entrant)]) for row in numbered.rows(compared)), default=1.0)
+    for line, row in zip(lines, numbered.rows(compared), strict=True):
+        line |= _luck_chart(adjusted[str(row.entrant)], most, line["name"])
     return {"lines": lines, "left_out": len(table) - len(compared), "numbered": numbered}
+
+
+def _widest(score: LuckAdjusted | None) -> float:
+    """Return how far from zero the chart of a score reaches."""
+    assert score is not None, "only compared entrants are drawn"
+    return max(abs(float(score.points.value)) + (score.points.error or 0), abs(float(score.cards) - 0.5), 0.01)
+
+
+def _luck_chart(score: LuckAdjusted | None, most: float, name: str) -> Json:
+    assert score is not None, "only compared entrants are drawn"
+    value, luck = float(score.points.value), float(score.cards) - 0.5
+    title = f"{name}: {format_signed(value, 3)} by play, {format_signed(luck, 3)} by cards"
+    return {"luck": luck, "chart": luck_bar(value, score.points.error, luck, most, title)}
 
 
 def _tables_with_matches(tournament: Tournament, bracket_round: Json) -> list[Json]:

@@ -12,7 +12,7 @@ from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
-from api.tournaments import standings_cache, terms
+from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
@@ -20,6 +20,7 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.errors import Conflict
 from referee.games import catalogue
+from referee.pairing.kinds import TournamentFormat
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
 from referee.tournaments import progress as progresses
@@ -35,6 +36,7 @@ TOURNAMENT: Final = '/tournaments/<id("trn"):tournament_id>'
 TOURNAMENTS_PER_GROUP: Final = 25  # tournaments in each group on a page
 ROWS_PER_PAGE: Final = 50  # rows of the standings on a page, and in a message of the stream
 NEWEST: Final = 8  # matches on the front page
+MAX_TIES: Final = 8  # tables of a round of a bracket that the front page lists for narrow screens
 
 
 @pages.view("/tournaments", "cursor", "game", "status")
@@ -70,10 +72,13 @@ def contents() -> Response:
 def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
+    bracket = _bracket(tournament)
     return page(
         "tournaments/show.html",
         **tournament_context(tournament),
         table=standings_context(tournament, 1),
+        bracket=bracket and _draw_bracket(bracket, tournament.name),
+        highlights=_highlights(tournament, bracket),
         newest=newest_matches(tournament),
         lines=list(terms.describe_terms(tournament)),
     )
@@ -150,6 +155,30 @@ def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[Tournam
     return numbered, entering.list_entries(
         current_session(), tournament.id, limit=ROWS_PER_PAGE, cursor=numbered.cursor
     ).items
+
+
+def _bracket(tournament: Tournament) -> Json | None:
+    """Return the bracket of a knockout in the format of the API, or None if no round is paired."""
+    if tournament.format != TournamentFormat.KNOCKOUT or tournament.started_at is None:
+        return None
+    bracket = pairings.visible_bracket(tournament)
+    return bracket if bracket["rounds"] else None
+
+
+def _draw_bracket(bracket: Json, name: str) -> Json:
+    """Return the drawing of a bracket, and its last rounds as a list."""
+    last = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TIES]
+    return {"drawing": bracket_chart.bracket_tree(bracket, name), "rounds": last}
+
+
+def _highlights(tournament: Tournament, bracket: Json | None) -> Json | None:
+    if tournament.status != TournamentState.FINISHED:
+        return None
+    try:
+        kept = standings_cache.tournament_entry(tournament.id)
+    except Conflict:  # there are too many results
+        return None
+    return highlights.tournament_highlights(tournament, kept, bracket)
 
 
 def _lines(kept: CacheEntry[TournamentResults], tournament_id: str, rows: Sequence[Any]) -> list[Json]:

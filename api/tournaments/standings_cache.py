@@ -9,6 +9,7 @@ from api.ladders.strengths import MOST_FITTED, fit_strengths, too_large
 from api.views import database
 from referee.ratings.strengths import Fit, RankedResult
 from referee.standings import ErrorBar, HeadToHead, LuckAdjusted, RankedEntrant, bootstrap, crosstable, luck_adjusted
+from referee.standings.by_round import RoundScore, scores_by_round
 from referee.tournaments import tournaments
 from referee.tournaments.entries import EnteredBot, find_entered_bots
 from referee.tournaments.standings import TournamentResults, load_tournament_results
@@ -49,6 +50,12 @@ def results_by_opponent(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable
     """Return results keyed by entrant, in the order of the standings, and then by opponent."""
     made = kept.made
     return kept.part("crosstable", lambda: crosstable([row.entrant for row in ranked_entrants(kept)], made.outcomes))
+
+
+def round_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, Mapping[int, RoundScore]]:
+    """Return the results of a Swiss tournament, keyed by entrant and by number of the round."""
+    made = kept.made
+    return kept.part("rounds", lambda: scores_by_round(made.seats, made.entrants, made.outcomes, made.byes))
 
 
 def luck_adjusted_scores(kept: CacheEntry[TournamentResults]) -> Mapping[Hashable, LuckAdjusted | None]:

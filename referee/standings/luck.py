@@ -24,13 +24,15 @@ class Mean:
 class LuckAdjusted:
     """Hold an entrant's mean result per match relative to all entrants with the same cards, in points and in returns.
 
-    ``matches`` is the number of compared matches, ``groups`` the number of their deal groups.
+    ``matches`` is the number of compared matches, ``groups`` the number of their deal groups. ``cards`` is the mean,
+    over these matches, of the points that all entrants with the same cards scored: above 1/2, the entrant was lucky.
     """
 
     points: Mean
     returns: Mean
     matches: int
     groups: int
+    cards: Fraction
 
 
 def luck_adjusted(
@@ -44,7 +46,7 @@ def luck_adjusted(
     """
     played = list(outcomes)
     unit = lcm(2, *(2 * (size - 1) for size in {len(outcome.placements) for outcome in played}))
-    above = {entrant: (_Sum(), _Sum()) for entrant in entrants}
+    above = {entrant: (_Sum(), _Sum(), _Sum()) for entrant in entrants}
     for group, holders in _seat_holders(played):
         size = len(holders)
         for number, column in enumerate((_points_of(holders, unit), _returns_of(holders))):
@@ -53,11 +55,13 @@ def luck_adjusted(
                 entrant = outcome.entrants[seat]
                 if entrant in above and (outcome.scored is None or outcome.scored[seat]):
                     above[entrant][number].add(group, size * value - total, scale)
+                    if number == 0:
+                        above[entrant][2].add(group, total, scale)
     return {
-        entrant: LuckAdjusted(points.mean(), returns.mean(), points.matches, len(points.by_group))
+        entrant: LuckAdjusted(points.mean(), returns.mean(), points.matches, len(points.by_group), cards.mean().value)
         if points.matches
         else None
-        for entrant, (points, returns) in above.items()
+        for entrant, (points, returns, cards) in above.items()
     }
 
 

@@ -120,9 +120,10 @@ def test_luck_is_what_all_with_the_same_cards_had() -> None:
 
     adjusted = luck_adjusted("ABCD", results)
 
+    # A had cards worth 1 and 3/4 points.
     # A: +3 and +2, mean 5/2, error sqrt(((1/2)^2 + (1/2)^2) / 1 / 2) = 1/2. Points: 0 and 1/4.
     assert adjusted["A"] == LuckAdjusted(
-        points=Mean(Fraction(1, 8), 0.125), returns=Mean(Fraction(5, 2), 0.5), matches=2, groups=2
+        points=Mean(Fraction(1, 8), 0.125), returns=Mean(Fraction(5, 2), 0.5), matches=2, groups=2, cards=Fraction(7, 8)
     )
     values = {entrant: value.returns.value for entrant, value in adjusted.items() if value}
     assert values == {"A": Fraction(5, 2), "B": Fraction(-1, 2), "C": Fraction(-5, 2), "D": Fraction(1, 2)}
@@ -135,7 +136,7 @@ def test_a_seat_that_one_alone_held_says_nothing_about_luck() -> None:
     adjusted = luck_adjusted("ABCD", alone + one_deal)
 
     assert adjusted["A"] is adjusted["B"] is None
-    assert adjusted["C"] == LuckAdjusted(Mean(HALF, None), Mean(Fraction(0), None), matches=2, groups=1)
+    assert adjusted["C"] == LuckAdjusted(Mean(HALF, None), Mean(Fraction(0), None), matches=2, groups=1, cards=HALF)
 
 
 def test_matches_of_one_deal_are_not_taken_for_independent() -> None:

@@ -1,0 +1,258 @@
+"""Pages begin with their result: scoreboards of matches, brackets, podiums, rounds, luck."""
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import Engine, event
+
+from api.pages.formatting import count, format_signed
+from referee.match.time_limits import Limits
+from tests.api.conftest import Person, Service
+from tests.api.test_site_tournaments import names_of, read, words
+from tests.api.tournaments import play, started
+from tests.database.world import World
+
+
+@pytest.fixture
+def anonymous(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+def board_of(page: str) -> list[str]:
+    """Return the text of each line of the scoreboard."""
+    found = re.search('<ol class="scoreboard".*?</ol>', page, re.DOTALL)
+    return [words(line) for line in re.split("<li[^>]*>", found[0])[1:]] if found else []
+
+
+# -- the scoreboard of a match --
+
+
+@pytest.mark.parametrize(("game", "seats"), [("pool-nap", 2), ("saint-poker", 4), ("prisoners", 10)])
+def test_a_finished_match_begins_with_its_seats_in_order_of_placement(
+    service: Service, anonymous: FlaskClient, game: str, seats: int
+) -> None:
+    bots = [service.verified_bot(service.person(), game)["id"] for _ in range(seats)]
+    result = World(service.database).play(bots, game=game)
+
+    page = read(anonymous, f"/matches/{result.match_id}")
+
+    match = anonymous.get(f"/api/v1/matches/{result.match_id}").get_json()
+    placed = sorted(match["seats"], key=lambda seat: (seat["placement"], seat["seat"]))
+    for line, seat in zip(board_of(page), placed, strict=True):
+        assert f"{seat['placement']}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(seat['placement'], 'th') } " in line
+        assert seat["name"] in line
+        assert f" {count(result.scores[seat['seat']])} " in line
+        assert f"rating {format_signed(seat['rating']['change'], 1)}" in line
+    assert page.index('class="scoreboard"') < page.index('id="viewer"')
+    first = [seat["name"] for seat in placed if seat["placement"] == 1]
+    assert words(page).count(f"{first[0]} wins with") == (len(first) == 1)
+
+
+def test_those_who_share_the_first_place_are_all_named(service: Service, anonymous: FlaskClient) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    matches = (world.play(bots, game="saint-poker", options={"rounds": 1}, choice=choice) for choice in range(40))
+    tied = next(result for result in matches if result.placements == [1, 1])
+
+    page = words(read(anonymous, f"/matches/{tied.match_id}"))
+
+    assert re.search(r"bot \d+ and bot \d+ are tied with -?\d+ points? each\.", page.replace("\N{MINUS SIGN}", "-"))
+
+
+def test_a_void_match_keeps_its_scoreboard_and_says_that_it_does_not_count(
+    service: Service, admin: Person, anonymous: FlaskClient
+) -> None:
+    result = service.played(service.person(), service.person(), game="pool-nap")
+    assert admin.post(f"/matches/{result.match_id}/void", {"reason": "wrong cards"}).status_code == 200
+
+    page = read(anonymous, f"/matches/{result.match_id}")
+
+    assert len(board_of(page)) == 2
+    assert "but the match does not count" in words(page)
+    assert "rating" not in "".join(board_of(page))
+
+
+def test_a_match_without_a_result_has_no_scoreboard(service: Service, admin: Person, anonymous: FlaskClient) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(2)]
+    match_id = world.match(bots, game="saint-poker", rated=True, limits=Limits())
+
+    due = read(anonymous, f"/matches/{match_id}")
+    assert admin.post(f"/matches/{match_id}/cancel").status_code == 200
+    cancelled = read(anonymous, f"/matches/{match_id}")
+
+    assert "seat 1 · seat 2" in words(due)
+    assert board_of(due) == board_of(cancelled) == []
+
+
+# -- the bracket of a knockout --
+
+
+def test_a_knockout_begins_with_its_bracket(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4, format="knockout")
+    ids = [entry["bot"] for entry in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
+
+    hidden = read(anonymous, f"/tournaments/{made}")
+    play(service, made)
+    page = read(anonymous, f"/tournaments/{made}")
+
+    bracket = r'aria-label="Bracket".*?</section>'
+    before, after = (re.search(bracket, text, re.DOTALL) for text in (hidden, page))
+    assert before is not None
+    assert after is not None
+    assert "not shown yet" in before[0]
+    assert not any(name in before[0] for name in names_of(service, ids))
+    assert all(name in after[0] for name in names_of(service, ids))
+    assert words(after[0]).index("Final finished") < words(after[0]).index("Semi-finals finished")
+    assert page.index('class="bracket"') < page.index('id="standings"')
+
+
+@pytest.mark.parametrize("format", ["swiss", "round_robin", "gauntlet"])
+def test_other_formats_have_no_bracket(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str
+) -> None:
+    made = started(service, organiser, 4, format=format)
+
+    assert 'class="bracket"' not in read(anonymous, f"/tournaments/{made}")
+
+
+# -- a Swiss tournament by rounds --
+
+
+def rows_by_round(page: str) -> list[list[str]]:
+    """Return the text of each cell of the table by rounds, row by row."""
+    table = re.search('<div class="table crosstable by-round".*?</table>', page, re.DOTALL)
+    assert table is not None
+    return [[words(f"<{cell}") for cell in re.split("<t[hd]", row)[1:]] for row in re.split("<tr>", table[0])[2:]]
+
+
+def test_a_swiss_tournament_has_a_table_by_rounds(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 5, format="swiss", format_options={"rounds": 3})
+    play(service, made)
+    standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+
+    page = read(anonymous, f"/tournaments/{made}/by-round")
+
+    rows = rows_by_round(page)
+    assert [row["name"] in cells[0] for row, cells in zip(standings, rows, strict=True)] == [True] * 5
+    assert all(len(cells) == 4 for cells in rows)
+    ends = [float(cells[-1].rpartition("= ")[2]) for cells in rows]
+    assert ends == [row["points"] for row in standings]
+    assert sum("bye" in cell for cells in rows for cell in cells) == 3
+    assert page.count("By round</a>") == 1
+
+
+def test_opponents_at_large_tables_are_shown_by_their_rows(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 6, format="swiss", format_options={"rounds": 2}, seats=3)
+    play(service, made)
+
+    first = rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
+
+    assert all(re.search(r"\d, \d \d", cell) for cell in first[1:])
+
+
+def test_the_table_by_rounds_is_paged_and_only_of_swiss_tournaments(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 13, format="swiss", format_options={"rounds": 12}, rated=False)
+    assert "–" in rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]
+    play(service, made, 1000)
+
+    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round"))[0]) == 1 + 2
+    assert len(rows_by_round(read(anonymous, f"/tournaments/{made}/by-round?rounds=1"))[0]) == 1 + 10
+    for wrong in ("rounds=3", "rounds=0", "page=2", "rounds=x"):
+        read(anonymous, f"/tournaments/{made}/by-round?{wrong}", 422)
+    read(anonymous, f"/tournaments/{started(service, organiser, 2)}/by-round", 404)
+
+
+# -- the podium of a tournament --
+
+
+def highlights_of(page: str) -> str:
+    found = re.search('class="highlights".*?</section>', page, re.DOTALL)
+    return words(f"<{found[0]}") if found else ""
+
+
+@pytest.mark.parametrize("format", ["swiss", "knockout", "round_robin", "double_round_robin", "gauntlet"])
+def test_a_finished_tournament_begins_with_its_podium(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str
+) -> None:
+    made = started(service, organiser, 4, format=format)
+    assert highlights_of(read(anonymous, f"/tournaments/{made}")) == ""
+    play(service, made)
+    standings = anonymous.get(f"/api/v1/tournaments/{made}/standings").get_json()["items"]
+
+    page = read(anonymous, f"/tournaments/{made}")
+
+    podium = words(re.search('<ol class="podium".*?</ol>', page, re.DOTALL)[0])  # type: ignore[index]
+    assert [row["name"] in podium for row in standings] == [row["rank"] <= 3 for row in standings]
+    assert standings[0]["name"] in highlights_of(page).split("1st")[0]
+    assert ("Final 1st" in highlights_of(page)) == (format == "knockout")
+    assert page.index('class="podium"') < page.index('id="standings"')
+
+
+def test_the_upset_names_the_ratings_before_the_match(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 6, format="round_robin")
+    play(service, made)
+    matches = anonymous.get(f"/api/v1/tournaments/{made}/matches").get_json()["items"]
+    gaps = [
+        (other["rating"]["before"] - seat["rating"]["before"], match["id"], seat, other)
+        for match in matches
+        for seat in match["seats"]
+        for other in match["seats"]
+        if seat["placement"] == 1 < other["placement"] and other["rating"]["before"] > seat["rating"]["before"]
+    ]
+
+    said = highlights_of(read(anonymous, f"/tournaments/{made}"))
+
+    assert ("Biggest upset" in said) == bool(gaps)
+    if gaps:
+        _, _, winner, loser = max(gaps, key=lambda gap: gap[0])
+        ratings = [round(seat["rating"]["before"]) for seat in (winner, loser)]
+        assert f"{winner['name']} ({ratings[0]}) beat {loser['name']} ({ratings[1]})" in said
+
+
+def test_a_cancelled_tournament_has_no_podium(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4)
+    play(service, made, 2)
+    assert organiser.post(f"/tournaments/{made}/cancel", {"reason": "no power"}).status_code == 200
+
+    assert highlights_of(read(anonymous, f"/tournaments/{made}")) == ""
+
+
+def test_the_overview_needs_as_many_statements_for_many_entrants_as_for_few(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    counts = []
+    for bots in (4, 12):
+        made = started(service, organiser, bots, format="knockout")
+        play(service, made, 1000)
+        for path in ("", "/bracket"):
+            read(anonymous, f"/tournaments/{made}{path}")
+        statements: list[str] = []
+
+        def note(*said: object, into: list[str] = statements) -> None:
+            into.append(str(said[2]))
+
+        event.listen(Engine, "before_cursor_execute", note)
+        read(anonymous, f"/tournaments/{made}")
+        event.remove(Engine, "before_cursor_execute", note)
+        counts.append(len(statements))
+
+    assert counts[0] == counts[1]
+
+
+def test_luck_is_drawn_beside_the_table(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4, format="round_robin", deal_sharing="common")
+    play(service, made)
+    rows = anonymous.get(f"/api/v1/tournaments/{made}/luck").get_json()["items"]
+
+    page = read(anonymous, f"/tournaments/{made}/luck")
+
+    drawn = re.findall('<svg[^>]*class="luck"[^>]*><title>([^<]*)', page)
+    assert [title.split(":")[0] for title in drawn] == [row["name"] for row in rows] != []
