@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection
 from typing import Any, Final, cast
 from urllib.parse import quote
 
-from flask import Blueprint, Flask, Response, g, redirect, render_template, request
+from flask import Blueprint, Flask, Response, current_app, g, redirect, render_template, request
 from jinja2 import StrictUndefined
 
 from api.errors import MEDIA_TYPE, Problem
 from api.pages import formatting
 from api.pages.emblem import emblem
 from api.pages.static_files import MIN_COMPRESSED_BYTES, compress
-from api.queries import query_parameters
+from api.queries import TRACKING, query_parameters
 from api.requests import is_for_machines
 from api.views import run_in_transaction
 from referee import __version__
@@ -42,6 +42,7 @@ def install(app: Flask) -> None:
     app.jinja_env.policies["json.dumps_kwargs"] = {}  # keep the order of members: the viewer takes the first that fits
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "emblem": emblem, "release": __version__, "labels": formatting.LABELS}
+    app.jinja_env.globals["canonical_url"] = _canonical_url
     app.extensions["referee.problem page"] = _problem_page
 
 
@@ -55,6 +56,13 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
         response.set_data(compress(content))
         response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def _canonical_url() -> str | None:
+    """Return the public URL of this page, or None if its content depends on the query."""
+    if any(not TRACKING.fullmatch(name) for name in request.args):
+        return None
+    return f"{current_app.config['SETTINGS'].public_url}{quote(request.path)}"
 
 
 def _problem_page(problem: Problem) -> Response | None:

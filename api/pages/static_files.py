@@ -15,8 +15,18 @@ from api.requests import DOCS_POLICY
 from referee import viewer
 
 FOLDER: Final = Path(__file__).parent.parent / "static"
-TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
+TYPES: Final = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+}
+CACHE_A_DAY: Final = "public, max-age=86400"
 CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
+ROBOTS: Final = "".join(  # pages that are only for people who sign in, and files that are large
+    f"{line}\n" for line in ("User-agent: *", "Disallow: /account", "Disallow: /organise", "Disallow: /api/")
+)
 COMMENT_LINES: Final = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 INDENT: Final = re.compile(r"^[ \t]+", re.MULTILINE)
 MIN_COMPRESSED_BYTES: Final = 600  # compressing shorter files gains nothing
@@ -40,6 +50,18 @@ def install(app: Flask) -> None:
         if version == f"v-{_version()}":
             return _answer(rest, CACHE_FOREVER)
         return _answer(rest if version.startswith("v-") else name, "no-cache")
+
+    @app.get("/favicon.ico")
+    def favicon() -> Response:
+        return _answer("site/favicon.ico", CACHE_A_DAY)
+
+    @app.get("/apple-touch-icon.png")
+    def touch_icon() -> Response:
+        return _answer("site/icon-180.png", CACHE_A_DAY)
+
+    @app.get("/robots.txt")
+    def robots() -> Response:
+        return Response(ROBOTS, mimetype="text/plain")
 
     app.jinja_env.globals["url_of_static"] = url_of_static
 
@@ -96,7 +118,7 @@ def _files() -> dict[str, File]:
 def _file(content: bytes, suffix: str) -> File:
     if suffix in (".js", ".css"):
         content = strip_comments(content.decode()).encode()
-    small = compress(content, 9) if len(content) >= MIN_COMPRESSED_BYTES and suffix != ".png" else None
+    small = compress(content, 9) if len(content) >= MIN_COMPRESSED_BYTES and suffix not in (".png", ".ico") else None
     return File(content, small if small is not None and len(small) < len(content) else None, TYPES[suffix])
 
 

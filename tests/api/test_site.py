@@ -260,3 +260,30 @@ def test_data_for_scripts_keep_their_order(service: Service, owner: Person) -> N
     take = presentations()["saint-poker"]["events"]["take"]["text"]
     assert list(take)[-1] == "otherwise"
     assert list(data["presentations"]["saint-poker"]["events"]["take"]["text"]) == list(take)
+
+
+def test_a_page_says_what_it_is_to_those_who_link_it(service: Service, owner: Person) -> None:
+    result = service.played(owner, service.person())
+    names = dict(zip(result.placements, (service.record_of(bot).name for bot in result.bots), strict=True))
+    client = service.anonymous()
+    path = f"/matches/{result.match_id}"
+
+    page = client.get(f"{path}?utm_source=mail").text
+    listed = client.get("/matches?game=pool-nap").text
+
+    said = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', page))
+    address = f"{service.settings.public_url}{path}"
+    assert (said["url"], f'<link rel="canonical" href="{address}">' in page) == (address, True)
+    assert said["title"].startswith("Saint Poker: ")
+    assert said["description"].startswith(f"{names[1]} wins with ")
+    assert "canonical" not in listed  # what it shows depends on the query
+    assert 'property="og:title"' in listed
+
+
+def test_files_that_browsers_and_robots_request_unasked_exist(browser: FlaskClient) -> None:
+    icon, touch, robots = (browser.get(path) for path in ("/favicon.ico", "/apple-touch-icon.png", "/robots.txt"))
+
+    assert icon.data[:4] == b"\0\0\1\0"
+    assert touch.data[:4] == b"\x89PNG"
+    assert "Disallow: /account" in robots.text
+    assert {one.status_code for one in (icon, touch, robots)} == {200}
