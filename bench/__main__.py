@@ -12,7 +12,19 @@ from rich.table import Table
 
 NAMES: Final = (
     *("engine", "environments", "http", "http_strictness", "matches", "ratings"),
-    *("pairing", "standings", "store", "claims", "ladders", "growth", "api", "streams", "latency", "newcomer"),
+    *(
+        "pairing",
+        "standings",
+        "store",
+        "claims",
+        "ladders",
+        "growth",
+        "api",
+        "requests",
+        "streams",
+        "latency",
+        "newcomer",
+    ),
 )
 
 

@@ -24,7 +24,8 @@ from referee.workflows import match_end
 
 FEW: Final = 1_000  # bots, and matches
 CALLS: Final = 5
-LEFT_OUT: Final = ("live.follow_", "downloads.all_logs", "static")  # beginnings of the names of endpoints
+DOWNLOADS: Final = tuple(f"downloads.{subject}_logs" for subject in ("tournament", "bot", "ladder", "all"))
+LEFT_OUT: Final = ("live.follow_", *DOWNLOADS, "static")  # beginnings of the names of endpoints
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,13 @@ def new_site(benchmark: Benchmark, bots: int, matches: int) -> Iterator[Site]:
         tournament_id = world.add_swiss(bot_ids)
         world.add_results(ladder_id, bot_ids, matches - bots // 2)
         match_id, fault_id, token = play_one(world, bot_ids[:2])
-        ids: Json = {"bot_id": bot_ids[0], "ladder_id": ladder_id, "tournament_id": tournament_id, "row": 1}
+        ids: Json = {
+            "bot_id": bot_ids[0],
+            "opponent_id": bot_ids[1],
+            "ladder_id": ladder_id,
+            "tournament_id": tournament_id,
+            "row": 1,
+        }
         ids |= {"match_id": match_id, "fault_id": fault_id, "tournament_round": 1}
         app = create_app(world.settings)
         app.extensions["referee.database"].dispose()

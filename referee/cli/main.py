@@ -18,7 +18,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "register": "register",
         "watch": "watch",
         "match": "match",
-        "logs": "log_download",
+        "logs": "service_logs",
         "faults": "faults",
         "ladders": "ladders",
         "tournament": "tournament",

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.log_download import ATTEMPTS, CHUNK_BYTES, PAUSE_S
 from referee.cli.progress import UpdateBar, progress_bar
+from referee.cli.tournament.log_download import ATTEMPTS, CHUNK_BYTES, PAUSE_S
 from referee.cli.tournament.remote import is_transient
 from referee.errors import BadLog, RefereeError
 from referee.ladders.audit_findings import Difference

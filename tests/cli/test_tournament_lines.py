@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from referee.cli import main
 from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.log_download import DownloadReport
 from referee.cli.log_files import StoredLog
 from referee.cli.tournament.gzip_log import BadBundle, split_logs
+from referee.cli.tournament.log_download import DownloadReport
 from referee.cli.tournament.stream import StreamMessage, follow_tournament
 from referee.match.canonical import Json
 from tests import golden

@@ -1,4 +1,4 @@
-"""Implement `referee logs`, and download many logs into a file that can be continued."""
+"""Download many logs into a file that can be continued, and verify them."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import urlencode
 
 import click
@@ -18,9 +18,8 @@ from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.log_files import StoredLog, verify_stored_log
 from referee.cli.options import PATH
 from referee.cli.progress import UpdateBar, progress_bar
-from referee.cli.tournament import lookup
 from referee.cli.tournament.gzip_log import split_logs
-from referee.cli.tournament.remote import Remote, RequestRefused, is_transient, service_command
+from referee.cli.tournament.remote import Remote, RequestRefused, is_transient
 from referee.match.canonical import Json
 
 CHUNK_BYTES = 64 << 10
@@ -98,46 +97,6 @@ OPTIONS = (
 )
 
 
-@service_command()
-@click.option("--bot", metavar="BOT", help="Only logs of matches in which this bot (name or id) played.")
-@click.option("--ladder", metavar="LADDER", help="Only logs of rated matches of this ladder (name or id).")
-@click.option("--since", "finished_since", metavar="TIME", help="Only matches that ended at this time or later.")
-@click.option("--before", "finished_before", metavar="TIME", help="Only matches that ended before this time.")
-@download_options
-def logs(
-    remote: Remote,
-    bot: str | None,
-    ladder: str | None,
-    finished_since: str | None,
-    finished_before: str | None,
-    **options: Any,
-) -> None:
-    """Download the logs of a bot, of a ladder, or of a span of time.
-
-    All available logs are written to one gzip file of JSON lines, in the order in which the matches ended. If the file
-    exists, for example after an interruption, the download continues at its end. A TIME is a date, such as 2027-01-31,
-    which means its beginning in UTC, or a time such as 2027-01-31T18:00:00Z. With --verify the exit status is 1 if any
-    log fails. For a tournament, use `referee tournament logs`.
-
-    \b
-    Example:
-      referee logs --bot Ada --since 2027-01-01 --verify
-    """
-    if bot is not None and ladder is not None:
-        raise click.UsageError("Pass either --bot or --ladder, not both.")
-    if bot is None and ladder is None and finished_since is None:
-        raise click.UsageError("Pass --bot, --ladder or --since.")
-    given = {"finished_since": finished_since, "finished_before": finished_before}
-    span = {name: value for name, value in given.items() if value is not None}
-    if bot is not None:
-        source = _named_source(remote.api, "bots", lookup.bot_id(remote.api, bot), span)
-    elif ladder is not None:
-        source = _named_source(remote.api, "ladders", lookup.ladder_id(remote.api, ladder), span)
-    else:
-        source = LogSource("/matches", f"matches since {finished_since}", span)
-    download_logs(remote, source, **options)
-
-
 def download_logs(remote: Remote, source: LogSource, *, out: Path | None, zipped: bool, verifies: bool) -> None:
     """Download logs to a file, and print a report. Raise ``RequestRefused`` if a verified log fails."""
     report = DownloadReport(_choose_path(source.title, out, ".zip" if zipped else ".ndjson.gz"), verifies)
@@ -145,10 +104,6 @@ def download_logs(remote: Remote, source: LogSource, *, out: Path | None, zipped
         fetch = _fetch_zip if zipped else _fetch_stream
         fetch(remote.api, source, report, update)
     _show_report(remote, report)
-
-
-def _named_source(api: Api, kind: str, id: str, span: Mapping[str, str]) -> LogSource:
-    return LogSource(f"/{kind}/{id}", api.get(f"/{kind}/{id}")["name"], span)
 
 
 # -- the resumable file --
