@@ -91,6 +91,7 @@ async function withdraw(id, bot, name) {
 async function setSeeds(id, form) {
   const changed = [...form.querySelectorAll("input[data-bot]")].filter((input) => input.value !== input.dataset.was);
   const said = form.querySelector("[data-done]");
+  said.dataset.filled = ""; // a renewal of the page leaves what it says
   said.textContent = "";
   if (!changed.length) {
     said.textContent = "No seed was changed.";
