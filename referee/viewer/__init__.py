@@ -22,7 +22,7 @@ from referee.viewer.presentation import presentations, table_module
 FOLDER: Final = Path(__file__).parent
 ENTRY: Final = "standalone.js"
 STYLES: Final = ("standalone.css", "viewer.css")
-SHARED: Final = ("words.js", "dom.js", "cards.js")  # served as modules of their own; they import only each other
+SHARED: Final = ("words.js",)  # served as modules of their own, which import nothing
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
@@ -95,7 +95,7 @@ def site_modules() -> dict[str, str]:
     """Return the module of each kind of page of the site, by file name.
 
     Each contains the modules that the page needs, because browsers fetch one file faster than thirty. It imports the
-    modules ``SHARED``, because the tables of the games and the parts that are fetched later import them too.
+    modules ``SHARED``, because the tables of the games import them too.
     """
     return {name: _gather_page(modules, exports) for name, (modules, exports) in SITE_PAGES.items()}
 

@@ -25,6 +25,7 @@ export function addParts(parts) {
 }
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const FLIGHTS_MS = 1_500; // after the first step
 const FEW = 3; // maximum number of new events shown immediately; more are played one by one
 const LIVE_PACE = 4;
 const MOST_ABOVE = 0.4; // part of the window; below more than that, the viewer takes a whole window, to which one scrolls
@@ -175,6 +176,14 @@ class Viewer {
     }
   }
 
+  /** Fetch what moves the cards when the page has had time to load what it needs first. */
+  _planFlights() {
+    this._flightsTimer ??= setTimeout(() => {
+      this._flightsTimer = null;
+      this._addFlights().catch(() => {}); // without it, cards are at their places immediately
+    }, FLIGHTS_MS);
+  }
+
   /** Let cards and chips move from the next step on, unless the reader prefers that nothing moves. */
   async _addFlights() {
     if (STILL.matches || this._flights?.felt === this.table.element) return;
@@ -214,7 +223,7 @@ class Viewer {
     this.replay = new Replay(header, tableFor(header.game), rows, { live });
     const jump = (at) => this._visit(at);
     this.table = new TableView(this.replay);
-    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), visit: jump, at: () => this.at, began: () => this._addFlights().catch(() => {}), ...pacing });
+    this.controls = new Controls(this.replay, { goTo: (at) => this.goTo(at), visit: jump, at: () => this.at, began: () => this._planFlights(), ...pacing });
     this.decision = new DecisionPanel(this.replay, this.source);
     this.eventList = new EventList(this.replay, { goTo: jump });
     this.graph = new Graph(this.replay, { goTo: jump });

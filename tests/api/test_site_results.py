@@ -11,6 +11,7 @@ from referee.match.time_limits import Limits
 from tests.api.conftest import Person, Service
 from tests.api.test_site_tournaments import names_of, read, words
 from tests.api.tournaments import play, started
+from tests.database import tournaments
 from tests.database.world import World
 
 
@@ -256,3 +257,20 @@ def test_luck_is_drawn_beside_the_table(service: Service, organiser: Person, ano
 
     drawn = re.findall('<svg[^>]*class="luck"[^>]*><title>([^<]*)', page)
     assert [title.split(":")[0] for title in drawn] == [row["name"] for row in rows] != []
+
+
+def test_an_upset_of_an_unrated_knockout_is_told_by_seeds(service: Service, anonymous: FlaskClient) -> None:
+    world = World(service.database)
+    pages = []
+    for _ in range(6):  # in one of them, the better seed loses
+        tournament_id, _ = tournaments.begun(world, 4, format="knockout", rated=False)
+        for _ in range(3):
+            for claim in world.claim(4):
+                world.finish(claim)
+            tournaments.go_on(world.database, tournament_id)
+        pages.append(read(anonymous, f"/tournaments/{tournament_id}"))
+
+    assert all("Final standings" in page for page in pages)
+    upsets = [words(page.partition("Biggest upset</dt>")[2].partition("</dd>")[0]) for page in pages]
+    assert any(upsets)
+    assert all(re.search(r"\(seed \d\) beat .* \(seed \d\)", upset) for upset in upsets if upset)

@@ -70,8 +70,12 @@ function refuse(error) {
 
 /** Show a match live; when its log opens, turn the viewer into its replay and update the rest of the page. */
 async function watch() {
-  const [{ follow }, { renewal }] = await Promise.all([import("./live.js"), import("./renewal.js")]); // rarely needed
-  const page = renewal();
+  const { follow } = await import("./live.js"); // rarely needed
+  let page = null;
+  const renew = () => {
+    page ??= import("./renewal.js").then(({ renewal }) => renewal());
+    page.then((found) => found.ask(), () => {}); // without it, the page stays as it is
+  };
   const viewer = mount(root, { header: known.header, rows: [], live: true, faults: known.faults });
   let after = null;
   let state = known.status;
@@ -87,7 +91,7 @@ async function watch() {
   };
   const note = (message) => {
     noted = true;
-    if (message.status !== state && !message.open) page.ask(); // once the log is open, `end` updates the page after loading it
+    if (message.status !== state && !message.open) renew(); // once the log is open, `end` updates the page after loading it
     state = message.status;
     appear();
     LIVE_WORDS.live = PACES[message.pace];
@@ -103,7 +107,7 @@ async function watch() {
     } catch (error) {
       viewer.showLiveNote(error.message);
     }
-    page.ask();
+    renew();
   };
   const poll = async () => {
     const rows = await api("GET", `/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
