@@ -12,7 +12,7 @@ from referee.tournaments import entries, starting, tournaments
 from referee.workflows import tournament_cancellation
 from tests.browser.conftest import PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
-from tests.browser.test_tournaments import AT_ONCE, event, look
+from tests.browser.test_tournaments import AT_ONCE, event
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.surroundings import MASTER_KEY
 
@@ -32,8 +32,6 @@ MAIN = """() => {
   const marked = [...main.querySelectorAll("a, svg [class], li[class], td[class]")];
   return [document.title, words(main), ...marked.map((one) => [...looks(one), words(one)].join("|"))];
 }"""
-HIDDEN = """Object.defineProperty(document, "hidden", { value: true, configurable: true });
-Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });"""
 
 
 @pytest.fixture
@@ -178,8 +176,8 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
         by = filled.accounts["organiser"]
         made = tournaments.create_tournament(session, "Awaited", created_by=by, format="knockout", **terms).id
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("", "/entries")}
-    for page in pages.values():
-        expect(page.locator("[data-live=live]")).to_be_visible()
+    for page in pages.values():  # the last one has the stream
+        expect(page.locator("[data-live=live], [data-live=polling]")).to_be_visible()
 
     with filled.database.write() as session:
         for name in NAMES[:4]:
@@ -339,24 +337,3 @@ def test_the_first_page_shows_matches_that_begin_and_takes_those_away_that_end(
 
     assert stays is not None
     assert stays.evaluate("one => one.isConnected"), "cards that stay are not touched"
-
-
-# -- tabs --
-
-
-def test_a_tab_that_was_never_seen_opens_no_stream(page_at: PageAt, filled: Filled) -> None:
-    context = page_at.context()
-    context.add_init_script(HIDDEN)
-    streams: list[str] = []
-    context.on("request", lambda request: streams.append(request.url) if "/stream" in request.url else None)
-    tabs = [context.new_page() for _ in range(7)]  # one more than a browser has connections
-
-    for tab in tabs[1:]:
-        tab.goto(f"/tournaments/{filled.tournaments['bracket']}")
-    tabs[0].goto(f"/matches/{filled.matches['open']}")
-    tabs[0].wait_for_selector(".felt", state="attached")
-    assert streams == []
-
-    look(tabs[0], hidden=False)
-    tabs[0].wait_for_selector(".event-list button")
-    assert len(streams) == 1
