@@ -8,6 +8,7 @@ from flask import Response, request
 from api.errors import invalid
 from api.matches.presentation import match_views
 from api.matches.schemas import MatchQuery
+from api.matches.viewer_data import viewer_data
 from api.pages.formatting import match_reason
 from api.pages.page import Pages, page
 from api.pages.parameters import load_query
@@ -15,10 +16,9 @@ from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
-from referee.matches import deal_groups, fault_reports, friendlies, logs, matches, results
+from referee.matches import deal_groups, logs, matches, results
 from referee.matches.match_filters import BotResult, MatchFilter
 from referee.matches.states import ENDED, MatchState
-from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentation, presentations
 from referee.workflows import unrated, visibility
@@ -71,7 +71,7 @@ def show(match_id: str) -> Response:
     tournament = (
         None if match.tournament_id is None else tournaments.get_tournament(current_session(), match.tournament_id)
     )
-    script_data = _script_data(match, view)
+    script_data = viewer_data(match, view)
     # A match that was stuck when it was voided has no placements.
     placed = match.status in (MatchState.FINISHED, MatchState.VOID) and view["seats"][0]["placement"] is not None
     return page(
@@ -94,38 +94,6 @@ def show(match_id: str) -> Response:
 def replay() -> Response:
     """Show the page that opens a log file."""
     return page("matches/replay.html", script_data={"faults": viewer.advice(), "presentations": presentations()})
-
-
-def _script_data(match: StoredMatch, view: Json) -> Json:
-    """Return the data for the page's script. Name the players only if everyone may know them."""
-    named = all(seat["name"] is not None for seat in view["seats"])
-    header = {
-        "game": match.game,
-        "options": match.options,
-        "seats": len(view["seats"]),
-        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in view["seats"]]
-        if named
-        else [],
-        "time": view["time"],
-    }
-    is_open = logs.is_log_public(current_session(), match)
-    return {
-        "id": match.id,
-        "status": match.status,
-        "rated": match.rated,
-        "tournament": match.tournament_id,
-        "open": is_open,
-        "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
-        "header": header,
-        "faults": _advice_on(match) if is_open else viewer.advice(),
-        "presentations": {match.game: presentations().get(match.game)},
-    }
-
-
-def _advice_on(match: StoredMatch) -> Json:
-    """Return the advice on the faults in a match that is over."""
-    codes = fault_reports.list_codes(current_session(), match.id)
-    return {code: given for code, given in viewer.advice().items() if code in codes}
 
 
 def _names_of_bots(bot_ids: Sequence[str]) -> list[tuple[str, str]]:

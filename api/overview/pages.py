@@ -1,25 +1,32 @@
 """Serve the home page: introduction, matches and tournaments in progress, ladders, newest results."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, current_app
 
 from api.fields import points
-from api.matches.presentation import match_views
+from api.matches.presentation import match_views, visible_matches
+from api.matches.viewer_data import viewer_data
+from api.overview.cache import overview_cache
+from api.overview.live_scores import attach_live_scores
+from api.overview.schemas import LiveMatchView
 from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
-from referee.matches import matches
+from referee.matches import logs, matches, results
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
+from referee.matches.tables import StoredMatch
 from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, load_overview
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee.workflows.featured import find_featured, load_mean_ratings
 
 pages = Pages("home", __name__)
 
@@ -41,21 +48,40 @@ class Top:
 
 @pages.view("/")
 def home() -> Response:
-    now = load_overview(current_session())
-    results = match_views(matches.list_matches(current_session(), FINISHED, limit=MAX_RESULTS).items)
+    session = current_session()
+    now = load_overview(session)
+    ended = matches.list_matches(session, FINISHED, limit=MAX_RESULTS).items
+    shown = choose_featured(ended)
     return page(
         "home.html",
-        live=match_views(now.matches),
+        featured=shown and viewer_data(shown, match_views([shown])[0]),
+        live=LiveMatchView(many=True).dump(attach_live_scores(session, visible_matches(now.matches))),
         tournaments=now.tournaments + open_tournaments(),
         counts=now.counts,
         known=compared_values(now),
         tops=load_top_rows(),
-        champions=months.list_newest_champions(current_session(), limit=MAX_CHAMPIONS),
-        results=results,
-        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(current_session()),
+        champions=months.list_newest_champions(session, limit=MAX_CHAMPIONS),
+        results=match_views(ended),
+        scores=results.load_public_scores(session, [match.id for match in ended]),
+        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(session),
         url=current_app.config["SETTINGS"].public_url,
         points=points,
     )
+
+
+def choose_featured(ended: Sequence[StoredMatch]) -> StoredMatch | None:
+    """Return the match that plays on the page, or None without any.
+
+    If no running match can be followed, choose the one with the highest rated players among the last matches that
+    ``ended``, of those with an open log.
+    """
+    session = current_session()
+    running = find_featured(session, overview_cache().featured_id)
+    if running is not None:
+        return running
+    open_logs = [match for match in ended if match.log_deleted_at is None and logs.is_log_public(session, match)]
+    means = load_mean_ratings(session, [match.id for match in open_logs])
+    return max(open_logs, key=lambda match: means.get(match.id, 0), default=None)
 
 
 def compared_values(now: Overview) -> list[Any]:

@@ -167,6 +167,7 @@ SITE_PAGES: Final = {  # modules, and what the page's script imports
         ("viewer.js", "logfile.js", "tables.js"),
         ("BadLog", "addPresentations", "fetchTable", "mount", "readLog"),
     ),
+    "show_page.js": (("show.js", "logfile.js", "tables.js"), ("Show", "addPresentations", "fetchTable", "readLog")),
     "log_page.js": (("open_log.js", "tables.js"), ("addPresentations", "openLog")),
 }
 GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}

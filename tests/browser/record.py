@@ -150,7 +150,7 @@ class Filled:
 
     def play_due(self, tournament_id: str, most: int = 1000) -> None:
         """Play up to a number of due matches of the tournament, progressing it after each."""
-        while most > 0 and (due := self._due(tournament_id)[:most]):
+        while most > 0 and (due := self.list_due(tournament_id)[:most]):
             for match_id in due:
                 self.pass_time(hours=1)
                 self.claimed(match_id).finish()
@@ -162,7 +162,8 @@ class Filled:
         if isinstance(self.database.clock, FakeClock):
             self.world.clock.moment += timedelta(**how_much)
 
-    def _due(self, tournament_id: str) -> list[str]:
+    def list_due(self, tournament_id: str) -> list[str]:
+        """Return the ids of the due matches of a tournament, in order."""
         due = select(schema.StoredMatch.id).where(
             schema.StoredMatch.tournament_id == tournament_id, schema.StoredMatch.status == "due"
         )

@@ -16,6 +16,7 @@ from tests.browser.test_tournaments import AT_ONCE, event
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.surroundings import MASTER_KEY
 
+PATIENCE = 300  # steps of at least 0.1 s
 FINISHED = ".badge[data-state=ok]"
 STEPS = """() => {
   const root = document.getElementById("viewer");
@@ -56,7 +57,7 @@ def opened(window: BrowserContext, path: str) -> Page:
 
 def until(page: Page, holds: Callable[[], Any]) -> None:
     """Advance the clock until the condition is true."""
-    for _ in range(150):
+    for _ in range(PATIENCE):
         page.clock.run_for(2_000)
         if holds():
             return
