@@ -28,7 +28,6 @@ pages = Pages("matches", __name__)
 Json = dict[str, Any]
 MATCHES_PER_PAGE: Final = 30
 QUERY: Final = sorted(MatchQuery().load_fields.keys() - {"limit", "cursor"})  # the filters, as in the API
-RESULTS: Final = {BotResult.AHEAD: "ahead", BotResult.LEVEL: "level", BotResult.BEHIND: "behind"}
 STATES: Final = (  # the most interesting first
     *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
     *(MatchState.CANCELLED, MatchState.VOID, MatchState.STUCK),
@@ -59,7 +58,7 @@ def contents() -> Response:
         tournament=tournament_id and tournaments.get_tournament(current_session(), tournament_id).name,
         first=query["cursor"] is None,
         states=STATES,
-        results=RESULTS,
+        results=list(BotResult),
     )
 
 

@@ -194,6 +194,7 @@ class Viewer {
     playArea.append(this._flights.layer);
   }
 
+  /** Play from the first event. */
   _playAgain() {
     this.controls.jump(0);
     this.controls.play();

@@ -190,7 +190,9 @@ def test_a_finished_tournament_begins_with_its_podium(
 
     page = read(anonymous, f"/tournaments/{made}")
 
-    podium = words(re.search('<ol class="podium".*?</ol>', page, re.DOTALL)[0])  # type: ignore[index]
+    found = re.search('<ol class="podium".*?</ol>', page, re.DOTALL)
+    assert found
+    podium = words(found[0])
     assert [row["name"] in podium for row in standings] == [row["rank"] <= 3 for row in standings]
     assert standings[0]["name"] in highlights_of(page).split("1st")[0]
     assert ("Final 1st" in highlights_of(page)) == (format == "knockout")

@@ -10,13 +10,13 @@ export async function nextMatch({ id, tournament, header }) {
   for (const filter of filters) {
     const { items } = await readPublic(`/matches?${filter}status=running&limit=5`);
     const next = items.find((match) => match.id !== id);
-    if (next) return { href: `/matches/${next.id}`, words: `Watch next: ${wordsOf(next)}` };
+    if (next) return { href: `/matches/${next.id}`, words: `Watch next: ${describe(next)}` };
   }
   return tournament ? { href: `/tournaments/${tournament}`, words: "Back to the tournament" } : null;
 }
 
 /** Return the players of a match or, while they are hidden, its table. */
-function wordsOf({ seats, table, tournament_round: round }) {
+function describe({ seats, table, tournament_round: round }) {
   const names = seats.map((seat) => seat.name).filter(Boolean);
   if (names.length) return names.join(" – ");
   return table ? `round ${round}, table ${table}` : "another table";
