@@ -1,6 +1,5 @@
 """Serve the home page: introduction, matches and tournaments in progress, ladders, newest results."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +50,7 @@ def home() -> Response:
     session = current_session()
     now = load_overview(session)
     ended = matches.list_matches(session, FINISHED, limit=MAX_RESULTS).items
-    shown = choose_featured(ended)
+    shown = choose_featured()
     return page(
         "home.html",
         featured=shown and viewer_data(shown, match_views([shown])[0]),
@@ -69,19 +68,20 @@ def home() -> Response:
     )
 
 
-def choose_featured(ended: Sequence[StoredMatch]) -> StoredMatch | None:
+def choose_featured() -> StoredMatch | None:
     """Return the match that plays on the page, or None without any.
 
-    If no running match can be followed, choose the one with the highest rated players among the last matches that
-    ``ended``, of those with an open log.
+    If no running match can be followed, choose the one with the highest rated players among the last ones with an open
+    log.
     """
     session = current_session()
     running = find_featured(session, overview_cache().featured_id)
     if running is not None:
         return running
-    open_logs = [match for match in ended if match.log_deleted_at is None and logs.is_log_public(session, match)]
-    means = load_mean_ratings(session, [match.id for match in open_logs])
-    return max(open_logs, key=lambda match: means.get(match.id, 0), default=None)
+    is_open = StoredMatch.log_deleted_at.is_(None) & logs.has_public_log()
+    ended = matches.list_matches(session, FINISHED, where=is_open, limit=MAX_RESULTS).items
+    means = load_mean_ratings(session, [match.id for match in ended])
+    return max(ended, key=lambda match: means.get(match.id, 0), default=None)
 
 
 def compared_values(now: Overview) -> list[Any]:

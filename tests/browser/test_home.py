@@ -4,39 +4,51 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass, replace
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from referee.db.engine import Database
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.record import Filled
 from tests.browser.service import Served, served
 from tests.browser.test_tournaments import event
 from tests.browser.test_watching import quick, until
+from tests.database.world import World
 
 STAGE = "#featured .stage .felt"
 SENTENCE = "#featured .sentence"
 REST_MS = 9_000
 
 
+@dataclass
+class Idle:
+    """A service with a copy of the filled database in which no match is running."""
+
+    site: Served
+    filled: Filled
+
+
 @pytest.fixture(scope="module")
-def idle(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Run a service with a copy of the database in which no match is running."""
-    folder = tmp_path_factory.mktemp("idle")
+def idle(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Idle]:
+    path = tmp_path_factory.mktemp("idle") / "referee.db"
     with (
         closing(sqlite3.connect(filled.folder / "referee.db")) as source,
-        closing(sqlite3.connect(folder / "referee.db")) as copy,
+        closing(sqlite3.connect(path)) as copy,
     ):
         source.backup(copy)
         copy.execute("UPDATE matches SET status = 'cancelled' WHERE status = 'running'")
         copy.commit()
-    with served(folder) as running:
-        yield running
+    database = Database(f"sqlite:///{path}")
+    with served(path.parent) as running:
+        yield Idle(running, replace(filled, folder=path.parent, world=World(database)))
+    database.dispose()
 
 
 @pytest.fixture
-def idle_page_at(browser: Browser, idle: Served) -> Iterator[PageAt]:
-    opened = PageAt(browser, idle.url)
+def idle_page_at(browser: Browser, idle: Idle) -> Iterator[PageAt]:
+    opened = PageAt(browser, idle.site.url)
     yield opened
     opened.close()
     assert opened.troubles == []
@@ -80,16 +92,19 @@ def test_nothing_plays_for_readers_who_prefer_that(idle_page_at: PageAt) -> None
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_a_live_match_is_followed_to_its_end_and_then_the_next_is_shown(page_at: PageAt, filled: Filled) -> None:
+def test_a_live_match_is_followed_to_its_end_and_then_the_next_is_shown(idle_page_at: PageAt, idle: Idle) -> None:
+    filled = idle.filled
     made = event(filled, "On the first page", count=3, options={"rounds": 4})
-    live, later = (filled.claimed(match) for match in filled.list_due(made)[:2])
+    first, second, _ = filled.list_due(made)
+    live = filled.claimed(first)
     live.go_on(5)
-    page = opened(page_at.context(motion=True))
+    page = opened(idle_page_at.context(motion=True))
     assert watched(page) == f"/matches/{live.id}"
     expect(page.locator("#featured .state")).to_have_text("running")
     before = page.locator(SENTENCE).inner_text()
     live.go_on(5)
     until(page, lambda: page.locator(SENTENCE).inner_text() != before)
+    later = filled.claimed(second)
     later.go_on(3)
     live.finish()
     until(page, lambda: page.locator(SENTENCE).inner_text().startswith("The match is over"))

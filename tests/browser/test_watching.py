@@ -26,7 +26,7 @@ STEPS = """() => {
 # What the server renders; without times, which scripts put into the reader's own zone, and without what scripts show.
 MAIN = """() => {
   const main = document.getElementById("main").cloneNode(true);
-  const added = "[data-live], [data-ends], [hidden], time, script, template, noscript, #viewer";
+  const added = "[data-live], [data-ends], [hidden], time, script, template, noscript, #viewer, #featured";
   for (const one of main.querySelectorAll(added)) one.remove();
   const words = (node) => node.textContent.replace(/\\s+/g, " ").trim();
   const looks = (one) => ["href", "class", "aria-current"].map((name) => one.getAttribute(name));

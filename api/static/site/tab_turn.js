@@ -3,10 +3,11 @@
 const UNSEEN_MS = 20_000; // a tab that is hidden for longer gives its turn back
 const APART_MS = 1_000; // random delay, so that several tabs in sight do not all claim a turn that was given back
 const channel = new BroadcastChannel("referee.streams"); // reaches the other tabs of this site in the same browser
-const CLAIM = "claim";
+const SETTLED_MS = 200; // in which claims may cross; then the higher number wins
 const RELEASE = "release";
 const followers = new Set();
 let ours = false; // whether it is the turn of this tab
+let claim = 0; // number of a claim that may still cross with another one
 let unseen = 0;
 let wait = 0;
 
@@ -44,7 +45,11 @@ function look() {
     unseen = setTimeout(release, UNSEEN_MS);
     return;
   }
-  if (!ours) channel.postMessage(CLAIM);
+  if (!ours) {
+    claim = Math.random();
+    channel.postMessage(claim);
+    setTimeout(() => (claim = 0), SETTLED_MS);
+  }
   ours = true;
   for (const { take } of [...followers]) take();
 }
@@ -52,7 +57,7 @@ function look() {
 channel.onmessage = ({ data }) => {
   clearTimeout(wait);
   if (data === RELEASE) wait = setTimeout(look, APART_MS * Math.random());
-  else if (ours) lose();
+  else if (ours && claim <= data) lose();
 };
 document.addEventListener("visibilitychange", look);
 window.addEventListener("focus", look);
