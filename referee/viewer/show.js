@@ -26,6 +26,7 @@ export class Show {
       goTo: (at) => this._goTo(at), visit: (at) => this._goTo(at), at: () => this.at, began: () => this._addFlights(), pace, keepUp: live });
     this._area = make("div", { class: "play-area show" }, make("p", { class: "where" }, this.title), this.table.element, this.sentence);
     root.replaceChildren(this._area);
+    this.table.settle(); // before it is painted
     this._sizes = new ResizeObserver(() => this.table.settle());
     this._sizes.observe(this.table.element);
     this._goTo(live || STILL.matches ? this.replay.last : this.replay.decisions[0] ?? 0);
