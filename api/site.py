@@ -14,6 +14,7 @@ from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.overview import pages as overview
 from api.pages import guides, page, static_files
+from api.pictures import pages as pictures
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
@@ -34,6 +35,7 @@ GROUPS = (
     tournaments,
     tournament_details,
     organise,
+    pictures,
 )
 
 
@@ -41,6 +43,7 @@ def install(app: Flask) -> None:
     """Register the pages in ``app``."""
     static_files.install(app)
     page.install(app)
+    pictures.install(app)
     for group in GROUPS:
         app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # unlike the name of a resource
 
