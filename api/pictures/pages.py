@@ -18,7 +18,7 @@ from referee.errors import Unavailable
 from referee.ladders import ratings
 from referee.matches import matches
 from referee.pictures import store
-from referee.pictures.drawing import HEIGHT, WIDTH
+from referee.pictures.contents import HEIGHT, WIDTH
 from referee.pictures.kinds import PictureKind
 from referee.tournaments import tournaments
 

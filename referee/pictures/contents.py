@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+WIDTH: Final = 1200  # of a picture, in pixels
+HEIGHT: Final = 630
 DRAWING_VERSION: Final = 1  # raise it when pictures are drawn in another way, so that stored ones are drawn again
 
 

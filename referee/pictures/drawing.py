@@ -8,10 +8,8 @@ import resvg_py
 
 from referee.emblems import HUES, SIZE, emblem_pattern
 from referee.pictures import fonts
-from referee.pictures.contents import PictureContent, Player, Row
+from referee.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
 
-WIDTH: Final = 1200
-HEIGHT: Final = 630
 MAX_ROWS: Final = 10
 _MARGIN: Final = 64
 _HEAD: Final = 96  # height of the coloured head

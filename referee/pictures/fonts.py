@@ -25,19 +25,20 @@ class Font:
 
 
 @cache
-def load_fonts() -> tuple[Font, ...]:
-    """Return the fonts. Read their files once per process."""
-    return tuple(_read_font(path.read_bytes()) for path in FILES)
+def load_font(path: Path) -> Font:
+    """Return a font. Read its file once per process, and only when a text needs it."""
+    return _read_font(path.read_bytes())
 
 
 def can_draw(text: str) -> bool:
     """Return whether the fonts have all characters of the text."""
-    return all(any(ord(sign) in font.widths for font in load_fonts()) for sign in text)
+    return all(_find_width(ord(sign)) is not None for sign in text)
 
 
 def measure(text: str, size: float) -> float:
     """Return the approximate width of the text, for a font of ``size``. Kerning and ligatures are not included."""
-    return size * sum(_width(ord(sign)) for sign in text)
+    widths = (_find_width(ord(sign)) for sign in text)
+    return size * sum(1.0 if width is None else width for width in widths)
 
 
 def shorten(text: str, size: float, width: float) -> str:
@@ -50,8 +51,9 @@ def shorten(text: str, size: float, width: float) -> str:
     return kept.rstrip() + ELLIPSIS
 
 
-def _width(point: int) -> float:
-    return next((font.widths[point] for font in load_fonts() if point in font.widths), 1.0)
+def _find_width(point: int) -> float | None:
+    """Return the width of a character in the first font that has it, in ems, or None if no font has it."""
+    return next((width for path in FILES if (width := load_font(path).widths.get(point)) is not None), None)
 
 
 def _read_font(content: bytes) -> Font:

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from api.pages.static_files import FOLDER
-from referee.pictures.contents import PictureContent, Player, Row
-from referee.pictures.drawing import HEIGHT, WIDTH, draw_png, draw_svg
+from referee.pictures.contents import HEIGHT, WIDTH, PictureContent, Player, Row
+from referee.pictures.drawing import draw_png, draw_svg
 from referee.pictures.fonts import measure
 from tools.pictures.__main__ import draw_files
 
