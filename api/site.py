@@ -9,6 +9,7 @@ from flask import Flask, Response, current_app, json, send_from_directory
 from api.accounts import pages as account
 from api.bots import directory_pages, register_page
 from api.bots import pages as bots
+from api.feeds import pages as feeds
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
@@ -36,6 +37,7 @@ GROUPS = (
     tournament_details,
     organise,
     pictures,
+    feeds,
 )
 
 
@@ -44,6 +46,7 @@ def install(app: Flask) -> None:
     static_files.install(app)
     page.install(app)
     pictures.install(app)
+    feeds.install(app)
     for group in GROUPS:
         app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # unlike the name of a resource
 
