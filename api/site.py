@@ -9,11 +9,13 @@ from flask import Flask, Response, current_app, json, send_from_directory
 from api.accounts import pages as account
 from api.bots import directory_pages, register_page
 from api.bots import pages as bots
+from api.feeds import pages as feeds
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.overview import pages as overview
 from api.pages import guides, page, static_files
+from api.pictures import pages as pictures
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
@@ -34,6 +36,8 @@ GROUPS = (
     tournaments,
     tournament_details,
     organise,
+    pictures,
+    feeds,
 )
 
 
@@ -41,6 +45,8 @@ def install(app: Flask) -> None:
     """Register the pages in ``app``."""
     static_files.install(app)
     page.install(app)
+    pictures.install(app)
+    feeds.install(app)
     for group in GROUPS:
         app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # unlike the name of a resource
 

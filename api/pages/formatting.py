@@ -1,17 +1,14 @@
 """Format values for people: numbers with units, times, names of games."""
 
-import calendar
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from referee.bots.states import BotState
+from referee.figures import THIN_SPACE, count, decimal, month_name
 from referee.games import game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.unrated import UNRATED_REASONS
-
-MINUS: Final = "\N{MINUS SIGN}"
-THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
 
 LABELS: Final = {  # labels for scripts
     "states": {str(state): label for state, label in STATES.items()},
@@ -24,20 +21,6 @@ MATCH_REASONS: Final[Mapping[str, str]] = {
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
-
-
-def month_name(month: date) -> str:
-    """Return a month in words: ``November 2026``."""
-    return f"{calendar.month_name[month.month]} {month.year}"
-
-
-def count(number: int) -> str:
-    """Return a whole number with its thousands separated."""
-    return f"{number:,}".replace(",", THIN_SPACE).replace("-", MINUS)
-
-
-def decimal(number: float, digits: int = 1) -> str:
-    return f"{number:,.{digits}f}".replace(",", THIN_SPACE).replace("-", MINUS)
 
 
 def format_signed(number: float, digits: int = 0) -> str:

@@ -15,7 +15,8 @@ from tests.api.conftest import API, Service
 
 ROOT = Path(__file__).parents[2]
 UNDOCUMENTED = {  # and the pages people look at
-    *("/docs", "/static/<path:name>", "/favicon.ico", "/apple-touch-icon.png", "/robots.txt", f"{API}/openapi.json"),
+    *("/docs", "/static/<path:name>", "/favicon.ico", "/apple-touch-icon.png", "/robots.txt"),
+    *("/manifest.webmanifest", f"{API}/openapi.json"),
 }
 
 

@@ -7,7 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 
-from api.pages.formatting import count, format_signed
+from api.pages.formatting import format_signed
+from referee.figures import count
 from referee.match.time_limits import Limits
 from referee.ratings.elo import MICRO
 from tests.api.conftest import Person, Service
