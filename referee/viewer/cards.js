@@ -16,7 +16,7 @@ export function addPictures(drawings) {
   }
 }
 
-/** Fetch the pictures of all cards at once. Without them, each is fetched when it is first shown. */
+/** Fetch the pictures of all cards with one request. Without them, each is fetched when it is first shown. */
 export async function fetchPictures() {
   const answer = await fetch(new URL("./cards.json", import.meta.url)).catch(() => null);
   if (answer?.ok) addPictures(await answer.json());

@@ -53,6 +53,11 @@ PRINTED = """() => {
     address: document.querySelector(".address").innerText,
   };
 }"""
+BRIGHT = """() => [document.documentElement, document.body, ...document.querySelectorAll("main *")].filter((one) => {
+  const [red, green, blue, opacity = 1] = getComputedStyle(one).backgroundColor.match(/[0-9.]+/g).map(Number);
+  const {width, height} = one.getBoundingClientRect();
+  return opacity > .5 && red + green + blue > 500 && width > 200 && height > 60;
+}).map((one) => one.outerHTML.slice(0, 80))"""
 PAPER_PX = 703  # A4 upright, less its margins
 LANDSCAPE_PX = 1046
 
@@ -140,3 +145,21 @@ def widths_of(page: Page) -> list[float]:
     """Return the different widths of the sheets of a PDF of the page, in points, rising."""
     pdf = page.pdf(prefer_css_page_size=True, format="A4").decode("latin-1")
     return sorted({float(width) for width in re.findall(r"/MediaBox \[0 0 ([0-9.]+) ", pdf)})
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_reference_of_the_api_has_the_frame_of_the_site_and_is_dark_in_dark_mode(
+    width: int, page_at: PageAt
+) -> None:
+    page = page_at("/docs", width=width, dark=True)
+    page.wait_for_selector(".swagger-ui .opblock")
+
+    assert page.get_by_role("navigation", name="Main").is_visible()
+    assert page.evaluate(SIDEWAYS) == 0
+    assert page.evaluate(BRIGHT) == []
+    page.locator(".opblock-summary-control").first.click()
+    page.wait_for_selector(".swagger-ui .opblock-body table")
+    assert page.evaluate(SIDEWAYS) == 0
+
+    page.locator(".brand").click()
+    page.wait_for_url("**/")
