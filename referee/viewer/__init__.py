@@ -173,6 +173,7 @@ SITE_PAGES: Final = {  # modules, and what the page's script imports
         ("viewer.js", "logfile.js", "tables.js", "cards.js"),
         ("BadLog", "addPresentations", "fetchPictures", "fetchTable", "mount", "readLog"),
     ),
+    "still_page.js": (("still.js",), ("drawStill",)),
     "log_page.js": (("open_log.js", "tables.js", "cards.js"), ("addPresentations", "fetchPictures", "openLog")),
 }
 GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}
