@@ -368,7 +368,7 @@ def test_play_is_reached_with_few_presses_of_tab(page_at: PageAt, filled: Filled
     page.wait_for_selector(HELD)
 
     pressed = 0
-    while page.evaluate("document.activeElement.getAttribute('href')") != "#play":
+    while page.evaluate("document.activeElement.getAttribute('href')") != "#viewer":
         page.keyboard.press("Tab")
         pressed += 1
         assert pressed < 5

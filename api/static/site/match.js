@@ -133,6 +133,12 @@ async function offer() {
 
 if (token() && known.owners.length) offer();
 
+document.querySelector(".skip[href='#viewer']").addEventListener("click", (event) => {
+  const play = document.getElementById("play");
+  if (play) event.preventDefault();
+  play?.focus();
+});
+
 try {
   await Promise.all([fetchTable(known.header.game), fetchPictures()]);
   if (known.open) mount(root, await whole(known.status));
