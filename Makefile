@@ -13,6 +13,7 @@ INSTALL := $(PIP) install --no-deps --no-compile
 DEMO_ARGS ?=
 UP_ARGS ?=
 BENCH_ARGS ?=
+GALLERY_ARGS ?=
 CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
@@ -22,7 +23,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test coverage lint types browser bench bench-peers chaos chaos-planted mutants simulate lock clean
+.PHONY: demo up test coverage lint types browser gallery bench bench-peers chaos chaos-planted mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -48,6 +49,10 @@ types: $(VENV)/.dev
 # Find a Chromium for tests/browser, or install one.
 browser: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
+
+# Write pictures of every kind of page as one file, gallery.html. GALLERY_ARGS="--out FILE --only TEXT"
+gallery: browser
+	@$(BIN)/python -m tests.browser.gallery $(GALLERY_ARGS)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)

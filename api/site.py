@@ -4,7 +4,7 @@ The ``pages`` modules of the areas have the views. Pages contain only public dat
 everything that requires a token.
 """
 
-from flask import Flask, Response, current_app, json, send_from_directory
+from flask import Flask, Response, current_app, json
 
 from api.accounts import pages as account
 from api.bots import directory_pages, register_page
@@ -52,7 +52,7 @@ def install(app: Flask) -> None:
 
     @app.get("/docs")
     def docs() -> Response:
-        response = send_from_directory(static_files.FOLDER, "docs.html", mimetype="text/html")
+        response = page.page("docs.html")
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         return response
 

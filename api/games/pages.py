@@ -5,6 +5,7 @@ from functools import cache
 
 from flask import Response
 
+from api.games.sample import sample_position
 from api.games.schemas import GameView
 from api.pages import guides
 from api.pages.markdown import Rendered, render_markdown
@@ -15,6 +16,8 @@ from referee.ladders import ratings
 from referee.matches import matches
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments
+from referee.viewer.presentation import presentations, steps, table_module
+from referee.workflows.good_matches import find_good_match
 
 pages = Pages("games", __name__)
 
@@ -53,6 +56,11 @@ def show(name: str) -> Response:
         name=name,
         rules=rulebook(name),
         described=GameView().dump(rules),
+        good=find_good_match(current_session(), name),
+        steps=steps(name),
+        sample={**sample_position(name), "presentations": {name: presentations()[name]}}
+        if table_module(name)
+        else None,
         ladders=ratings.list_ladders(current_session(), game=name, limit=LISTED),
         tournaments=tournaments.list_tournaments(current_session(), game=name, limit=LISTED),
     )

@@ -36,7 +36,7 @@ def viewer_data(match: StoredMatch, view: Json) -> Json:
         "open": is_open,
         "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
         "header": header,
-        "faults": _advice_on(match) if is_open else viewer.advice(),
+        "faults": _advice_on(match) if is_open else None,
         "presentations": {match.game: presentations().get(match.game)},
     }
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from referee.bots.states import BotState
+from referee.errors import RefereeError
 from referee.figures import THIN_SPACE, count, decimal, month_name
-from referee.games import game_title
+from referee.games import game, game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.unrated import UNRATED_REASONS
 
@@ -66,20 +67,13 @@ def instant(at: datetime | str) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def format_options(options: dict[str, Any]) -> str:
-    """Return the options of a game on one line."""
-    return ", ".join(f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in options.items())
-
-
-def _format_value(value: Any) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case None:
-            return "none"
-        case list():
-            return " ".join(_format_value(item) for item in value)
-    return str(value)
+def options_in_sentences(options: Mapping[str, Any], name: str, seats: int) -> str:
+    """Return what distinguishes the options of a match of this game from the default ones, in sentences."""
+    try:
+        sentences = game(name).describe_options(seats, options)
+    except RefereeError:  # the rules no longer have this game or this number of seats
+        return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in options.items())
+    return " ".join(sentences) or "Standard options."
 
 
 def bot_state(status: str, certified: Sequence[str]) -> str:
@@ -106,7 +100,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "instant": instant,
     "state": state_label,
     "bot_state": bot_state,
-    "options_in_words": format_options,
+    "options_in_sentences": options_in_sentences,
     "match_reason": match_reason,
     "rated_label": rated_label,
 }

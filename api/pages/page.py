@@ -43,7 +43,7 @@ def install(app: Flask) -> None:
     app.jinja_env.policies["json.dumps_kwargs"] = {}  # keep the order of members: the viewer takes the first that fits
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "emblem": emblem, "release": __version__, "labels": formatting.LABELS}
-    app.jinja_env.globals["canonical_url"] = _canonical_url
+    app.jinja_env.globals |= {"canonical_url": _canonical_url, "page_url": _page_url}
     app.extensions["referee.problem page"] = _problem_page
 
 
@@ -59,11 +59,15 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
     return response
 
 
+def _page_url() -> str:
+    """Return the public URL of this page with its query, as it was requested."""
+    query = request.query_string.decode("ascii", "ignore")
+    return f"{current_app.config['SETTINGS'].public_url}{quote(request.path)}" + (f"?{query}" if query else "")
+
+
 def _canonical_url() -> str | None:
     """Return the public URL of this page, or None if its content depends on the query."""
-    if any(not TRACKING.fullmatch(name) for name in request.args):
-        return None
-    return f"{current_app.config['SETTINGS'].public_url}{quote(request.path)}"
+    return None if any(not TRACKING.fullmatch(name) for name in request.args) else _page_url().partition("?")[0]
 
 
 def _problem_page(problem: Problem) -> Response | None:

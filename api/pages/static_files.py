@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,7 @@ TYPES: Final = {
     ".png": "image/png",
     ".ico": "image/x-icon",
     ".webmanifest": "application/manifest+json",
+    ".json": "application/json",
 }
 CACHE_A_DAY: Final = "public, max-age=86400"
 CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
@@ -118,7 +120,9 @@ def _files() -> dict[str, File]:
         if path.suffix in TYPES
     }
     files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
-    return files | {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
+    modules = {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
+    pictures = json.dumps(viewer.card_pictures()).encode()  # of all cards, for one request
+    return files | modules | {"viewer/cards.json": _file(pictures, ".json")}
 
 
 def _file(content: bytes, suffix: str) -> File:

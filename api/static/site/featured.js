@@ -1,5 +1,5 @@
 // Play the featured match of the home page: live while it is played, else from its log.
-import { Show, addPresentations, fetchTable, readLog } from "../viewer/show_page.js";
+import { Show, addPresentations, fetchPictures, fetchTable, readLog } from "../viewer/show_page.js";
 import { rendered } from "./renewal.js";
 import { api } from "./session.js";
 
@@ -25,7 +25,7 @@ export class Featured {
     this._wanted = !STILL.matches; // whether it plays when the tab is visible
     const { id, header, open, presentations } = this.known;
     addPresentations(presentations);
-    await Promise.all([fetchTable(header.game), addStyle(this.place.dataset.style)]);
+    await Promise.all([fetchTable(header.game), fetchPictures(), addStyle(this.place.dataset.style)]);
     const rows = open ? await fetchLog(id) : [];
     this.button = this.place.querySelector("button");
     this.button.hidden = false;

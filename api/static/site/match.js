@@ -1,6 +1,6 @@
 // Show a match in the viewer: live while it is played, replayed from its log once the log is open.
 
-import { BadLog, addPresentations, fetchTable, mount, readLog } from "../viewer/match_page.js";
+import { BadLog, addPresentations, fetchPictures, fetchTable, mount, readLog } from "../viewer/match_page.js";
 import { element } from "./dom.js";
 import { api, token } from "./session.js";
 
@@ -39,7 +39,7 @@ async function whole(status) {
   if (!answer.ok) throw new BadLog(`The log could not be loaded: the service answered with status ${answer.status}.`);
   const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
   return {
-    header: rows[0], rows, faults: known.faults,
+    header: rows[0], rows, faults: known.faults ?? (await import("../viewer/advice.js")).ADVICE,
     lines: COUNTS.includes(status) ? lines : null, // the log of a cancelled match is incomplete
     question: async (row) => (await api("GET", `/matches/${known.id}/decisions/${row.row}`)).question,
     verification: () => api("GET", `/matches/${known.id}/verification`),
@@ -76,7 +76,7 @@ async function watch() {
     page ??= import("./renewal.js").then(({ renewal }) => renewal());
     page.then((found) => found.ask(), () => {}); // without it, the page stays as it is
   };
-  const viewer = mount(root, { header: known.header, rows: [], live: true, faults: known.faults });
+  const viewer = mount(root, { header: known.header, rows: [], live: true });
   let after = null;
   let state = known.status;
   let noted = false;
@@ -133,8 +133,14 @@ async function offer() {
 
 if (token() && known.owners.length) offer();
 
+document.querySelector(".skip[href='#viewer']").addEventListener("click", (event) => {
+  const play = document.getElementById("play");
+  if (play) event.preventDefault();
+  play?.focus();
+});
+
 try {
-  await fetchTable(known.header.game);
+  await Promise.all([fetchTable(known.header.game), fetchPictures()]);
   if (known.open) mount(root, await whole(known.status));
   else await watch();
 } catch (error) {
