@@ -1,5 +1,6 @@
 // Show a match as a table that plays by itself, without controls and panels, for pages with other content.
 
+import { pictureOf } from "./cards.js";
 import { Controls } from "./controls.js";
 import { make, setText, text } from "./dom.js";
 import { sentenceAt } from "./event_list.js";
@@ -88,7 +89,7 @@ export class Show {
   async _addFlights() {
     if (this._flights || STILL.matches) return;
     const { Flights } = await import("./flights.js");
-    this._flights ??= new Flights(this.table.element);
+    this._flights ??= new Flights(this.table.element, pictureOf);
     this._area.append(this._flights.layer);
   }
 }

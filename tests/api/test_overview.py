@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from api.overview.live_scores import read_live_score
 from api.overview.schemas import FEATURED_ROWS
-from api.pages.formatting import count
+from referee.figures import count
 from referee.games import catalogue
 from referee.match.log import PublicView, parse_row
 from referee.match.match import Answer, Match

@@ -227,7 +227,8 @@ def test_the_upset_names_the_ratings_before_the_match(
 
 
 def rating_of(seat: dict[str, Any]) -> int:
-    return round(seat["rating"]["before_micro"] / MICRO)
+    micro: int = seat["rating"]["before_micro"]
+    return round(micro / MICRO)
 
 
 def test_a_cancelled_tournament_has_no_podium(service: Service, organiser: Person, anonymous: FlaskClient) -> None:

@@ -26,8 +26,8 @@ SETTLE_MS: Final = 3_000
 OBSERVE_SHIFTS: Final = """() => {
   window.shifts = 0;
   const isPlay = ({ sources }) => sources.every(({ node }) => node?.parentElement?.closest(".felt"));
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!isPlay(entry)) shifts += entry.value; })
-    .observe({ type: "layout-shift", buffered: true });
+  const add = (list) => { for (const entry of list.getEntries()) if (!isPlay(entry)) shifts += entry.value; };
+  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
 }"""
 
 

@@ -1,5 +1,7 @@
 """The match of the first page: one that can be followed, of a tournament first, then by the ratings of its players."""
 
+from typing import Any
+
 from sqlalchemy import update
 
 from referee.ladders.tables import Ladder, Rating
@@ -8,7 +10,7 @@ from referee.workflows.featured import find_featured, load_mean_ratings
 from tests.database import tournaments
 from tests.database.world import World
 
-RATED = {"rated": True, "options": {"rounds": 2}}
+RATED: dict[str, Any] = {"rated": True, "options": {"rounds": 2}}
 
 
 def running(world: World, *bots: str, **plan: object) -> Claim:
