@@ -12,7 +12,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ from playwright.sync_api import Browser, BrowserType, Page, Playwright, sync_pla
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from tests.browser.chromium import HELP, found
-from tests.browser.conftest import PATIENCE_MS, SIGN_IN, SWITCHES, TOKEN_KEY
+from tests.browser.conftest import SIGN_IN, SWITCHES, TOKEN_KEY
 from tests.browser.crawl import Crawl
 from tests.browser.record import PLAYED, Filled, fill
 from tests.browser.service import served
@@ -36,8 +37,9 @@ SHOWN: Final[Mapping[str, str]] = {
     "The bracket cup": "كأس خروج المغلوب",
 }
 WIDTHS: Final = {1280: 800, 390: 844}  # widths of windows and their heights
-TALLEST: Final = 2600  # pixels of a page that are shown
+TALLEST: Final = 2200  # pixels of a page that are shown
 QUALITY: Final = 62  # of a JPEG
+LONGEST_MS: Final = 120_000  # of a step: a picture of a long page takes seconds on a busy machine
 EMPTY_PAGES: Final = (
     *("/", "/ladders", "/bots", "/tournaments", "/matches", "/games", "/games/pool-nap", "/guides", "/search?q=ada"),
     *("/register", "/account", "/organise", "/replay", "/docs", "/nothing/here"),
@@ -46,6 +48,11 @@ SETTLED: Final = """async () => {
   const frames = async (count) => { while (count--) await new Promise(requestAnimationFrame); };
   const unfinished = "[aria-busy], .coming, .viewer-place > .empty";
   for (let i = 0; i < 100 && document.querySelector(unfinished); i++) await frames(2);
+  const fetched = () => performance.getEntriesByType("resource").length;
+  for (let before = -1, i = 0; i < 20 && before !== fetched(); i++) { // until nothing more is asked for
+    before = fetched();
+    await new Promise((done) => setTimeout(done, 200));
+  }
   await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
   await frames(3);
 }"""
@@ -122,24 +129,37 @@ def started(engine: Engine) -> Iterator[Browser]:
     browser.close()
 
 
-def pictures(browser: Browser, url: str, subject: Subject) -> Iterator[tuple[str, bytes]]:
-    """Yield a caption and a JPEG of the page for each width, light and dark."""
-    for width, height in WIDTHS.items():
-        for scheme in ("light", "dark"):
-            context = browser.new_context(
-                base_url=url,
-                viewport={"width": width, "height": height},
-                color_scheme="dark" if scheme == "dark" else "light",
-                reduced_motion="reduce",
-            )
-            context.set_default_timeout(PATIENCE_MS)
-            if subject.token:
-                context.add_init_script(SIGN_IN % (TOKEN_KEY, subject.token))
-            page = context.new_page()
+@dataclass
+class Camera:
+    """Take pictures of the pages of the service at ``url``. Windows are kept: new ones would fetch everything again."""
+
+    browser: Browser
+    url: str
+    _windows: dict[tuple[int, str, str], Page] = field(default_factory=dict)
+
+    def pictures(self, subject: Subject) -> Iterator[tuple[str, bytes]]:
+        """Yield a caption and a JPEG of the page for each width, light and dark."""
+        for width, scheme in product(WIDTHS, ("light", "dark")):
+            page = self._window(width, scheme, subject.token)
             page.goto(subject.path)
             page.evaluate(SETTLED)
             yield f"{width} px, {scheme}", taken(page, width)
-            context.close()
+            page.goto("about:blank")  # ends its streams
+
+    def _window(self, width: int, scheme: str, token: str) -> Page:
+        kind = (width, scheme, token)
+        if kind not in self._windows:
+            context = self.browser.new_context(
+                base_url=self.url,
+                viewport={"width": width, "height": WIDTHS[width]},
+                color_scheme="dark" if scheme == "dark" else "light",
+                reduced_motion="reduce",
+            )
+            context.set_default_timeout(LONGEST_MS)
+            if token:
+                context.add_init_script(SIGN_IN % (TOKEN_KEY, token))
+            self._windows[kind] = context.new_page()
+        return self._windows[kind]
 
 
 def taken(page: Page, width: int) -> bytes:
@@ -177,15 +197,20 @@ def main() -> None:
         upgrade(bare)
         bare.dispose()
         with served(full) as first, served(empty) as second:
-            subjects = [(first.url, one) for one in full_subjects(filled, first.url)]
-            subjects += [(second.url, Subject(f"empty service: {path}", path)) for path in EMPTY_PAGES]
+            subjects = {
+                first.url: list(full_subjects(filled, first.url)),
+                second.url: [Subject(f"empty service: {path}", path) for path in EMPTY_PAGES],
+            }
             for engine in there:
                 with started(engine) as browser:
-                    for url, subject in subjects:
-                        if options.only in subject.title:
-                            shots = pictures(browser, url, subject)
-                            write_section(options.out, engine, browser.version, subject.title, shots)
-                            print(f"{engine.title} {browser.version}: {subject.title}", flush=True)
+                    for url, some in subjects.items():
+                        camera = Camera(browser, url)
+                        for subject in some:
+                            if options.only in subject.title:
+                                write_section(
+                                    options.out, engine, browser.version, subject.title, camera.pictures(subject)
+                                )
+                                print(f"{engine.title} {browser.version}: {subject.title}", flush=True)
         filled.database.dispose()
     print(
         f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB; {' '.join(missing) or 'no browser was left out.'}"

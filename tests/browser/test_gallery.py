@@ -28,7 +28,7 @@ def test_a_gallery_holds_its_pictures_and_names_its_browser(
     file.write_text(gallery.HEAD)
     engine = gallery.Engine("Chromium", browser.browser_type, None)
 
-    shots = gallery.pictures(browser, site.url, gallery.Subject("missing <page>", "/nothing/here"))
+    shots = gallery.Camera(browser, site.url).pictures(gallery.Subject("missing <page>", "/nothing/here"))
     gallery.write_section(file, engine, browser.version, "missing <page>", shots)
 
     page = page_at.context().new_page()
