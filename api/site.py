@@ -19,6 +19,7 @@ from api.pictures import pages as pictures
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
+from api.tournaments import hall_page as tournament_hall
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 
@@ -35,6 +36,7 @@ GROUPS = (
     account,
     tournaments,
     tournament_details,
+    tournament_hall,
     organise,
     pictures,
     feeds,

@@ -1,6 +1,6 @@
 """Load the results of finished matches."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -18,9 +18,12 @@ def get_result(session: Session, match_id: str) -> Result:
     return result
 
 
-def load_public_scores(session: Session, match_ids: Sequence[str]) -> dict[str, list[int]]:
-    """Return the scores by seat of those of these matches whose deals were revealed, keyed by match id."""
-    query = select(Result.match_id, Result.scores).join(StoredMatch, StoredMatch.id == Result.match_id)
-    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id)
-    query = query.where(Result.match_id.in_(match_ids), DealGroup.state == DealGroupState.REVEALED)
-    return dict(session.execute(query).all())
+def load_public_scores(session: Session, match_ids: Collection[str]) -> dict[str, list[int]]:
+    """Return the scores by seat of those of these matches that have a result and a public log, keyed by match id."""
+    query = (
+        select(Result.match_id, Result.scores)
+        .join(StoredMatch, StoredMatch.id == Result.match_id)
+        .join(DealGroup, DealGroup.id == StoredMatch.group_id)
+    )
+    found = session.execute(query.where(Result.match_id.in_(match_ids), DealGroup.state == DealGroupState.REVEALED))
+    return dict(found.all())

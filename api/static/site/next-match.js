@@ -16,8 +16,9 @@ export async function nextMatch({ id, tournament, header }) {
 }
 
 /** Return the players of a match or, while they are hidden, its table. */
-function describe({ seats, table, tournament_round: round }) {
+export function describe({ seats, table, tournament_round: round }) {
   const names = seats.map((seat) => seat.name).filter(Boolean);
   if (names.length) return names.join(" – ");
-  return table ? `round ${round}, table ${table}` : "another table";
+  if (round) return `round ${round}, table ${table}`;
+  return table ? `match ${table}` : "another table";
 }
