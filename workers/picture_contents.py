@@ -97,15 +97,16 @@ def _place(seat: MatchSeat, score: int | None, unit: str) -> Row:
 def _load_bot(session: Session, bot_id: str) -> PictureContent:
     bot = bots.get_bot(session, bot_id)
     rows = _load_ranks(session, bot_id)
-    is_worth_naming = bot.status in (BotState.PAUSED, BotState.RETIRED, BotState.UNVERIFIED)
+    is_house = bot.status == BotState.HOUSE
+    remark = "Its rating is constant: others are measured by it" if is_house else "Not rated yet"
     return PictureContent(
-        label=f"Bot · {state_label(bot.status)}" if is_worth_naming else "Bot",
+        label="Bot" if bot.status == BotState.VERIFIED else f"Bot · {state_label(bot.status)}",
         title=bot.name,
         subject=bot.id,
         lines=[f"by {accounts.get_account(session, bot.owner_id).name}", *_describe_titles(session, bot_id)],
         rows=rows,
         emblem_of=bot.id,
-        remark="" if rows else "Not rated yet",
+        remark=remark,
     )
 
 
@@ -118,8 +119,8 @@ def _load_ranks(session: Session, bot_id: str) -> Sequence[Row]:
     held.sort(key=lambda pair: (not pair[0].official, pair[1].rank, -pair[1].value, pair[0].name))
     return [
         Row(
-            Player(bot_id, ladder.name),
-            f"{count(rank.rank)} of {count(rank.total)}",
+            Player(name=ladder.name),
+            f"{ordinal(rank.rank)} of {count(rank.total)}",
             decimal(rank.value / MICRO, 1),
             _describe_error(rank.error),
             is_first=rank.rank == 1,
@@ -186,13 +187,14 @@ def _load_ladder(session: Session, ladder_id: str) -> PictureContent:
     ladder = ratings.get_ladder(session, ladder_id)
     (summary,) = leaderboard.load_summaries(session, [ladder], top=TOP)
     errors = load_errors(session, ladder_id, [row.bot_id for row in summary.top])
+    table = f"{game_title(ladder.game)}, {ladder.seats} seats"
     counted = f"{count(summary.bots)} bot{'' if summary.bots == 1 else 's'}"
     played = f"{count(summary.matches)} match{'' if summary.matches == 1 else 'es'}"
     return PictureContent(
         label="Official ladder" if ladder.official else "Ladder",
         title=ladder.name,
         subject=ladder.id,
-        lines=[f"{game_title(ladder.game)}, {ladder.seats} seats", f"{counted}, {played}"],
+        lines=[f"{counted}, {played}" if ladder.name == table else f"{table}: {counted}, {played}"],
         rows=[
             Row(
                 Player(row.bot_id, row.name),

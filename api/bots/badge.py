@@ -26,7 +26,6 @@ FAMILY: Final = "Verdana,Geneva,DejaVu Sans,sans-serif"  # all as wide as the fo
 LABEL_FILL: Final = "#4b5450"
 RATED_FILL: Final = "#14633f"
 OTHER_FILL: Final = "#6a5a2c"  # of a bot without a rating, and of one that does not play at present
-STATES: Final = (BotState.PAUSED, BotState.RETIRED, BotState.UNVERIFIED)  # named in the badge
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +46,11 @@ def load_badge(session: Session, bot: Bot, game: str | None) -> Badge:
     if found:
         played, rank = min(found, key=lambda pair: (pair[1].rank, -pair[1].total, pair[0]))
         label, words = game_title(played), [_describe_rank(rank)]
-    if bot.status in STATES:
+    if bot.status == BotState.HOUSE:
+        words = [state_label(bot.status)]  # its rating is constant, and it has no rank
+    elif bot.status != BotState.VERIFIED:
         words.append(state_label(bot.status))
-    return Badge(bot.name, label, ", ".join(words), bool(found) and bot.status not in STATES)
+    return Badge(bot.name, label, ", ".join(words), bool(found) and bot.status == BotState.VERIFIED)
 
 
 def _load_official_ranks(session: Session, bot_id: str, game: str | None) -> Sequence[tuple[str, LadderRank]]:

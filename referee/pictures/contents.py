@@ -13,7 +13,10 @@ DRAWING_VERSION: Final = 1  # raise it when pictures are drawn in another way, s
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """Represent a bot beside its emblem. Both are None for a seat whose bot is not public yet."""
+    """Represent a bot beside its emblem. Both are None for a seat whose bot is not public yet.
+
+    A name without a bot, such as that of a ladder, has no emblem.
+    """
 
     bot_id: str | None = None
     name: str | None = None

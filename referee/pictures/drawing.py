@@ -119,9 +119,10 @@ def _draw_row(row: Row, x: float, y: float, width: float, height: float, before:
     if row.before:
         yield _text(left, baseline, row.before, size * 0.8, size * 3, fill=_QUIET)
         left += size * (0.8 * before + 0.6)
-    side = height * 0.62
-    yield _emblem(row.player.bot_id, left, y + (height - side) / 2, side)
-    left += side + size * 0.55
+    if row.player.bot_id is not None or row.player.name is None:
+        side = height * 0.62
+        yield _emblem(row.player.bot_id, left, y + (height - side) / 2, side)
+        left += side + size * 0.55
     if row.note:
         yield _text(right, baseline, row.note, size * 0.68, width / 4, fill=_QUIET, end=True)
         right -= fonts.measure(row.note, size * 0.68) + size * 0.5

@@ -4,10 +4,10 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from api.bots.badge import PADDING, SIZE
-from referee.bots import bots
+from referee.bots import bots, house_bots
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.ladders.tables import Ladder, RatingError
@@ -51,6 +51,15 @@ def test_a_bot_without_a_rating_has_a_true_badge(service: Service, owner: Person
 
     assert words(badge(service, unrated)) == ["Referee", "not rated yet"]
     assert words(badge(service, rated, "?game=pool-nap")) == ["Pool Nap", "not rated yet"]
+
+
+def test_a_house_player_is_called_one(service: Service) -> None:
+    with service.database.write() as session:
+        house = house_bots.get_or_create_house_bots(session)
+        bot = session.scalars(select(Bot.id).where(Bot.status == BotState.HOUSE)).first()
+
+    assert house
+    assert words(badge(service, str(bot))) == ["Referee", "house player"]
 
 
 @pytest.mark.parametrize("state", [BotState.PAUSED, BotState.RETIRED])

@@ -8,7 +8,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from referee.accounts import accounts
-from referee.bots import bots
+from referee.bots import bots, house_bots
+from referee.bots.states import BotState
+from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.ladders.tables import Rating
@@ -300,3 +302,15 @@ def test_a_bot_shows_its_owner_and_its_ranks(world: World) -> None:
         owner = accounts.get_account(session, bots.get_bot(session, bot_id).owner_id).name
     assert (content.title, content.emblem_of, list(content.lines)) == ("Ada", bot_id, [f"by {owner}"])
     assert content.rows[0].before.endswith("of 2")
+    assert content.rows[0].player.bot_id is None  # it names a ladder
+
+
+def test_a_house_player_is_shown_as_one(world: World) -> None:
+    with world.database.write() as session:
+        house_bots.get_or_create_house_bots(session)
+        house = session.scalars(select(Bot.id).where(Bot.status == BotState.HOUSE)).first()
+
+    content = content_of(world, PictureKind.BOT, str(house))
+
+    assert content.label == "Bot · house player"
+    assert "constant" in content.remark
