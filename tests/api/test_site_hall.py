@@ -64,7 +64,7 @@ def test_a_tournament_that_is_played_shows_its_ranks_and_its_newest_results(
 
     assert parts(page) == [ranks, "table", "results"]
     (result,) = re.findall("<li data-match.+?</li>", page, re.DOTALL)
-    assert re.search(r" (beat|tied with) .+ −?\d+–−?\d+", words(result)), "with the score"
+    assert re.search(r" (beat .+|tied) −?\d+( – |–)−?\d+", words(result)), "with the score"
 
 
 def test_at_the_end_it_shows_the_podium(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
@@ -114,5 +114,5 @@ def test_scores_are_left_out_while_others_play_the_same_cards(
 
     page = words(hall(anonymous, made))
 
-    assert re.search(" (beat|tied with) ", page)
+    assert re.search(" (beat|tied) ", page)
     assert not re.search(r"\d–−?\d", page)

@@ -111,7 +111,7 @@ def test_keys_stop_and_step(window: BrowserContext, filled: Filled) -> None:
 
 def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserContext, filled: Filled) -> None:
     made = event(filled, "Hall", count=4, game="pool-nap", options={"rounds": 2})
-    first, second = (filled.claimed(match_id) for match_id in filled._due(made)[:2])
+    first, second = (filled.claimed(match_id) for match_id in filled.list_due(made)[:2])
     first.go_on(4)
     second.go_on(4)
     page = hall(window, made)
@@ -182,7 +182,7 @@ def test_nothing_is_cut_off(
 ) -> None:
     made = begun(filled, f"A tournament of {entrants} at {height} lines", crowd[:entrants], format="swiss")
     filled.play_due(made, most=1)
-    filled.claimed(filled._due(made)[0]).go_on(2)
+    filled.claimed(filled.list_due(made)[0]).go_on(2)
     context = quick(page_at.context(width=width, height=height))
     page = hall(context, made)
     until(page, page.locator(".live-table .felt").count)
