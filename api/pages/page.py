@@ -24,6 +24,9 @@ POLICY: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+EMBED_POLICY: Final = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *").replace(
+    "form-action 'self'", "form-action 'none'"
+)
 
 
 class Pages(Blueprint):
@@ -58,11 +61,14 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
     return response
 
 
-def _canonical_url() -> str | None:
-    """Return the public URL of this page, or None if its content depends on the query."""
+def _canonical_url(path: str | None = None) -> str | None:
+    """Return the public URL of this page, or None if its content depends on the query.
+
+    ``path`` is that of another page with the same content.
+    """
     if any(not TRACKING.fullmatch(name) for name in request.args):
         return None
-    return f"{current_app.config['SETTINGS'].public_url}{quote(request.path)}"
+    return f"{current_app.config['SETTINGS'].public_url}{quote(path or request.path)}"
 
 
 def _problem_page(problem: Problem) -> Response | None:
