@@ -10,7 +10,7 @@ from api.matches.presentation import match_views
 from api.matches.schemas import MatchQuery
 from api.matches.viewer_data import viewer_data
 from api.pages.formatting import match_reason
-from api.pages.page import Pages, page
+from api.pages.page import EMBED_POLICY, Pages, page
 from api.pages.parameters import load_query
 from api.pagination import envelope, read_cursor
 from api.views import current_session
@@ -87,6 +87,21 @@ def show(match_id: str) -> Response:
         why_unrated=unrated.UNRATED_REASONS.get(view["unrated_reason"]),
         script_data=script_data,
     )
+
+
+@pages.view('/embed/matches/<id("mat"):match_id>')
+def embed(match_id: str) -> Response:
+    """Show a match in the viewer alone. Pages of any site may show this page in a frame."""
+    match = matches.get_match(current_session(), match_id)
+    (view,) = match_views([match])
+    response = page(
+        "matches/embed.html",
+        match=view,
+        script_data={**viewer_data(match, view), "owners": []},
+        canonical_path=f"/matches/{match_id}",
+    )
+    response.headers["Content-Security-Policy"] = EMBED_POLICY
+    return response
 
 
 @pages.get("/replay")

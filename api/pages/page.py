@@ -25,6 +25,9 @@ POLICY: Final = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+EMBED_POLICY: Final = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *").replace(
+    "form-action 'self'", "form-action 'none'"
+)
 
 
 class Pages(Blueprint):
@@ -62,12 +65,21 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
 def _page_url() -> str:
     """Return the public URL of this page with its query, as it was requested."""
     query = request.query_string.decode("ascii", "ignore")
-    return f"{current_app.config['SETTINGS'].public_url}{quote(request.path)}" + (f"?{query}" if query else "")
+    return _public_url(request.path) + (f"?{query}" if query else "")
 
 
-def _canonical_url() -> str | None:
-    """Return the public URL of this page, or None if its content depends on the query."""
-    return None if any(not TRACKING.fullmatch(name) for name in request.args) else _page_url().partition("?")[0]
+def _canonical_url(path: str | None = None) -> str | None:
+    """Return the public URL of this page, or None if its content depends on the query.
+
+    ``path`` is that of another page with the same content.
+    """
+    if any(not TRACKING.fullmatch(name) for name in request.args):
+        return None
+    return _public_url(path or request.path)
+
+
+def _public_url(path: str) -> str:
+    return f"{current_app.config['SETTINGS'].public_url}{quote(path)}"
 
 
 def _problem_page(problem: Problem) -> Response | None:

@@ -37,6 +37,7 @@ await showMatch(document.getElementById("viewer"), known, {
   changed: renew,
   source: {
     link: location.href.split("#")[0],
+    embed: `${location.origin}/embed${location.pathname}`,
     next: async () => (await import("./next-match.js")).nextMatch(known),
     botAddress: (player) => (/^bot_[0-9a-z]{26}$/.test(player.bot) ? `/bots/${player.bot}` : null),
   },
