@@ -87,16 +87,16 @@ def _get_logs(rule: str, query: type[Query]) -> Callable[[Selecting], Selecting]
     def register(select: Selecting) -> Selecting:
         description = str(select.__doc__)
 
-        def gzipped(query: dict[str, Any], **ids: str) -> Response:
+        def send_gzip(query: dict[str, Any], **ids: str) -> Response:
             return _gzip_file(query, *select(**ids))
 
-        def zipped(query: dict[str, Any], **ids: str) -> Response:
+        def send_zip(query: dict[str, Any], **ids: str) -> Response:
             return _zip_file(query, *select(**ids))
 
-        gzipped.__name__, gzipped.__doc__ = select.__name__, description
-        zipped.__name__ = f"{select.__name__}_zipped"
-        zipped.__doc__ = f"{description.splitlines()[0].replace(AS_GZIP, AS_ZIP)}\n\n{ZIP_DESCRIPTION}"
-        for path, kind, view in ((rule, GZIP, gzipped), (f"{rule}.zip", ZIP, zipped)):
+        send_gzip.__name__, send_gzip.__doc__ = select.__name__, description
+        send_zip.__name__ = f"{select.__name__}_zipped"
+        send_zip.__doc__ = f"{description.splitlines()[0].replace(AS_GZIP, AS_ZIP)}\n\n{ZIP_DESCRIPTION}"
+        for path, kind, view in ((rule, GZIP, send_gzip), (f"{rule}.zip", ZIP, send_zip)):
             route = resource.get(path, anyone, documents=documents, query=query, transaction=None)
             route(resource.file_response(*kind)(view))
         return select

@@ -35,7 +35,7 @@ def overview(service: Service) -> Any:
 
 
 def begin(world: World, answers: int = 0, **plan: Any) -> tuple[str, Match]:
-    """Return a running match and its id, with the rows of so many answers recorded."""
+    """Return a running match and its id, with the rows of a number of answers recorded."""
     match_id = world.match(**{"rated": False, **plan})
     (claim,) = world.claim(match_id=match_id)
     match = world.resumed(match_id)

@@ -17,7 +17,7 @@ from tests.browser.test_tournaments import event
 from tests.browser.test_watching import quick, until
 from tests.database.world import World
 
-STAGE = "#featured .stage .felt"
+STAGE = "#featured .featured-table .felt"
 SENTENCE = "#featured .sentence"
 REST_MS = 9_000
 

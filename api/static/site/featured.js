@@ -33,7 +33,7 @@ export class Featured {
       this._wanted = !this.show.playing;
       this._followVisibility();
     });
-    this.show = new Show(this.place.querySelector(".stage"), { header, rows, live: !open, pace: PACE, ended: () => this._rest() });
+    this.show = new Show(this.place.querySelector(".featured-table"), { header, rows, live: !open, pace: PACE, ended: () => this._rest() });
     if (!open) await this._fetchRows();
     this._followVisibility();
   }
