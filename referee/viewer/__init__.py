@@ -171,7 +171,7 @@ def _tables() -> str:
 SITE_PAGES: Final = {  # modules, and what the page's script imports
     "match_page.js": (
         ("viewer.js", "logfile.js", "tables.js", "cards.js"),
-        ("BadLog", "addPresentations", "fetchPictures", "fetchTable", "mount", "readLog"),
+        ("BadLog", "addPresentations", "fetchPictures", "fetchTable", "make", "mount", "readLog"),
     ),
     "show_page.js": (
         ("show.js", "logfile.js", "tables.js", "cards.js"),

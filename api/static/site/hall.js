@@ -2,8 +2,9 @@
 import { clockTo } from "./hall_clock.js";
 import { featureTables } from "./hall_table.js";
 import { paginate, showPage } from "./hall_rows.js";
-import { follow, readPublic } from "./live.js";
+import { follow } from "./live.js";
 import { localMoments } from "./local_time.js";
+import { readPublic } from "./public.js";
 import { renewal } from "./renewal.js";
 
 const PART_MS = 20_000;

@@ -1,7 +1,7 @@
 // Show a running match of a tournament in the viewer and, when it is over, the next one.
 import { element } from "./dom.js";
-import { readPublic } from "./live.js";
 import { describe } from "./next-match.js";
+import { readPublic } from "./public.js";
 
 const RESULT_MS = 12_000; // for which the end of a match is shown
 const RUNNING = "running";
@@ -35,7 +35,7 @@ export function featureTables(tournament, part, { changed }) {
     place.replaceChildren(root);
     part.hidden = false;
     changed();
-    stop = await showMatch(root, matchOf(match), { api: (_, path) => readPublic(path), source: { addressed: false }, changed: note });
+    stop = await showMatch(root, matchOf(match), { source: { addressed: false }, changed: note });
   };
   const note = ({ state, open, played }) => {
     ending = state !== RUNNING;

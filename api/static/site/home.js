@@ -3,8 +3,9 @@ import { copyOf, element, fill } from "./dom.js";
 import { emblem } from "./emblem.js";
 import { count, gameName, moveProgress } from "./figures.js";
 import { ratedLabel } from "./labels.js";
-import { follow, readPublic } from "./live.js";
+import { follow } from "./live.js";
 import { localMoments } from "./local_time.js";
+import { readPublic } from "./public.js";
 import { relativeMoments } from "./relative_time.js";
 import { renewal } from "./renewal.js";
 

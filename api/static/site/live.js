@@ -106,13 +106,6 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   return stop;
 }
 
-/** Return the JSON of a GET request to `path` without a token. Throw if the response is an error. */
-export async function readPublic(path) {
-  const answer = await fetch(`/api/v1${path}`, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
-  return answer.json();
-}
-
 /** Return the URL of a stream that begins after the message with this id. */
 function resumeAfter(url, id) {
   const further = new URL(url, location.href);

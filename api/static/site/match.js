@@ -1,7 +1,6 @@
 // Show a match on its page: the viewer, the rest of the page as it changes, and what signed-in users may do.
 
 import { showMatch } from "./match_viewer.js";
-import { api, token } from "./session.js";
 
 const known = JSON.parse(document.getElementById("match").textContent);
 let page = null;
@@ -18,13 +17,24 @@ function renew({ open, played }) {
 
 /** Offer signed-in users to cancel the match. Ignore an invalid token, which the account page reports. */
 async function offer() {
+  const { token } = await import("./session.js");
+  if (!token()) return;
   const { offerCancel } = await import("./cancel-friendly.js");
   const place = document.getElementById("cancel");
   place.dataset.filled = "";
   await offerCancel(place, known).catch(() => {});
 }
 
-if (token() && known.owners.length) offer();
+if (known.owners.length && storesAnything()) offer();
+
+/** Return whether this tab may have a token; most tabs store nothing. */
+function storesAnything() {
+  try {
+    return sessionStorage.length > 0;
+  } catch {
+    return false; // the browser refuses storage
+  }
+}
 
 document.querySelector(".skip[href='#viewer']").addEventListener("click", (event) => {
   const play = document.getElementById("play");
@@ -33,7 +43,6 @@ document.querySelector(".skip[href='#viewer']").addEventListener("click", (event
 });
 
 await showMatch(document.getElementById("viewer"), known, {
-  api,
   changed: renew,
   source: {
     link: location.href.split("#")[0],

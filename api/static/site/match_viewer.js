@@ -1,7 +1,7 @@
 // Show a match in the viewer on any page: live while it is played, replayed from its log once the log is open.
 
-import { BadLog, addPresentations, fetchPictures, fetchTable, mount, readLog } from "../viewer/match_page.js";
-import { element } from "./dom.js";
+import { BadLog, addPresentations, fetchPictures, fetchTable, make, mount, readLog } from "../viewer/match_page.js";
+import { readPublic } from "./public.js";
 
 const PAGE = 1000; // rows per request
 const COUNTS = ["finished", "void"];
@@ -23,25 +23,25 @@ const LIVE_WORDS = {
 class LogUnavailable extends BadLog {}
 
 /**
- * Show the match `known`, {id, status, open, header, faults, presentations}, in `root`. `api(method, path)` returns JSON of
- * the API, and `source` has more of what the viewer takes. For a live match, call `changed({state, open})` when its state
- * changes and, with `played` true, when it has been played to its end; return a function that stops following it.
+ * Show the match `known`, {id, status, open, header, faults, presentations}, in `root`. `source` has more of what the viewer
+ * takes. For a live match, call `changed({state, open})` when its state changes and, with `played` true, when it has been
+ * played to its end; return a function that stops following it.
  */
-export async function showMatch(root, known, { api, source, changed = () => {} }) {
+export async function showMatch(root, known, { source, changed = () => {} }) {
   addPresentations(known.presentations);
   try {
     await Promise.all([fetchTable(known.header.game), fetchPictures()]);
-    if (!known.open) return await watch(root, known, { api, source, changed });
-    mount(root, await whole(known, known.status, { api, source }));
+    if (!known.open) return await watch(root, known, { source, changed });
+    mount(root, await whole(known, known.status, { source }));
   } catch (error) {
-    root.replaceChildren(element("p", { class: "notice warn", role: "alert" }, error.message));
+    root.replaceChildren(make("p", { class: "notice warn", role: "alert" }, error.message));
     root.classList.remove("viewer-place");
   }
   return () => {};
 }
 
 /** Return the data that the viewer shows once the log is open. Throw `BadLog`. */
-async function whole({ id, faults }, status, { api, source }) {
+async function whole({ id, faults }, status, { source }) {
   const answer = await fetch(`/api/v1/matches/${id}/log`).catch(() => {
     throw new LogUnavailable("The service cannot be reached. Reload the page in a moment.");
   });
@@ -54,8 +54,8 @@ async function whole({ id, faults }, status, { api, source }) {
   return {
     header: rows[0], rows, faults: faults ?? (await import("../viewer/advice.js")).ADVICE,
     lines: COUNTS.includes(status) ? lines : null, // the log of a cancelled match is incomplete
-    question: async (row) => (await api("GET", `/matches/${id}/decisions/${row.row}`)).question,
-    verification: () => api("GET", `/matches/${id}/verification`),
+    question: async (row) => (await readPublic(`/matches/${id}/decisions/${row.row}`)).question,
+    verification: () => readPublic(`/matches/${id}/verification`),
     ...source,
   };
 }
@@ -112,7 +112,7 @@ async function watch(root, known, page) {
     page.changed({ state, open: true, played: true });
   };
   const poll = async () => {
-    const rows = await page.api("GET", `/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
+    const rows = await readPublic(`/matches/${known.id}/rows?limit=${PAGE}${after === null ? "" : `&after=${after}`}`);
     if (rows.items.length) take(rows);
     if (rows.items.length === PAGE) return poll();
     note(rows);

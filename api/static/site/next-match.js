@@ -1,5 +1,5 @@
 // Find a match in progress to watch after the one that is over.
-import { readPublic } from "./live.js";
+import { readPublic } from "./public.js";
 
 /**
  * Return {href, words} of a match in progress: of the same tournament if there is one, else of the same game, else of any.

@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 import { emblem } from "./emblem.js";
 import { statePill } from "./labels.js";
-import { readPublic } from "./live.js";
+import { readPublic } from "./public.js";
 
 const FLUSH_MS = 2_000; // between two changes of the list
 
