@@ -124,7 +124,8 @@ def missed(page: Page) -> list[str]:
     """Press Tab until the focus has passed through the page, including scrollable areas; return what it missed."""
     wanted = page.evaluate(FOCUSABLE)
     page.keyboard.press("Tab")
-    if page.evaluate("document.activeElement.className") != "skip":
+    has_head = page.locator("header.top").count() > 0
+    if has_head and page.evaluate("document.activeElement.className") != "skip":
         return ["the link past the head does not come first"]
     for pressed in range(wanted + 40):
         page.keyboard.press("Tab")
