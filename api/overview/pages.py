@@ -17,7 +17,7 @@ from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
-from referee.matches import logs, matches, results
+from referee.matches import matches, results
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
@@ -25,7 +25,7 @@ from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, load_overview
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
-from referee.workflows.featured import find_featured, load_mean_ratings
+from referee.workflows.featured import find_featured, find_finished
 
 pages = Pages("home", __name__)
 
@@ -69,19 +69,10 @@ def home() -> Response:
 
 
 def choose_featured() -> StoredMatch | None:
-    """Return the match that plays on the page, or None without any.
-
-    If no running match can be followed, choose the one with the highest rated players among the last ones with an open
-    log.
-    """
+    """Return the match that plays on the page: a running one or, if none can be followed, one of the last results."""
     session = current_session()
     running = find_featured(session, overview_cache().featured_id)
-    if running is not None:
-        return running
-    is_open = StoredMatch.log_deleted_at.is_(None) & logs.has_public_log()
-    ended = matches.list_matches(session, FINISHED, where=is_open, limit=MAX_RESULTS).items
-    means = load_mean_ratings(session, [match.id for match in ended])
-    return max(ended, key=lambda match: means.get(match.id, 0), default=None)
+    return running or find_finished(session, FINISHED, limit=MAX_RESULTS)
 
 
 def compared_values(now: Overview) -> list[Any]:

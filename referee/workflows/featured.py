@@ -1,4 +1,4 @@
-"""Choose the match that the first page shows: the running match that is most worth watching."""
+"""Choose matches worth watching, by the ratings of their players, for the first page and the pages of games."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,6 +7,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.ladders.tables import Ladder, Rating
+from referee.matches import logs, matches
+from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
 from referee.workflows import visibility
@@ -32,6 +34,18 @@ def find_featured(session: Session, shown: str | None = None) -> StoredMatch | N
         key=lambda match: (match.id == shown, match.tournament_id is not None, ratings.get(match.id, 0)),
         default=None,
     )
+
+
+def find_finished(session: Session, wanted: MatchFilter, *, limit: int) -> StoredMatch | None:
+    """Return the match whose players have the highest mean rating now, or None if there is none.
+
+    Choose among the last ``limit`` matches that pass the filter and have an open log that was not deleted. Among equal
+    ones, choose the newest.
+    """
+    has_log = StoredMatch.log_deleted_at.is_(None) & logs.has_public_log()
+    found = matches.list_matches(session, wanted, where=has_log, limit=limit).items
+    ratings = load_mean_ratings(session, [match.id for match in found])
+    return max(found, key=lambda match: ratings.get(match.id, 0), default=None)
 
 
 def load_mean_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, float]:

@@ -1,11 +1,12 @@
-"""The match of a game that is worth watching."""
+"""The finished match of a game that is worth watching."""
 
 from sqlalchemy import update
 
-from referee.ladders.tables import Rating
+from referee.ladders.tables import Ladder, Rating
+from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
-from referee.workflows.good_matches import find_good_match
+from referee.workflows.featured import find_finished
 from tests.database.world import World
 
 GAME = "saint-poker"
@@ -13,7 +14,9 @@ GAME = "saint-poker"
 
 def good(world: World, game: str = GAME) -> str | None:
     with world.database.read() as session:
-        return find_good_match(session, game)
+        wanted = MatchFilter(status=MatchState.FINISHED, game=game, rated=True)
+        match = find_finished(session, wanted, limit=50)
+        return match.id if match else None
 
 
 def change(world: World, match_id: str, **values: object) -> None:
@@ -32,6 +35,7 @@ def test_the_match_of_the_strongest_players_is_chosen_among_rated_ones_with_a_lo
     strong, weak = (world.play(pair, game=GAME, rated=True).match_id for pair in (bots[:2], bots[2:]))
     world.play(bots[:2], game=GAME, rated=False)
     with world.database.write() as session:
+        session.execute(update(Ladder).values(official=True))
         for bot, value in zip(bots, (1_900, 1_800, 1_000, 1_100), strict=True):
             session.execute(update(Rating).where(Rating.bot_id == bot).values(value=value * 1_000_000))
 
