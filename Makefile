@@ -46,7 +46,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Find a Chromium for tests/browser, or install one.
+# Find a Chromium and a Firefox for tests/browser, or install them.
 browser: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
 
