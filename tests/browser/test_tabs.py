@@ -1,5 +1,6 @@
 """Open many tabs of one browser, which has six connections to a site: they share one stream."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from playwright.sync_api import BrowserContext, Page, Request
@@ -7,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, Request
 from tests.browser.conftest import PageAt
 from tests.browser.record import Filled
 from tests.browser.test_tournaments import look
-from tests.browser.test_watching import quick, until
+from tests.browser.test_watching import PATIENCE, quick, until
 
 TABS = 7  # one more than a browser has connections
 UNSEEN_MS = 21_000
@@ -63,7 +64,7 @@ def test_only_the_tab_that_was_looked_at_last_has_a_stream(page_at: PageAt, fill
     tabs = [opened_live(context, "/") for _ in range(TABS - 1)]
     tabs.append(opened_live(context, f"/ladders/{filled.ladders['saint-poker']}"))
 
-    until(tabs[0], lambda: len(streams.open) == 1)
+    eventually(tabs[0], lambda: len(streams.open) == 1)
     assert "/ladders/" in streams.open[0]
     assert len(streams.asked) == TABS
     for tab in tabs[:-1]:
@@ -72,11 +73,11 @@ def test_only_the_tab_that_was_looked_at_last_has_a_stream(page_at: PageAt, fill
     tabs[0].evaluate("() => window.dispatchEvent(new Event('focus'))")
     tabs[0].wait_for_selector("[data-live=live]")
     tabs[-1].wait_for_selector("[data-live=polling]")
-    until(tabs[0], lambda: len(streams.open) == 1)
+    eventually(tabs[0], lambda: len(streams.open) == 1)
     assert streams.open[0].endswith("/api/v1/stream")
 
     tabs[0].close()  # no tab is looked at: one of those in sight takes the turn
-    until(tabs[1], lambda: len(streams.open) == 1 and len(streams.asked) > TABS + 1)
+    eventually(tabs[1], lambda: len(streams.open) == 1 and len(streams.asked) > TABS + 1)
 
 
 def test_a_tab_that_is_hidden_for_long_gives_its_turn_to_one_in_sight(page_at: PageAt) -> None:
@@ -100,3 +101,12 @@ def opened_live(context: BrowserContext, path: str) -> Page:
     page.goto(path)
     page.wait_for_selector("[data-live=live]")
     return page
+
+
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until the condition is true, by the real clock."""
+    for _ in range(PATIENCE):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it never came to that")

@@ -402,6 +402,6 @@ def test_cards_are_fetched_one_by_one_without_their_common_file(page_at: PageAt,
     page.goto(f"/matches/{filled.matches['saint-poker']}")
     page.wait_for_selector(HELD)
 
-    page.wait_for_function("[...document.querySelectorAll('img.face')].every((one) => one.naturalWidth > 0)")
+    page.wait_for_function("() => [...document.querySelectorAll('img.face')].every((one) => one.naturalWidth > 0)")
     assert page.locator("img.face").first.get_attribute("src").endswith(".svg")  # type: ignore[union-attr]
     page_at.troubles[:] = [one for one in page_at.troubles if "503" not in one]

@@ -11,6 +11,7 @@ const PART_MS = 20_000;
 const PAGE_MS = 12_000; // of a part with several pages of rows
 const TABLE_MS = 60_000;
 const ENDING_MS = 2_000; // after which to look again whether the end of a match has been shown
+const FIRST_LOOK_MS = 3_000; // after which a table is fetched, when the page has loaded what it shows first
 const IDLE_MS = 4_000; // after which pointer and buttons are hidden
 
 const root = document.documentElement;
@@ -24,6 +25,7 @@ let timer = 0;
 let idle = 0;
 let paused = false;
 let unfollow = () => {};
+let mayLook = false;
 
 const ACTIONS = {
   back: () => move(-1),
@@ -51,6 +53,10 @@ stayAwake();
 showControls();
 rendered();
 followTournament();
+setTimeout(() => {
+  mayLook = true;
+  tables.look();
+}, FIRST_LOOK_MS);
 
 function followTournament() {
   const over = () => document.querySelector("[data-over]").dataset.over === "yes";
@@ -68,7 +74,7 @@ function followTournament() {
 function rendered() {
   clockTo(document.querySelector("[data-until]"));
   localMoments(document);
-  tables.look();
+  if (mayLook) tables.look();
   arrange();
 }
 

@@ -58,6 +58,7 @@ channel.onmessage = ({ data }) => {
   clearTimeout(wait);
   if (data === RELEASE) wait = setTimeout(look, APART_MS * Math.random());
   else if (ours && claim <= data) lose();
+  else if (ours) channel.postMessage(claim); // the other tab may not have heard it
 };
 document.addEventListener("visibilitychange", look);
 window.addEventListener("focus", look);
