@@ -64,6 +64,12 @@ def hall(window: BrowserContext, made: str) -> Page:
     return page
 
 
+def stepped(page: Page) -> str:
+    page.keyboard.press("ArrowRight")
+    shown: str = page.evaluate(SHOWN)
+    return shown
+
+
 def begun(filled: Filled, name: str, entrants: list[str], **terms: Any) -> str:
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
     with filled.database.write() as session:
@@ -118,8 +124,7 @@ def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserCont
     live = page.locator("#live-title")
     until(page, live.count)
     page.keyboard.press("Space")
-    while page.evaluate(SHOWN) != "table":
-        page.keyboard.press("ArrowRight")
+    until(page, lambda: stepped(page) == "table")
     until(page, lambda: page.locator(".live-table .felt").is_visible())
     before = live.inner_text()
     assert before.startswith("Live: ")
@@ -159,8 +164,7 @@ def test_the_clock_counts_down_by_the_clock_of_the_service(
     expect(page.locator(".clock")).to_have_text(re.compile(words))
     shown = page.locator(".clock").inner_text()
     if shown.startswith("Starts in"):
-        page.clock.run_for(3_000)
-        assert page.locator(".clock").inner_text() != shown
+        until(page, lambda: page.locator(".clock").inner_text() != shown)
 
 
 def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: PageAt, filled: Filled) -> None:

@@ -12,6 +12,7 @@ from tests.browser.test_watching import PATIENCE, quick, until
 
 TABS = 7  # one more than a browser has connections
 UNSEEN_MS = 21_000
+SILENT_MS = 27_000
 HIDDEN = """Object.defineProperty(document, "hidden", { value: true, configurable: true });
 Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });"""
 
@@ -76,8 +77,10 @@ def test_only_the_tab_that_was_looked_at_last_has_a_stream(page_at: PageAt, fill
     eventually(tabs[0], lambda: len(streams.open) == 1)
     assert streams.open[0].endswith("/api/v1/stream")
 
+    tabs[0].evaluate("() => window.dispatchEvent(new Event('pagehide'))")
     tabs[0].close()  # no tab is looked at: one of those in sight takes the turn
-    eventually(tabs[1], lambda: len(streams.open) == 1 and len(streams.asked) > TABS + 1)
+    eventually(tabs[1], lambda: sum(tab.locator("[data-live=live]").count() for tab in tabs[1:]) == 1)
+    assert len(streams.asked) == TABS + 2
 
 
 def test_a_tab_that_is_hidden_for_long_gives_its_turn_to_one_in_sight(page_at: PageAt) -> None:
@@ -94,6 +97,17 @@ def test_a_tab_that_is_hidden_for_long_gives_its_turn_to_one_in_sight(page_at: P
     look(tab, hidden=False)
     other.wait_for_selector("[data-live=polling]")
     tab.wait_for_selector("[data-live=live]")
+
+
+def test_a_tab_that_vanished_loses_its_turn(page_at: PageAt) -> None:
+    context = quick(page_at.context())
+    other, tab = opened_live(context, "/"), opened_live(context, "/")
+    other.wait_for_selector("[data-live=polling]")
+
+    tab.close()  # which may not reach the others
+    other.clock.run_for(SILENT_MS)
+
+    other.wait_for_selector("[data-live=live]")
 
 
 def opened_live(context: BrowserContext, path: str) -> Page:

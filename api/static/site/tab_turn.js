@@ -3,8 +3,11 @@
 const UNSEEN_MS = 20_000; // a tab that is hidden for longer gives its turn back
 const APART_MS = 1_000; // random delay, so that several tabs in sight do not all claim a turn that was given back
 const channel = new BroadcastChannel("referee.streams"); // reaches the other tabs of this site in the same browser
+const HERE_MS = 10_000; // between two signs of the tab whose turn it is
+const SILENT_MS = 25_000; // without a sign in this time, that tab was closed without giving its turn back
 const SETTLED_MS = 200; // in which claims may cross; then the higher number wins
 const RELEASE = "release";
+const HERE = Infinity; // higher than any claim
 const followers = new Set();
 let ours = false; // whether it is the turn of this tab
 let claim = 0; // number of a claim that may still cross with another one
@@ -56,10 +59,16 @@ function look() {
 
 channel.onmessage = ({ data }) => {
   clearTimeout(wait);
-  if (data === RELEASE) wait = setTimeout(look, APART_MS * Math.random());
-  else if (ours && claim <= data) lose();
-  else if (ours) channel.postMessage(claim); // the other tab may not have heard it
+  if (data === RELEASE) {
+    wait = setTimeout(look, APART_MS * Math.random());
+  } else if (ours && claim > data) {
+    channel.postMessage(claim); // the other tab may not have heard it
+  } else {
+    if (ours) lose();
+    wait = setTimeout(look, SILENT_MS + APART_MS * Math.random());
+  }
 };
+setInterval(() => ours && channel.postMessage(HERE), HERE_MS);
 document.addEventListener("visibilitychange", look);
 window.addEventListener("focus", look);
 window.addEventListener("pagehide", () => {
