@@ -28,7 +28,7 @@ from referee.ladders.rating_replay import RatingState
 from referee.match.chance import CommittedChance
 from referee.match.match import Match
 from referee.match.time_limits import Limits
-from referee.matches import claims, deal_groups, matches
+from referee.matches import claims, matches, openings
 from referee.matches.claims import Claim
 from referee.ratings.elo import MICRO, START
 from referee.settings import Settings, environment
@@ -84,11 +84,11 @@ class World:
         for match_id in self.add_due_matches(game, bot_ids, count, rated=rated):
             with self.database.write() as session:
                 claimed += claims.claim_matches(session, 1, match_id=match_id)
-                opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+                opening = openings.claim_opening(session, matches.get_match(session, match_id).group_id)
                 assert opening is not None
                 blank = [""] * len(bot_ids)
-                deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
-                deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
+                openings.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
+                openings.open_group(session, opening.group_id, opening.epoch, blank, [None] * len(blank))
         return claimed
 
     def begin_match(self, claim: Claim) -> Match:

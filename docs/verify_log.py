@@ -31,12 +31,9 @@ def check(lines):
         need((row["row"], row["prev"]) == (number, before), f"row {number} does not follow the row before it")
     group, reveal = rows[0]["group"], rows[-1]
     need(reveal["type"] == "reveal", "no seed is revealed: the deal group is not over yet, or rows are missing")
-    seed, nonces = bytes.fromhex(reveal["seed"]), reveal["nonces"]
-    need(hashlib.sha256(seed + group["id"].encode()).hexdigest() == group["commitment"], "not the committed seed")
-    for nonce, promised in zip(nonces, reveal["nonce_hashes"], strict=True):
-        need(not nonce or hashlib.sha256(nonce.encode()).hexdigest() == promised, "a nonce was exchanged")
-    text = "|".join(["referee/v1", group["id"], *nonces])
-    key, nodes = hmac.digest(seed, text.encode(), "sha256"), {"deck": 0, "draw": 0}
+    check_openings(group, reveal, rows[0]["log_format"])
+    text = "|".join(["referee/v1", group["id"], *reveal["nonces"]])
+    key, nodes = hmac.digest(bytes.fromhex(reveal["seed"]), text.encode(), "sha256"), {"deck": 0, "draw": 0}
     for row in (row for row in rows if row["type"] == "chance"):
         items, words = row["chance"].get("cards") or row["chance"]["among"], stream(key, row["chance"]["kind"], nodes)
         if row["chance"]["kind"] == "deck" or row["chance"].get("ordered"):
@@ -48,6 +45,30 @@ def check(lines):
         need(row["outcome"] == items, f"row {row['row']}: this outcome does not follow from the seed and the nonces")
     need(rows[-2]["type"] == "result" or about.endswith(b'"type":"cancelled"}'), "the log has no result")
     return rows[-2]
+
+
+def check_openings(group, reveal, log_format):
+    """Check the opening that led to the cards and the earlier ones, which bots ended and which led to none."""
+    earlier, failed = (reveal["openings"], set()) if log_format > 1 else ([], set())
+    for opening in [*earlier, {**group, **reveal, "failures": {}}]:
+        committed = hashlib.sha256(bytes.fromhex(opening["seed"]) + opening["id"].encode()).hexdigest()
+        need(committed == opening["commitment"], "not the committed seed")
+        need(opening["failures"] or opening["id"] == group["id"], "an earlier opening was ended by nobody")
+        for bot, nonce, promised in zip(group["entries"], opening["nonces"], opening["nonce_hashes"], strict=True):
+            need(not nonce or hashlib.sha256(nonce.encode()).hexdigest() == promised, "a nonce was exchanged")
+            withheld = promised and not nonce and log_format > 1
+            need(not withheld or opening["failures"].get(bot) == "nonce_withheld", "a promised nonce is missing")
+            need(not promised or bot not in failed, "a bot that had ended an opening was asked for another nonce")
+        failed |= opening["failures"].keys()
+    need(False not in reveal.get("accepted", []), "a bot refused the nonces")
+
+
+def origin(lines):
+    """Return where the cards of a valid log come from."""
+    reveal = next(row for row in map(json.loads, reversed(lines)) if row["type"] == "reveal")
+    missing = sum(bool(h and not n) for n, h in zip(reveal["nonces"], reveal["nonce_hashes"], strict=True))
+    given, ended = sum(map(bool, reveal["nonces"])), len(reveal.get("openings", []))
+    return f"{given} nonces of bots, {missing} promised ones missing, {ended} earlier openings ended"
 
 
 def stream(key, kind, nodes):
@@ -82,7 +103,7 @@ if __name__ == "__main__":
             match = re.search(rb'"match":"(\w{1,64})"', lines[0]) if lines else None
             last, reason = verdict(check, lines) if found else (None, trouble)
             placements = last and last.get("placements", "none, the match was cancelled")
-            said = f"is valid; placements by seat: {placements}" if last else f"FAILED: {reason}"
+            said = f"is valid; placements by seat: {placements}; {origin(lines)}" if last else f"FAILED: {reason}"
             print(f"{name}, {match[1].decode()}," if match else name, said)
             failed += not last
     print(f"{failed} failed" if failed else "none failed")

@@ -2,79 +2,36 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 
 from referee.botclient import client
-from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
+from referee.botclient.client import BotSeat
 from referee.botclient.match_driver import drive
 from referee.db.leases import LEASE_S
-from referee.errors import BadLog, RefereeError, StaleEpoch, Unavailable
+from referee.errors import BadLog, StaleEpoch
 from referee.house.players import is_house
 from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
-from referee.match.log import digest
 from referee.match.match import FAULTS, Answer, Match, Request
-from referee.matches import deal_groups, logs
-from referee.matches.claims import Claim
+from referee.matches import logs
 from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer
-from referee.matches.states import DealGroupState
 from referee.protocol import messages
-from referee.protocol.signing import bot_secrets
-from referee.workflows import match_end, match_loading
-from referee.workflows.deal_group_closing import Reveal
+from referee.workflows import match_end
+from referee.workflows.deal_group_closing import ClosedGroup
 from referee.workflows.match_loading import LoadedMatch, RunnerSeat
-from workers.claim_file import RecordClaims
-from workers.connectivity import Connectivity, is_unconnected
-from workers.database_thread import DatabaseThread
+from workers import deal_opening
+from workers.connectivity import is_unconnected
 from workers.house_seat import match_random
+from workers.match_context import HandedOver, MatchContext
 
 log = logging.getLogger(__name__)
 
-NONCE_MS = 3_000  # time limit for each of the two calls that open a deal group
 NOTICE_MS = 2_000
 VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
 SEALED_DELAY_S = 0.05  # time for the other answers to a question before an answer is stored sealed
 CONFIRM_CLAIM_S = LEASE_S / 3  # age of the last write after which a claim is confirmed before a question
-OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another runner is opening
-
-
-class HandedOver(RefereeError):
-    """Signal that the runner stops and another one will continue the match from its recorded rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchContext:
-    """Hold a claimed match and everything that is needed to play it."""
-
-    claim: Claim
-    database: DatabaseThread
-    policy: Policy
-    limits: CallLimits
-    master_key: bytes
-    is_stopping: Callable[[], bool]
-    connectivity: Connectivity
-    keep_claim: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
-    notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
-    record_claims: RecordClaims
-    now_s: Callable[[], float]  # the clock of leases, which includes time in suspension
-    callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
-
-    def caller(self, player: RunnerSeat) -> BotCaller:
-        """Return the caller of a seat. All questions and notices to the seat share its connection."""
-        key = player.bot_id, player.seat
-        if key not in self.callers:
-            secrets = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
-            target = CallTarget(player.bot_id, player.url, secrets, player.max_concurrent_requests, player.owner_id)
-            self.callers[key] = BotCaller(target, self.policy, self.limits)
-        return self.callers[key]
-
-    def close_connections(self) -> None:
-        for caller in self.callers.values():
-            caller.close()
 
 
 async def play_match(context: MatchContext) -> bool:
@@ -87,104 +44,18 @@ async def play_match(context: MatchContext) -> bool:
         # Stop renewing the claim before storing the result. Storing verifies the claim once more and ends it, which the
         # lease renewer would mistake for a lost claim.
         with context.keep_claim():
-            loaded = await _load_when_dealt(context)
+            loaded = await deal_opening.load_when_dealt(context)
             table = _MatchSession(context, loaded)
             await table.play()
         end = await table.finish()
         context.notify_spectators()
-        await _notify_end(context, loaded, table, end.reveal)
+        await _notify_end(context, loaded, table, end.closed)
         return True
     except StaleEpoch as error:
         log.info("claim_lost", extra={"match": context.claim.match_id, "reason": str(error)})
         return False
     finally:
         context.close_connections()
-
-
-# -- opening the deal group --
-
-
-async def _load_when_dealt(context: MatchContext) -> LoadedMatch:
-    """Load the match once its deal group is open. Open the group if no other runner is doing so; otherwise wait."""
-    while True:
-        loaded = await context.database.read(
-            match_loading.load_match, context.claim.match_id, master_key=context.master_key
-        )
-        if loaded.group_state != DealGroupState.NEW:
-            return loaded
-        opening = await context.database.write(deal_groups.claim_opening, loaded.group_id)
-        if opening is None:
-            await asyncio.sleep(OPENING_POLL_S)
-            continue
-        context.record_claims("deal_group", [(opening.group_id, opening.epoch)])
-        if gathered := await _gather_nonces(context, opening, await _load_group_players(context, loaded)):
-            hashes, nonces = gathered
-            loaded = replace(loaded, group_state=DealGroupState.PLAYING, nonce_hashes=hashes, nonces=nonces)
-            if not context.is_stopping():
-                return loaded
-        if context.is_stopping():
-            raise HandedOver("stop_requested")
-
-
-async def _load_group_players(context: MatchContext, loaded: LoadedMatch) -> Sequence[RunnerSeat]:
-    """Return the bots of the deal group in the order of its entries. They are usually the bots of this match."""
-    entries = loaded.header["group"]["entries"]
-    if entries == [player.bot_id for player in loaded.players]:
-        return loaded.players
-    return await context.database.read(match_loading.load_players, entries)
-
-
-async def _gather_nonces(
-    context: MatchContext, opening: deal_groups.Opening, players: Sequence[RunnerSeat]
-) -> tuple[list[str], list[str]] | None:
-    """Open the deal group. Return the hashes and the nonces, or None if another runner is opening it.
-
-    1. Ask each bot for the hash of its nonce and record the hashes.
-    2. Send all hashes to each bot and ask for its nonce. A nonce that does not match its hash counts as empty.
-    3. Record the nonces before any chance is drawn from them.
-    """
-    group_id, epoch = opening.group_id, opening.epoch
-    callers = [None if is_house(player.url) else context.caller(player) for player in players]
-    try:
-        hashes = opening.nonce_hashes
-        if hashes is None:
-            body = messages.group_start_body(group_id, opening.commitment)
-            received = await _ask_all(callers, body, f"{group_id}_hash", messages.read_nonce_hash)
-            hashes = await context.database.write(deal_groups.record_nonce_hashes, group_id, epoch, received)
-        body = messages.group_start_body(group_id, opening.commitment, hashes)
-        received = await _ask_all(callers, body, f"{group_id}_nonce", messages.read_nonce)
-        nonces = [
-            nonce if nonce and digest(nonce.encode()) == promised else ""
-            for nonce, promised in zip(received, hashes, strict=True)
-        ]
-        await context.database.write(deal_groups.open_group, group_id, epoch, nonces)
-    except StaleEpoch:
-        log.info("deal_group_claim_lost", extra={"group": group_id})
-        return None
-    except asyncio.CancelledError:
-        # All matches of the group wait for its opening. Release the claim, so that they need not wait for the lease to
-        # expire.
-        with suppress(Unavailable):
-            await context.database.write(deal_groups.release_opening, group_id, epoch)
-        raise
-    return hashes, nonces
-
-
-async def _ask_all(
-    callers: Sequence[BotCaller | None], body: bytes, id: str, read: Callable[[bytes], str]
-) -> list[str]:
-    """Return the answer of each bot, or "" for a house bot and for an unusable answer."""
-
-    async def ask(index: int, caller: BotCaller | None) -> str:
-        if caller is None:
-            return ""
-        reply = await client.notify(caller, body, f"{id}_{index}", NONCE_MS)
-        try:
-            return read(reply.body) if reply.ok else ""
-        except messages.BadBody:
-            return ""
-
-    return list(await asyncio.gather(*(ask(index, caller) for index, caller in enumerate(callers))))
 
 
 # -- the match --
@@ -384,7 +255,9 @@ def timing_fields(reply: client.Reply) -> Json:
 # -- after the end --
 
 
-async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchSession, reveal: Reveal | None) -> None:
+async def _notify_end(
+    context: MatchContext, loaded: LoadedMatch, table: _MatchSession, closed: ClosedGroup | None
+) -> None:
     """Send the bots the result and, if the deal group was closed with it, its seed. Ignore their answers."""
     rows = table.match.log.rows
     notices = []
@@ -393,10 +266,10 @@ async def _notify_end(context: MatchContext, loaded: LoadedMatch, table: _MatchS
         body = messages.match_end_body(facts, rows[-1], messages.faults_of(rows, player.seat))
         notices.append(_send_notice(context, player, body, f"{loaded.id}_end_{player.seat}"))
     await asyncio.gather(*notices)
-    if reveal is not None:
-        group = loaded.header["group"]
-        body = messages.group_end_body(group["id"], group["commitment"], reveal.seed, reveal.nonces)
-        entries = await _load_group_players(context, loaded)
+    if closed is not None:
+        group, reveal = loaded.header["group"], closed.reveal
+        body = messages.group_end_body(group["id"], group["commitment"], reveal.seed.hex(), reveal.nonces)
+        entries = await deal_opening.load_group_players(context, loaded)
         await asyncio.gather(
             *(
                 _send_notice(context, player, body, f"{group['id']}_end_{index}")

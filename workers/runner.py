@@ -31,7 +31,8 @@ from workers.connectivity import Canary, Connectivity
 from workers.database_thread import DatabaseThread
 from workers.lease_renewal import LeaseRenewer
 from workers.look_planner import LookPlanner
-from workers.match_runner import HandedOver, MatchContext, play_match
+from workers.match_context import HandedOver, MatchContext
+from workers.match_runner import play_match
 from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Response, request
 
 from api.errors import invalid
-from api.matches.presentation import match_views
+from api.matches.presentation import extend_openings, match_views
 from api.matches.schemas import MatchQuery
 from api.matches.viewer_data import viewer_data
 from api.pages.formatting import match_reason
@@ -81,7 +81,7 @@ def show(match_id: str) -> Response:
         unit=presentation(match.game)["score"],
         digest=logs.find_digest(current_session(), match_id) if match.log_deleted_at else None,
         tournament=tournament,
-        group=deal_groups.get_group(current_session(), match.group_id),
+        group=extend_openings(deal_groups.get_group(current_session(), match.group_id)),
         over=match.status in ENDED,
         reason=match_reason(match.reason),
         why_unrated=unrated.UNRATED_REASONS.get(view["unrated_reason"]),

@@ -14,7 +14,8 @@ from api.matches.schemas import MatchView
 from api.views import current_session, master_key
 from referee.ladders import match_ratings, ratings
 from referee.matches import deal_groups, matches
-from referee.matches.tables import StoredMatch
+from referee.matches.states import DealGroupState
+from referee.matches.tables import DealGroup, StoredMatch
 from referee.workflows import unrated, visibility
 
 Json = dict[str, Any]
@@ -54,7 +55,35 @@ def attach_group(match: StoredMatch) -> Extended:
     """Return a match with its seats, as the caller may see them, and its deal group, revealed once it is over."""
     (visible,) = visible_matches([match])
     group = deal_groups.get_group(current_session(), match.group_id)
-    return Extended(visible, group=Extended(group, reveal=deal_groups.reveal_fields(group, master_key())))
+    return Extended(visible, group=extend_group(group))
+
+
+def extend_group(group: DealGroup) -> Extended:
+    """Return a deal group with its earlier openings and, once it is revealed, its seed and nonces."""
+    is_revealed = group.state == DealGroupState.REVEALED
+    reveal = deal_groups.load_reveal(current_session(), group, master_key()) if is_revealed else None
+    return Extended(extend_openings(group), reveal=reveal and {**reveal.to_json(), "accepted": reveal.accepted})
+
+
+def extend_openings(group: DealGroup) -> Extended:
+    """Return a deal group with its earlier openings.
+
+    The bots that ended them are named when the group is revealed, as its entries are.
+    """
+    is_revealed = group.state == DealGroupState.REVEALED
+    ended = deal_groups.load_ended_openings(current_session(), group.id, master_key()) if group.left_out else []
+    openings = [
+        {
+            "id": opening.id,
+            "commitment": opening.commitment,
+            "seed": opening.seed.hex(),
+            "failures": [
+                {"bot": bot_id if is_revealed else None, "code": code} for bot_id, code in opening.failures.items()
+            ],
+        }
+        for opening in ended
+    ]
+    return Extended(group, openings=openings)
 
 
 def match_views(found: Sequence[StoredMatch]) -> list[Json]:

@@ -26,6 +26,7 @@ from api.fields import (
 from api.games.schemas import GAMES, check_options
 from api.messages import Length
 from api.pagination import PageQuery
+from referee.match.reveal import OpeningFailure
 from referee.match.time_limits import Limits
 from referee.matches.match_filters import BotResult
 from referee.matches.quotas import MAX_TIME
@@ -198,6 +199,32 @@ class RevealView(View):
     seed = fields.String(metadata=describe("Seed of the deals: 32 bytes in hex."))
     nonces = fields.List(fields.String(), metadata=describe("Nonces of the bots, in the order of `entries`."))
     nonce_hashes = fields.List(fields.String())
+    accepted = fields.List(
+        fields.Boolean(allow_none=True),
+        allow_none=True,
+        metadata=describe(
+            "Whether each bot confirmed that its nonce was used; null for a bot that did not answer, and null as a "
+            "whole if the bots were not asked."
+        ),
+    )
+
+
+class OpeningFailureView(View):
+    bot = fields.String(allow_none=True, metadata=describe("Id of the bot; null until the group is revealed."))
+    code = fields.String(
+        validate=member_of(OpeningFailure),
+        metadata=describe(
+            "`nonce_withheld`: the bot promised a nonce and did not give it. `nonces_refused`: it found its nonce "
+            "missing or changed."
+        ),
+    )
+
+
+class EndedOpeningView(View):
+    id = fields.String(metadata=describe("Id of the deal group that was closed without a deal."))
+    commitment = fields.String(metadata=describe("SHA-256 of the seed and this id."))
+    seed = fields.String(metadata=describe("Seed that was not used: 32 bytes in hex."))
+    failures = fields.List(fields.Nested(OpeningFailureView), metadata=describe("The bots that ended the opening."))
 
 
 class GroupView(View):
@@ -217,6 +244,10 @@ class GroupView(View):
         allow_none=True,
         attribute="revealed_entries",
         metadata=describe("Ids of the bots in the order of their nonces; null until the group is revealed."),
+    )
+    openings = fields.List(
+        fields.Nested(EndedOpeningView),
+        metadata=describe("Earlier openings, which ended without a deal, oldest first."),
     )
     reveal = fields.Nested(
         RevealView, allow_none=True, metadata=describe("Seed and nonces; null until the group is revealed.")

@@ -17,6 +17,7 @@ from referee.local import bot_files, matches
 from referee.local.matches import LocalEntrant, LocalResult, PlannedMatch, local_id
 from referee.match import replay
 from referee.match.canonical import Json
+from referee.match.log import LINK_MEMBERS
 
 
 @service_command()
@@ -98,4 +99,5 @@ async def _play_fork(
     match, reveal = recorded.replay_to(n, forked_header(recorded, n, entrants)), recorded.rows[-1]
     id = match.header["match"]
     sitting = PlannedMatch(id, entrants, recorded.header["group"]["id"], bytes.fromhex(reveal["seed"]), id)
-    return await matches.play_to_end(match, sitting, secrets, reveal["nonces"], reveal["nonce_hashes"])
+    revealed = {name: value for name, value in reveal.items() if name not in LINK_MEMBERS}
+    return await matches.play_to_end(match, sitting, secrets, revealed)

@@ -12,6 +12,7 @@ from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
 from referee.match.log import parse_row
+from referee.match.reveal import describe_origin
 from referee.match.verification import VerificationReport
 from referee.matches.states import WITHOUT_RESULT
 
@@ -85,5 +86,6 @@ def _finding(report: VerificationReport) -> str:
 
 
 def _deals(report: VerificationReport) -> str:
-    unproven = "NOT REVEALED yet: without the seed the deals are unproven"
-    return "deals follow from the revealed seed" if report.revealed else unproven
+    if report.origin is None:
+        return "NOT REVEALED yet: without the seed the deals are unproven"
+    return describe_origin(report.origin)

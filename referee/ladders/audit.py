@@ -16,7 +16,9 @@ from referee.ladders.audit_findings import Difference as Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
-from referee.match.log import parse_row
+from referee.match.canonical import Json
+from referee.match.log import LINK_MEMBERS, parse_row
+from referee.matches import deal_groups
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
@@ -107,17 +109,42 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
     for deviation in proven.differing(match, played.seats, result):
         for ladder_id in sorted({result.ladder_id, proven.result["ladder_id"]} - {None}, key=str) or [None]:
             yield Difference(deviation.kind, match.id, str(deviation.stored), str(deviation.derived), ladder_id)
-    yield from _check_reveal(played, lines, revealed=report.revealed)
+    yield from _check_reveal(session, played, lines, revealed=report.revealed)
 
 
-def _check_reveal(played: AuditedMatch, lines: Sequence[bytes], *, revealed: bool) -> Iterator[Difference]:
+def _check_reveal(
+    session: Session, played: AuditedMatch, lines: Sequence[bytes], *, revealed: bool
+) -> Iterator[Difference]:
     """Yield differences between the reveal row and the deal group. The row must exist only if the group is revealed."""
     group, match_id = played.group, played.match.id
     if revealed != (group.state == DealGroupState.REVEALED):
         yield Difference("reveal", match_id, "open" if revealed else "closed", f"group {group.id} is {group.state}")
     elif revealed:
-        row, blank = parse_row(lines[-1]), [""] * len(group.entries)
-        stored = [row["nonces"], row["nonce_hashes"], parse_row(lines[0])["group"]["commitment"]]
-        expected = [group.nonces or blank, group.nonce_hashes or blank, group.commitment]
+        stored = [_revealed_members(parse_row(lines[-1])), parse_row(lines[0])["group"]["commitment"]]
+        expected = [_known_members(session, group), group.commitment]
         if stored != expected:
             yield Difference("reveal", match_id, str(stored), str(expected))
+
+
+def _known_members(session: Session, group: DealGroup) -> Json:
+    """Return the members of the reveal row that follow from the database without the master key."""
+    blank = [""] * len(group.entries)
+    members: Json = {"nonces": group.nonces or blank, "nonce_hashes": group.nonce_hashes or blank}
+    if group.accepted is not None:
+        members["accepted"] = group.accepted
+        members["openings"] = [
+            {"id": ended.id, "commitment": ended.commitment, "failures": failures}
+            | {"nonces": ended.nonces, "nonce_hashes": ended.nonce_hashes}
+            for ended, failures in deal_groups.list_superseded(session, group.id)
+        ]
+    return members
+
+
+def _revealed_members(row: Json) -> Json:
+    """Return these members of a reveal row. Its seeds fit their commitments, as the log is valid."""
+    members = {name: value for name, value in row.items() if name not in (*LINK_MEMBERS, "seed")}
+    if "openings" in members:
+        members["openings"] = [
+            {name: value for name, value in opening.items() if name != "seed"} for opening in members["openings"]
+        ]
+    return members

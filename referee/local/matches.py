@@ -21,6 +21,7 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
 from referee.match.log import reveal_line
 from referee.match.match import Answer, Match, Request, new_header
+from referee.match.reveal import Reveal
 from referee.match.time_limits import Limits
 from referee.protocol.messages import DEFAULT_MAX_CONCURRENT_REQUESTS
 
@@ -163,7 +164,6 @@ async def play_numbered_match(plan: LocalMatchPlan, number: int) -> LocalResult:
 async def play_match(plan: LocalMatchPlan, planned: PlannedMatch, limits: CallLimits | None = None) -> LocalResult:
     """Play one match. Pass the same ``limits`` to all matches that may call the same bots."""
     seated, group_id = planned.seated, planned.group_id
-    nonces = [""] * len(seated)
     header = new_header(
         match_id=planned.match_id,
         game_name=plan.game,
@@ -176,26 +176,26 @@ async def play_match(plan: LocalMatchPlan, planned: PlannedMatch, limits: CallLi
         },
         limits=plan.limits,
     )
-    match = Match(header, CommittedChance(planned.seed, group_id, nonces))
+    reveal = Reveal.without_nonces(planned.seed, len(seated))
+    match = Match(header, CommittedChance(planned.seed, group_id, reveal.nonces))
     match.begin()
-    return await play_to_end(match, planned, plan.secrets, nonces, nonces, limits)
+    return await play_to_end(match, planned, plan.secrets, reveal.to_json(), limits)
 
 
 async def play_to_end(
     match: Match,
     planned: PlannedMatch,
     secrets: tuple[str, ...],
-    nonces: Sequence[str],
-    nonce_hashes: Sequence[str],
+    revealed: Json,
     limits: CallLimits | None = None,
 ) -> LocalResult:
-    """Play a match from its current position to its end, and complete its log with the reveal."""
+    """Play a match from its current position to its end. Complete its log with a reveal row of these members."""
     table = _LocalTable(match.header, planned, secrets, limits or CallLimits())
     try:
         await drive(match, table.ask, table.record)
     finally:
         table.close()
-    end = reveal_line(len(match.lines), match.lines[-1], planned.seed, nonces, nonce_hashes)
+    end = reveal_line(len(match.lines), match.lines[-1], revealed)
     return LocalResult(match.header, match.log.rows[-1], [*match.lines, end], table.problems)
 
 

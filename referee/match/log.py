@@ -15,6 +15,9 @@ HEADER_MEMBERS = {
 }
 
 
+LINK_MEMBERS = ("type", "row", "prev")  # that every row has
+
+
 class AnswerSource(StrEnum):
     """List the sources of the action of a decision."""
 
@@ -46,13 +49,9 @@ def link_row(kind: str, members: Json, number: int, line_before: bytes | None) -
     return {"type": kind, "row": number, "prev": line_before and digest(line_before), **members}
 
 
-def reveal_line(number: int, last_line: bytes, seed: bytes, nonces: Sequence[str], hashes: Sequence[str]) -> bytes:
-    """Return the last row of a closed log, which reveals the seed and the nonces.
-
-    Nonces and their hashes are in entry order; an empty nonce means that a bot gave none.
-    """
-    members = {"seed": seed.hex(), "nonces": list(nonces), "nonce_hashes": list(hashes)}
-    return dumps(link_row("reveal", members, number, last_line))
+def reveal_line(number: int, last_line: bytes, revealed: Json) -> bytes:
+    """Return the last row of a closed log. ``revealed`` is ``Reveal.to_json`` of its deal group."""
+    return dumps(link_row("reveal", revealed, number, last_line))
 
 
 def digest(line: bytes) -> str:

@@ -1,16 +1,17 @@
 """Verify a match log from its bytes alone: links, rules, legality, deals and completeness."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from referee.errors import BadLog, RefereeError
 from referee.games import game
 from referee.games.state import Seat
 from referee.match.canonical import Json, dumps
-from referee.match.chance import CommittedChance, RecordedChance, commitment
-from referee.match.log import HEADER_MEMBERS, digest, parse_row
-from referee.match.match import LOG_FORMAT, Match, is_answer
+from referee.match.chance import CommittedChance, RecordedChance
+from referee.match.log import HEADER_MEMBERS, LINK_MEMBERS, digest, parse_row
+from referee.match.match import LOG_FORMATS, Match, is_answer
+from referee.match.reveal import BadReveal, DealOrigin, parse_reveal
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class VerificationReport:
     """Describe the result of verifying a log.
 
     ``row``, from 0, and ``reason`` describe the first error. ``revealed`` means that the deals were checked against the
-    seed, which is secret until the log has its reveal row. ``cut_short`` means that the only error is missing rows at
-    the end.
+    seed, which is secret until the log has its reveal row; ``origin`` then states where the deals come from.
+    ``cut_short`` means that the only error is missing rows at the end.
     """
 
     ok: bool
@@ -31,6 +32,7 @@ class VerificationReport:
     revealed: bool = False
     placements: list[int] = field(default_factory=list)
     cut_short: bool = False
+    origin: DealOrigin | None = None
 
 
 def verify(lines: Iterable[bytes]) -> VerificationReport:
@@ -42,15 +44,24 @@ def verify(lines: Iterable[bytes]) -> VerificationReport:
     try:
         return _verify_rows(stored)
     except BadLog as error:
-        cut_short = isinstance(error, _CutShort)
-        revealed = cut_short and error.row < len(stored)  # the reveal row has the number of the missing row
+        origin = error.origin if isinstance(error, _CutShort) else None
         return VerificationReport(
-            ok=False, rows=len(stored), row=error.row, reason=error.reason, revealed=revealed, cut_short=cut_short
+            ok=False,
+            rows=len(stored),
+            row=error.row,
+            reason=error.reason,
+            revealed=origin is not None,
+            cut_short=isinstance(error, _CutShort),
+            origin=origin,
         )
 
 
 class _CutShort(BadLog):
     """Report a log whose rows are valid but end before the match is over."""
+
+    def __init__(self, row: int, reason: str, origin: DealOrigin | None) -> None:
+        super().__init__(row, reason)
+        self.origin = origin
 
 
 def _verify_rows(lines: Sequence[bytes]) -> VerificationReport:
@@ -62,10 +73,9 @@ def _verify_rows(lines: Sequence[bytes]) -> VerificationReport:
     revealed = rows[-1]["type"] == "reveal"
     played = len(rows) - revealed
     match = _replay_rows(header, lines[:played], rows[:played])
-    if revealed:
-        _check_reveal(header, rows)
+    origin = _check_reveal(header, rows) if revealed else None
     if not match.over or len(match.lines) > played:
-        raise _CutShort(played, _describe_missing_row(match, rows[:played]))
+        raise _CutShort(played, _describe_missing_row(match, rows[:played]), origin)
     return VerificationReport(
         ok=True,
         rows=len(rows),
@@ -73,6 +83,7 @@ def _verify_rows(lines: Sequence[bytes]) -> VerificationReport:
         game=header["game"],
         revealed=revealed,
         placements=match.state.placements(),
+        origin=origin,
     )
 
 
@@ -101,9 +112,9 @@ def _check_links(lines: Sequence[bytes], rows: Sequence[Json]) -> None:
 
 
 def _parse_header(row: Json) -> Json:
-    if row["type"] != "header" or row.get("log_format") != LOG_FORMAT:
-        raise BadLog(0, f"expected a header of log format {LOG_FORMAT}")
-    header = {name: value for name, value in row.items() if name not in ("type", "row", "prev")}
+    if row["type"] != "header" or row.get("log_format") not in LOG_FORMATS or row["log_format"] is True:
+        raise BadLog(0, f"expected a header of log format {' or '.join(map(str, LOG_FORMATS))}")
+    header = {name: value for name, value in row.items() if name not in LINK_MEMBERS}
     try:
         if header.keys() != HEADER_MEMBERS or set(header["time"]) != {"budget_ms", "bank_ms"}:
             raise BadLog(0, f"the header must have just these members: {', '.join(sorted(HEADER_MEMBERS))}")
@@ -171,28 +182,21 @@ def _describe_missing_row(match: Match, rows: Sequence[Json], sealed: Collection
     return f"the log ends before the match is over: expected {missing} here"
 
 
-def _check_reveal(header: Json, rows: Sequence[Json]) -> None:
-    """Raise ``BadLog`` unless the seed matches its commitment and all outcomes follow from the seed and the nonces."""
-    last, reveal = len(rows) - 1, rows[-1]
-    group = header["group"]
+def _check_reveal(header: Json, rows: Sequence[Json]) -> DealOrigin:
+    """Return where the deals come from.
+
+    Raise ``BadLog`` unless the reveal is sound and all outcomes follow from the seed and the nonces.
+    """
     try:
-        seed, nonces = bytes.fromhex(reveal["seed"]), reveal["nonces"]
-        hashes: list[Any] = reveal["nonce_hashes"]
-        if commitment(seed, group["id"]) != group["commitment"]:
-            raise BadLog(last, "the seed is not the one promised by the commitment in the header")
-        if not len(nonces) == len(hashes) == len(group["entries"]):
-            raise BadLog(last, f"expected a nonce and a hash for each of {len(group['entries'])} entries")
-        for entry, (nonce, promised) in enumerate(zip(nonces, hashes, strict=True)):
-            if nonce and digest(nonce.encode()) != promised:
-                raise BadLog(last, f"nonce {entry} does not fit its hash")
-        source = CommittedChance(seed, group["id"], nonces)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadLog(last, f"the reveal is malformed: {error!r}") from None
-    draws: dict[str, int] = {}
+        reveal, origin = parse_reveal(header, rows[-1])
+    except BadReveal as error:
+        raise BadLog(len(rows) - 1, str(error)) from None
+    source, draws = CommittedChance(reveal.seed, header["group"]["id"], reveal.nonces), Counter[str]()
     for number, row in enumerate(rows):
         if row["type"] == "chance":
             asked = row["chance"]
-            k = draws.setdefault(asked["kind"], 0)
+            k = draws[asked["kind"]]
             draws[asked["kind"]] += 1
             if source.outcome(asked, k) != row["outcome"]:
                 raise BadLog(number, f"{asked['kind']} {k} does not follow from the revealed seed and nonces")
+    return origin

@@ -2,41 +2,56 @@
 
 import hmac
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from sqlalchemy import and_, bindparam, delete, func, select, update
+from sqlalchemy import and_, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from referee.db import sealing
-from referee.db.engine import current_time, lease_now
+from referee.db.engine import current_time
 from referee.db.ids import new_id
-from referee.db.leases import NO_LEASE, Fence, Leases
+from referee.db.leases import Leases
 from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
 from referee.match.chance import commitment
+from referee.match.reveal import EndedOpening, Reveal
 from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
-from referee.matches.tables import DealGroup, GroupToClose, StoredMatch
+from referee.matches.tables import DealGroup, FailedNonce, GroupToClose, StoredMatch
 
 SEED_BYTES = 32
 LEASES: Final = Leases(DealGroup, state="state", due=DealGroupState.NEW, claimed=DealGroupState.NEW)
 
 
+class SealedGroup(Protocol):
+    """Have the columns of a deal group from which its seed is unsealed."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def seed_sealed(self) -> bytes: ...
+    @property
+    def commitment(self) -> str: ...
+
+
+class RevealedGroup(SealedGroup, Protocol):
+    """Have the columns of a deal group that its reveal consists of."""
+
+    @property
+    def entries(self) -> list[Any]: ...
+    @property
+    def nonces(self) -> list[Any] | None: ...
+    @property
+    def nonce_hashes(self) -> list[Any] | None: ...
+    @property
+    def accepted(self) -> list[Any] | None: ...
+    @property
+    def opening_number(self) -> int: ...
+
+
 class WrongMasterKey(RefereeError):
     """Report that a sealed seed does not match its commitment, because it was sealed with another master key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """Describe the claimed opening of a group: the bots to ask for nonces, and hashes that were recorded earlier."""
-
-    group_id: str
-    epoch: int
-    commitment: str
-    entries: list[str]
-    nonce_hashes: list[str] | None
 
 
 def create_group(
@@ -66,6 +81,8 @@ def new_group_row(
         "entries": list(dict.fromkeys(entries)),
         "tournament_id": tournament_id,
         "epoch": 0,
+        "opening_number": 1,
+        "left_out": [],
         "created_at": moment,
     }
 
@@ -77,54 +94,7 @@ def get_group(session: Session, group_id: str, *, populate_existing: bool = Fals
     return group
 
 
-def claim_opening(session: Session, group_id: str) -> Opening | None:
-    """Claim the opening of a group. Return None when it is already open or another process is opening it."""
-    boot, seconds = lease_now(session)
-    lease = LEASES.new_lease_values(boot, seconds)
-    claimed = _CLAIM_OPENING.rows(session, {"of": group_id, "boot": boot, "seconds": seconds, **lease})
-    return Opening(*claimed[0]) if claimed else None
-
-
-def record_nonce_hashes(session: Session, group_id: str, epoch: int, hashes: Sequence[str]) -> list[str]:
-    """Record the hashes of the nonces, unless hashes are recorded already. Return the recorded ones.
-
-    ``hashes`` has one hash for each entry, which is "" for a bot without a nonce. Raise ``StaleEpoch`` if the claim is
-    no longer valid.
-    """
-    lease = LEASES.new_lease_values(*lease_now(session))
-    recorded = _RECORD_HASHES.rows(session, {"of": group_id, "held": epoch, "hashes": list(hashes), **lease})
-    if not recorded:
-        raise LEASES.stale_epoch_error(group_id, epoch)
-    entries, counting = recorded[0]
-    _check_one_per_entry(entries, hashes)
-    return list(counting)
-
-
-def open_group(session: Session, group_id: str, epoch: int, nonces: Sequence[str]) -> None:
-    """Record the nonces and open the group, so that its matches can start.
-
-    ``nonces`` has one nonce for each entry, which is "" if it is missing or does not match its hash. Raise
-    ``StaleEpoch`` if the claim is no longer valid, and ``ValueError`` if the hashes have not been recorded.
-    """
-    opened = _OPEN.rows(session, {"of": group_id, "held": epoch, "nonces": list(nonces)})
-    if not opened:
-        if LEASES.lock(session, group_id, epoch).nonce_hashes is None:
-            raise ValueError("the hashes of the nonces must be recorded before the nonces")
-        raise LEASES.stale_epoch_error(group_id, epoch)
-    _check_one_per_entry(opened[0][0], nonces)
-
-
-def release_opening(session: Session, group_id: str, epoch: int) -> None:
-    """Release the claim on an opening. A claim that is no longer valid is ignored."""
-    LEASES.release(session, [(group_id, epoch)])
-
-
-def expire_openings(session: Session, claims: Iterable[Fence]) -> int:
-    """Let the leases of a runner that died while it opened these groups expire now. Return their number."""
-    return LEASES.expire(session, claims)
-
-
-def unseal_seed_of_group(group: DealGroup, master_key: bytes) -> bytes:
+def unseal_seed_of_group(group: SealedGroup, master_key: bytes) -> bytes:
     """Return the seed of the group. Raise ``WrongMasterKey`` when it does not match the commitment."""
     return unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
 
@@ -150,20 +120,42 @@ def list_unclosed_groups(session: Session) -> list[str]:
     return list(session.scalars(query))
 
 
-def load_reveal(session: Session, group_id: str, master_key: bytes) -> dict[str, Any] | None:
-    """Return the ``reveal_fields`` of the group with this id. Raise ``NotFound`` if there is none."""
-    return reveal_fields(get_group(session, group_id), master_key)
+def load_reveal(session: Session, group: RevealedGroup, master_key: bytes) -> Reveal:
+    """Return what logs reveal about this group once it is closed, with its earlier openings."""
+    blank = [""] * len(group.entries)
+    return Reveal(
+        seed=unseal_seed_of_group(group, master_key),
+        nonces=group.nonces or blank,
+        nonce_hashes=group.nonce_hashes or blank,
+        accepted=group.accepted,
+        openings=load_ended_openings(session, group.id, master_key) if group.opening_number > 1 else (),
+    )
 
 
-def reveal_fields(group: DealGroup, master_key: bytes) -> dict[str, Any] | None:
-    """Return the seed, nonces and hashes, which are public once the group is revealed, or None before that."""
-    if group.state != DealGroupState.REVEALED:
-        return None
-    return {
-        "seed": unseal_seed_of_group(group, master_key).hex(),
-        "nonces": group.nonces or [""] * len(group.entries),
-        "nonce_hashes": group.nonce_hashes or [""] * len(group.entries),
-    }
+def load_ended_openings(session: Session, group_id: str, master_key: bytes) -> list[EndedOpening]:
+    """Return the earlier openings of the group with this id, oldest first. They are public."""
+    return [
+        EndedOpening(
+            id=group.id,
+            commitment=group.commitment,
+            seed=unseal_seed_of_group(group, master_key),
+            nonces=group.nonces or (),
+            nonce_hashes=group.nonce_hashes or (),
+            failures=failures,
+        )
+        for group, failures in list_superseded(session, group_id)
+    ]
+
+
+def list_superseded(session: Session, group_id: str) -> list[tuple[DealGroup, dict[str, str]]]:
+    """Return the groups that the group with this id replaced, oldest first, and why each bot ended their openings."""
+    earlier = select(DealGroup).where(DealGroup.superseded_by == group_id, DealGroup.superseded_by.is_not(None))
+    groups = session.scalars(earlier.order_by(DealGroup.opening_number)).all()
+    failed = select(FailedNonce.group_id, FailedNonce.bot_id, FailedNonce.code)
+    failures: dict[str, dict[str, str]] = {group.id: {} for group in groups}
+    for ended_id, bot_id, code in session.execute(failed.where(FailedNonce.group_id.in_(failures))):
+        failures[ended_id][bot_id] = code
+    return [(group, failures[group.id]) for group in groups]
 
 
 def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
@@ -188,31 +180,7 @@ def _context(group_id: str) -> tuple[str, str]:
     return "deal-seed", group_id
 
 
-def _check_one_per_entry(entries: Sequence[str], values: Sequence[str]) -> None:
-    if len(values) != len(entries):
-        raise ValueError(f"expected {len(entries)} values, got {len(values)}")
-
-
 _GROUPS: Final = DealGroup.__table__
 _LISTED: Final = GroupToClose.__table__
 _TO_CLOSE: Final = Prepared(select(_LISTED.c.group_id).distinct().order_by(_LISTED.c.group_id).limit(bindparam("most")))
 _REMOVE_TO_CLOSE: Final = Prepared(delete(_LISTED).where(_LISTED.c.group_id == bindparam("of")))
-_CLAIMED: Final = update(_GROUPS).where(LEASES.fence(bindparam("of"), bindparam("held")))
-_NEW_LEASE: Final[dict[str, Any]] = {name: bindparam(name) for name in ("lease_boot", "lease_until")}
-_CLAIM_OPENING: Final = Prepared(
-    update(_GROUPS)
-    .where(_GROUPS.c.id == bindparam("of"), LEASES.is_claimable(bindparam("boot"), bindparam("seconds")))
-    .values(epoch=_GROUPS.c.epoch + 1, **_NEW_LEASE)
-    .returning(*(_GROUPS.c[name] for name in ("id", "epoch", "commitment", "entries", "nonce_hashes")))
-)
-_RECORD_HASHES: Final = Prepared(
-    _CLAIMED.values(
-        nonce_hashes=func.coalesce(_GROUPS.c.nonce_hashes, bindparam("hashes", type_=_GROUPS.c.nonce_hashes.type)),
-        **_NEW_LEASE,
-    ).returning(_GROUPS.c.entries, _GROUPS.c.nonce_hashes)
-)
-_OPEN: Final = Prepared(
-    _CLAIMED.where(_GROUPS.c.nonce_hashes.is_not(None))
-    .values(nonces=bindparam("nonces"), state=DealGroupState.PLAYING, **NO_LEASE)
-    .returning(_GROUPS.c.entries)
-)

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
+from referee.match.reveal import OpeningFailure
 from referee.matches.states import QUEUED, DealGroupState, DealSharing, MatchState
 
 CLAIM_ORDER = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
@@ -28,7 +29,11 @@ class DealGroup(Leased, Base):
     """
 
     __tablename__ = "deal_groups"
-    __table_args__ = (one_of("state", DealGroupState), one_of("kind", DealSharing))
+    __table_args__ = (
+        one_of("state", DealGroupState),
+        one_of("kind", DealSharing),
+        _partial_index("ix_deal_groups_superseded", "superseded_by IS NOT NULL", "superseded_by"),
+    )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     commitment: Mapped[str] = mapped_column(String(64))
@@ -38,6 +43,10 @@ class DealGroup(Leased, Base):
     entries: Mapped[list[Any]]  # bot ids
     nonce_hashes: Mapped[list[Any] | None]  # one per entry, "" for a bot without one
     nonces: Mapped[list[Any] | None]
+    accepted: Mapped[list[Any] | None]  # one per entry: true, or null without an answer; null before there was a step 3
+    opening_number: Mapped[int] = mapped_column(default=1)
+    left_out: Mapped[list[Any]] = mapped_column(default=list)  # entries that ended earlier openings: not asked again
+    superseded_by: Mapped[str | None] = mapped_column(Id)  # the group that has its matches since its opening ended
     tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"), index=True)
     created_at: Mapped[datetime]
 
@@ -45,6 +54,22 @@ class DealGroup(Leased, Base):
     def revealed_entries(self) -> list[Any] | None:
         """Return the ids of the bots that were asked for nonces, or None before the group is revealed."""
         return self.entries if self.state == DealGroupState.REVEALED else None
+
+
+class FailedNonce(Base):
+    """Store that a bot ended an opening, with the request and the reply for its owner."""
+
+    __tablename__ = "failed_nonces"
+    __table_args__ = (one_of("code", OpeningFailure), Index(None, "bot_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(AutoIncrement, primary_key=True)
+    group_id: Mapped[str] = mapped_column(ForeignKey("deal_groups.id"), index=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
+    code: Mapped[OpeningFailure] = mapped_column(StoredEnum(OpeningFailure))
+    detail: Mapped[str] = mapped_column(Text)
+    request: Mapped[bytes]
+    reply: Mapped[bytes]
+    created_at: Mapped[datetime]
 
 
 class StoredMatch(Leased, Base):

@@ -6,7 +6,7 @@ import { checkDeals } from "./fairness.js";
 const ROWS_A_BREATH = 200; // rows checked before other tasks of the page may run
 
 /**
- * Check the raw lines of a log. Return {ok: true, rows, revealed, deals}, or {ok: false, row, reason} for an invalid log.
+ * Check the raw lines of a log. Return {ok: true, rows, revealed, deals, nonces}, or {ok: false, row, reason} for an invalid log.
  */
 export async function checkLog(lines, rows) {
   let before = null;
@@ -21,9 +21,9 @@ export async function checkLog(lines, rows) {
   const revealed = rows[rows.length - 1].type === "reveal";
   const played = rows.length - (revealed ? 1 : 0);
   if (rows[played - 1]?.type !== "result") return failed(played, "the log ends before the match is over: expected the result row here");
-  const found = revealed ? checkDeals(rows[0], rows) : { deals: 0 };
+  const found = revealed ? checkDeals(rows[0], rows) : { deals: 0, nonces: 0 };
   if (found.reason) return failed(found.row, found.reason);
-  return { ok: true, rows: rows.length, revealed, deals: found.deals };
+  return { ok: true, rows: rows.length, revealed, deals: found.deals, nonces: found.nonces };
 }
 
 function failed(row, reason) {

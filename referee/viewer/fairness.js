@@ -21,7 +21,7 @@ export function committedChance(seed, groupId, nonces) {
   };
 }
 
-/** Check a revealed log. Return {deals}, or {row, reason} for the first outcome that does not follow. */
+/** Check a revealed log. Return {deals, nonces}, their numbers, or {row, reason} for the first outcome that does not follow. */
 export function checkDeals(header, rows) {
   const last = rows.length - 1;
   const { group } = header;
@@ -36,7 +36,9 @@ export function checkDeals(header, rows) {
   }
   const unfit = nonces.findIndex((nonce, place) => nonce && hexOf(sha256(UTF8.encode(nonce))) !== hashes[place]);
   if (unfit >= 0) return { row: last, reason: `nonce ${unfit} does not fit its hash` };
-  return checkOutcomes(rows, committedChance(seed, group.id, nonces));
+  const missing = nonces.findIndex((nonce, place) => !nonce && hashes[place]);
+  if (header.log_format > 1 && missing >= 0) return { row: last, reason: `nonce ${missing} was promised and is missing` };
+  return { ...checkOutcomes(rows, committedChance(seed, group.id, nonces)), nonces: nonces.filter(Boolean).length };
 }
 
 function checkOutcomes(rows, outcome) {

@@ -69,7 +69,7 @@ function findings(found) {
   const linked = finding(true, `${countNoun(found.rows, "row")}, each linked to the row before by its SHA-256.`);
   if (!found.revealed) return [linked, make("li", { class: "quiet" }, "The seed of this log is not revealed yet, so its deals cannot be verified.")];
   return [linked, finding(true, "The seed matches the commitment published before the first card was dealt."),
-    finding(true, `${countNoun(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and the bots' nonces.`)];
+    finding(true, `${countNoun(found.deals, "deal or draw", "deals and draws")}: each follows from the seed and ${found.nonces ? `the nonces of ${countNoun(found.nonces, "bot")}` : "no nonces, so the operator could choose the seed"}.`)];
 }
 
 function finding(holds, words) {

@@ -11,6 +11,7 @@ from referee.errors import NotFound
 from referee.ladders import ledger
 from referee.ladders.rating_replay import RatedSeats, RatingMove
 from referee.match.log import reveal_line
+from referee.match.reveal import Reveal
 from referee.matches import deal_groups, logs
 from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Result, StoredMatch
@@ -24,17 +25,14 @@ class _Group(NamedTuple):
     entries: list[str]
     nonces: list[str] | None
     nonce_hashes: list[str] | None
+    accepted: list[bool | None] | None
+    opening_number: int
 
 
-class Reveal(NamedTuple):
-    """Hold what a closed group reveals: its seed in hex, and one nonce and one hash for each entry.
+class ClosedGroup(NamedTuple):
+    """Hold what a closed group reveals, and the rating changes by its matches, keyed by match id."""
 
-    ``moves`` has the rating changes by its matches, keyed by match id.
-    """
-
-    seed: str
-    nonces: list[str]
-    nonce_hashes: list[str]
+    reveal: Reveal
     moves: dict[str, list[RatingMove]]
 
 
@@ -59,7 +57,7 @@ def close_if_over(
     *,
     master_key: bytes,
     last_lines: Mapping[str, tuple[int, bytes]] | None = None,
-) -> Reveal | None:
+) -> ClosedGroup | None:
     """Close the group if all of its matches have ended. Return what it reveals if this call closed it, otherwise None.
 
     Append the reveal of the seed to every log, then enter the results into the ledger in order, which changes the
@@ -75,17 +73,16 @@ def close_if_over(
     matches = [_Match(*row) for row in _MATCHES_OF.rows(session, {"of": group_id})]
     if group.state == DealGroupState.REVEALED or any(match.status not in ENDED for match in matches):
         return None
-    seed = deal_groups.unseal_seed(group.id, group.seed_sealed, group.commitment, master_key)
-    blank = [""] * len(group.entries)
-    nonces, hashes = group.nonces or blank, group.nonce_hashes or blank
+    reveal = deal_groups.load_reveal(session, group, master_key)
+    revealed = reveal.to_json()
     known_last_lines = last_lines or {}
     for match_id in (match.id for match in matches):
         last = known_last_lines.get(match_id) or logs.last_line(session, match_id)
         if last is not None:
-            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], seed, nonces, hashes))
+            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], revealed))
     _CLOSE.execute(session, {"of": group_id})
     moves = ledger.enter_results(session, _load_counting_results(matches))
-    return Reveal(seed.hex(), nonces, hashes, moves)
+    return ClosedGroup(reveal, moves)
 
 
 def _load_counting_results(matches: Sequence[_Match]) -> list[ledger.RatedResult]:

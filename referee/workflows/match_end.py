@@ -29,7 +29,7 @@ from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
 from referee.webhooks import outbox
 from referee.workflows import deal_group_closing, health
-from referee.workflows.deal_group_closing import Reveal
+from referee.workflows.deal_group_closing import ClosedGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class FinishedMatch:
 
 
 class MatchEnd(NamedTuple):
-    """Hold the result of a match and, if its deal group was closed with it, what the group revealed."""
+    """Hold the result of a match and, if its deal group was closed with it, what that revealed."""
 
     result: Result
-    reveal: Reveal | None
+    closed: ClosedGroup | None
 
 
 def finish_match(session: Session, tail: MatchUpdate, outcome: MatchResult, *, master_key: bytes) -> Result:
@@ -90,16 +90,16 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
     ledger.lock_ledger(session)
     results = _enter_results(session, [ended[match.tail.match_id] for match in finished])
     # Only now: a group whose last matches end together must not be closed before all of their results are stored.
-    reveals = {}
+    closed = {}
     for group_id in dict.fromkeys(match.group_id for match in ended.values()):
         last_rows = {match_id: match.last_row for match_id, match in ended.items() if match.group_id == group_id}
-        reveals[group_id] = deal_group_closing.close_if_over(
+        closed[group_id] = deal_group_closing.close_if_over(
             session, group_id, master_key=master_key, last_lines=last_rows
         )
     for match in ended.values():
         if match.subscribed:
-            _notify_owners(session, match, reveals[match.group_id])
-    return [MatchEnd(result, reveals[ended[result.match_id].group_id]) for result in results]
+            _notify_owners(session, match, closed[match.group_id])
+    return [MatchEnd(result, closed[ended[result.match_id].group_id]) for result in results]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +163,10 @@ def _enter_results(session: Session, matches: Sequence[_EndedMatch]) -> list[Res
     return [Result(seq=seq, **result) for ((seq,),), result in zip(added, values, strict=True)]
 
 
-def _notify_owners(session: Session, match: _EndedMatch, reveal: Reveal | None) -> None:
+def _notify_owners(session: Session, match: _EndedMatch, closed: ClosedGroup | None) -> None:
     """Tell the owners of the result and, if it counts on the ladder already, of the rating changes."""
     result = match.result
-    changes = changes_of(reveal.moves.get(result["match_id"], ()) if reveal else ())
+    changes = changes_of(closed.moves.get(result["match_id"], ()) if closed else ())
     ratings = rate_seats(result["bots"], result["placements"], changes)
     ends = zip(match.seats, result["placements"], result["returns"], ratings, strict=True)
     payload = {

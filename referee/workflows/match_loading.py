@@ -13,8 +13,8 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.db.prepared import Prepared
 from referee.errors import NotFound
-from referee.match.log import parse_row
-from referee.match.match import new_header
+from referee.match.log import LINK_MEMBERS, parse_row
+from referee.match.match import LOG_FORMAT, new_header
 from referee.match.time_limits import Limits
 from referee.matches import deal_groups, logs
 from referee.matches.states import DealGroupState, MatchState
@@ -53,7 +53,6 @@ class LoadedMatch:
     group_id: str
     group_state: DealGroupState
     nonces: list[str] | None
-    nonce_hashes: list[str] | None
     aliases: list[str]  # by seat: ids that bots see instead of bot ids in an anonymous match; otherwise empty
     seed: bytes = field(repr=False)
 
@@ -81,7 +80,6 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
         group_id=match.group_id,
         group_state=match.state,
         nonces=match.nonces,
-        nonce_hashes=match.nonce_hashes,
         aliases=_aliases(match_id, match, seats, master_key),
         seed=deal_groups.unseal_seed(match.group_id, match.seed_sealed, match.commitment, master_key),
     )
@@ -136,11 +134,12 @@ def _header(match_id: str, match: "_MatchRow", players: Sequence[RunnerSeat]) ->
         group={"id": match.group_id, "commitment": match.commitment, "entries": match.entries},
         rated=match.rated,
         limits=Limits(match.budget_ms, match.bank_ms),
+        log_format=1 if match.state != DealGroupState.NEW and match.accepted is None else LOG_FORMAT,
     )
 
 
 def _stored_header(line: bytes) -> Json:
-    return {name: value for name, value in parse_row(line).items() if name not in ("type", "row", "prev")}
+    return {name: value for name, value in parse_row(line).items() if name not in LINK_MEMBERS}
 
 
 class _MatchRow(NamedTuple):
@@ -160,7 +159,7 @@ class _MatchRow(NamedTuple):
     commitment: str
     entries: list[str]
     nonces: list[str] | None
-    nonce_hashes: list[str] | None
+    accepted: list[bool | None] | None
     anonymous: bool | None
 
 

@@ -145,7 +145,7 @@ def test_a_file_of_many_logs_is_judged_log_by_log(log: Path, tmp_path: Path) -> 
     ]
     assert "row 20: the log ends before the match is over" in said[1]
     assert said[3].endswith("there is no log (damaged)")
-    assert said[4].endswith("cancelled before its end; all 21 rows are valid; deals follow from the revealed seed")
+    assert "cancelled before its end; all 21 rows are valid; deals follow from the revealed seed alone" in said[4]
     assert "row 9: expected a row numbered 9" in said[5]
     assert said[-1] == "4 of 8 logs are valid"
 

@@ -16,7 +16,7 @@ from referee.db.engine import Database
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match
 from referee.match.time_limits import Limits
-from referee.matches import claims, deal_groups, matches
+from referee.matches import claims, matches, openings
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate
 from referee.protocol.messages import Manifest
@@ -118,11 +118,11 @@ class World:
     def open_group(self, match_id: str) -> None:
         """Open the match's deal group with empty nonces, unless it is open."""
         with self.database.write() as session:
-            opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+            opening = openings.claim_opening(session, matches.get_match(session, match_id).group_id)
             if opening is not None:
                 blank = [""] * len(opening.entries)
-                deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
-                deal_groups.open_group(session, opening.group_id, opening.epoch, blank)
+                openings.record_nonce_hashes(session, opening.group_id, opening.epoch, blank)
+                openings.open_group(session, opening.group_id, opening.epoch, blank, [None] * len(blank))
 
     def load(self, match_id: str) -> match_loading.LoadedMatch:
         with self.database.read() as session:

@@ -9,10 +9,12 @@ from random import Random
 from referee.match.canonical import Json
 from referee.match.log import reveal_line
 from referee.match.match import Match
+from referee.match.reveal import Reveal
 from tests.games.hooks import HOOKS
 from tests.match.playing import SEED, at_random, header, played
 
 FOLDER = Path(__file__).parent
+FORMAT_1 = FOLDER / "format_1"  # the same matches, as they were recorded in the first log format
 RECORDED: dict[str, tuple[str, int, Json]] = {
     f"{game}-{seats}": (game, seats, {**options})
     for game, hook in HOOKS.items()
@@ -24,7 +26,7 @@ def recorded(name: str) -> list[bytes]:
     """The match of this name as the engine plays it today."""
     game, seats, options = RECORDED[name]
     match: Match = played(header(game, seats, options), at_random(Random(name)))
-    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], SEED, [""] * seats, [""] * seats)]
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], Reveal.without_nonces(SEED, seats).to_json())]
 
 
 def path(name: str) -> Path:

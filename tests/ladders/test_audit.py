@@ -14,7 +14,7 @@ from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladder
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
 from referee.match.canonical import dumps
-from referee.match.log import link_row, parse_row
+from referee.match.log import LINK_MEMBERS, link_row, parse_row
 from referee.matches import deal_groups, logs
 from referee.matches.tables import MatchLog, Result, StoredMatch
 from referee.workflows import voiding
@@ -172,7 +172,7 @@ def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) 
     with world.database.write() as session:
         match_id = str(session.scalar(select(func.min(MatchLog.match_id))))
         *lines, _, reveal = logs.log_lines(session, match_id)
-        members = {name: parse_row(reveal)[name] for name in ("seed", "nonces", "nonce_hashes")}
+        members = {name: value for name, value in parse_row(reveal).items() if name not in LINK_MEMBERS}
         session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
         logs.pack_log(session, match_id, lines)
         logs.append_reveal(session, match_id, dumps(link_row("reveal", members, len(lines), lines[-1])))

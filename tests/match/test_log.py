@@ -9,6 +9,7 @@ import pytest
 from referee.match.canonical import Json, dumps
 from referee.match.log import digest, parse_row, reveal_line, visible
 from referee.match.match import Answer
+from referee.match.reveal import Reveal
 from referee.match.verification import verify
 from tests.golden import RECORDED, path
 from tests.match.playing import SEED, at_random, header, played, tables
@@ -19,7 +20,7 @@ Rows = list[Json]
 @pytest.fixture(scope="module")
 def good() -> list[bytes]:
     match = played(header("saint-poker", 3, {"rounds": 2}), at_random(Random(1)))
-    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], SEED, [""] * 3, [""] * 3)]
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], Reveal.without_nonces(SEED, 3).to_json())]
 
 
 def relinked(rows: Rows) -> list[bytes]:
@@ -39,7 +40,7 @@ def forged(lines: list[bytes], change: Callable[[Rows], object]) -> list[bytes]:
 @pytest.mark.parametrize(("game", "seats"), tables())
 def test_the_log_of_any_match_verifies(game: str, seats: int) -> None:
     match = played(header(game, seats), at_random(Random(7)))
-    reveal = reveal_line(len(match.lines), match.lines[-1], SEED, [""] * seats, [""] * seats)
+    reveal = reveal_line(len(match.lines), match.lines[-1], Reveal.without_nonces(SEED, seats).to_json())
 
     sealed, opened = verify(match.lines), verify([*match.lines, reveal])
 
@@ -79,7 +80,7 @@ def with_retired_seats() -> list[bytes]:
     match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="deadline"))
     assert match.retired == {0, 1, 2}
     assert sum(b'"retired":true' in line for line in match.lines) > 20
-    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], SEED, [""] * 3, [""] * 3)]
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], Reveal.without_nonces(SEED, 3).to_json())]
 
 
 def numbered(rows: Rows) -> list[bytes]:

@@ -5,14 +5,16 @@ import hmac
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from referee.errors import NotReady, StaleEpoch
 from referee.match.chance import commitment
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.matches import cancelling, deal_groups, logs, matches
+from referee.matches import cancelling, deal_groups, logs, matches, openings
 from referee.matches.deal_groups import WrongMasterKey
 from referee.matches.recording import MatchUpdate
+from referee.matches.states import DealGroupState
 from referee.matches.tables import StoredMatch
 from referee.workflows import deal_group_closing, match_cancellation, match_end, retirement
 from tests.database.growth import copy_match, cost_of
@@ -90,47 +92,50 @@ def test_a_bot_in_two_seats_enters_once(world: World) -> None:
 def test_one_at_a_time_asks_for_nonces(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
-        first = deal_groups.claim_opening(session, group_id)
-        assert deal_groups.claim_opening(session, group_id) is None
+        first = openings.claim_opening(session, group_id)
+        assert openings.claim_opening(session, group_id) is None
     world.pass_seconds(16)
     with world.database.write() as session:
-        second = deal_groups.claim_opening(session, group_id)
+        second = openings.claim_opening(session, group_id)
 
     assert first is not None
     assert second is not None
     with pytest.raises(StaleEpoch), world.database.write() as session:
-        deal_groups.record_nonce_hashes(session, group_id, first.epoch, ["", ""])
+        openings.record_nonce_hashes(session, group_id, first.epoch, ["", ""])
     with world.database.write() as session:
         assert deal_groups.LEASES.renew(session, [(group_id, first.epoch)]) == set()
         assert deal_groups.LEASES.renew(session, [(group_id, second.epoch)]) == {group_id}
 
 
+PROMISED = hashlib.sha256(b"nonce").hexdigest()
+
+
 def test_D11_the_first_hashes_recorded_stand_after_a_crash(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
-        first = deal_groups.claim_opening(session, group_id)
+        first = openings.claim_opening(session, group_id)
         assert first is not None
-        deal_groups.record_nonce_hashes(session, group_id, first.epoch, ["aa", ""])
+        openings.record_nonce_hashes(session, group_id, first.epoch, [PROMISED, ""])
     world.pass_seconds(16)
     with world.database.write() as session:
-        second = deal_groups.claim_opening(session, group_id)
+        second = openings.claim_opening(session, group_id)
         assert second is not None
-        counting = deal_groups.record_nonce_hashes(session, group_id, second.epoch, ["bb", "cc"])
-        deal_groups.open_group(session, group_id, second.epoch, ["", ""])
-        assert deal_groups.claim_opening(session, group_id) is None
+        counting = openings.record_nonce_hashes(session, group_id, second.epoch, ["bb", "cc"])
+        openings.open_group(session, group_id, second.epoch, ["nonce", ""], [True, None])
+        assert openings.claim_opening(session, group_id) is None
 
-    assert (second.nonce_hashes, counting) == (["aa", ""], ["aa", ""])
+    assert (second.nonce_hashes, counting) == ([PROMISED, ""], [PROMISED, ""])
 
 
 def test_D8_nonces_never_come_before_their_hashes(world: World) -> None:
     group_id = group_of(world, world.match())
     with world.database.write() as session:
-        opening = deal_groups.claim_opening(session, group_id)
+        opening = openings.claim_opening(session, group_id)
         assert opening is not None
         with pytest.raises(ValueError, match="before"):
-            deal_groups.open_group(session, group_id, opening.epoch, ["", ""])
+            openings.open_group(session, group_id, opening.epoch, ["", ""], [None, None])
         with pytest.raises(ValueError, match="2 values"):
-            deal_groups.record_nonce_hashes(session, group_id, opening.epoch, [""])
+            openings.record_nonce_hashes(session, group_id, opening.epoch, [""])
 
 
 @pytest.fixture
@@ -151,7 +156,7 @@ def test_D1_logs_open_when_the_last_match_of_the_group_is_over(world: World, com
     with world.database.read() as session, pytest.raises(NotReady):
         logs.read_log_file(session, matches.get_match(session, first.match_id), gzipped=False)
     with world.database.read() as session:
-        assert deal_groups.load_reveal(session, group_of(world, first.match_id), MASTER_KEY) is None
+        assert not is_revealed(session, group_of(world, first.match_id))
     world.finish(second)
 
     for match_id in common:
@@ -168,10 +173,10 @@ def test_D1_a_cancelled_match_closes_the_group_too(world: World, common: tuple[s
         match_cancellation.cancel_match(session, second.match_id, master_key=MASTER_KEY, whole_group=True)
 
     with world.database.read() as session:
-        reveal = deal_groups.load_reveal(session, group_of(world, first.match_id), MASTER_KEY)
+        group = deal_groups.get_group(session, group_of(world, first.match_id))
+        reveal = deal_groups.load_reveal(session, group, MASTER_KEY)
         log = logs.read_log_file(session, matches.get_match(session, first.match_id), gzipped=False)
-        assert reveal is not None
-        assert parse_row(log.splitlines()[-1])["seed"] == reveal["seed"]
+        assert parse_row(log.splitlines()[-1])["seed"] == reveal.seed.hex()
         with pytest.raises(NotReady):  # it ended before its first row
             logs.read_log_file(session, matches.get_match(session, second.match_id), gzipped=False)
 
@@ -183,7 +188,7 @@ def test_a_withdrawal_closes_the_groups_in_which_nothing_was_played(world: World
         retirement.retire_bot(session, one)
 
     with world.database.read() as session:
-        assert deal_groups.load_reveal(session, group_of(world, match_id), MASTER_KEY) is not None
+        assert is_revealed(session, group_of(world, match_id))
         assert deal_groups.list_unclosed_groups(session) == []
 
 
@@ -230,7 +235,7 @@ def test_a_withdrawal_closes_no_group_that_others_still_play(world: World, commo
 
     with world.database.read() as session:
         assert deal_groups.list_unclosed_groups(session) == []
-        assert deal_groups.load_reveal(session, group_of(world, common[0]), MASTER_KEY) is None
+        assert not is_revealed(session, group_of(world, common[0]))
 
 
 def test_open_and_closed_groups_cost_the_search_for_groups_to_close_nothing(
@@ -272,10 +277,10 @@ def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None
     nonces = ["a" * 32, "b" * 32]
     hashes = [hashlib.sha256(nonce.encode()).hexdigest() for nonce in nonces]
     with world.database.write() as session:
-        opening = deal_groups.claim_opening(session, matches.get_match(session, match_id).group_id)
+        opening = openings.claim_opening(session, matches.get_match(session, match_id).group_id)
         assert opening is not None
-        deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, hashes)
-        deal_groups.open_group(session, opening.group_id, opening.epoch, nonces)
+        openings.record_nonce_hashes(session, opening.group_id, opening.epoch, hashes)
+        openings.open_group(session, opening.group_id, opening.epoch, nonces, [True] * len(nonces))
     (claim,) = world.claim()
     world.finish(claim)
 
@@ -283,3 +288,7 @@ def test_D8_recorded_nonces_are_revealed_with_their_hashes(world: World) -> None
         lines = logs.log_lines(session, match_id)
     assert verify(lines).ok
     assert (parse_row(lines[-1])["nonces"], parse_row(lines[-1])["nonce_hashes"]) == (nonces, hashes)
+
+
+def is_revealed(session: Session, group_id: str) -> bool:
+    return deal_groups.get_group(session, group_id).state == DealGroupState.REVEALED

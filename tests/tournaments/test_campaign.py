@@ -17,7 +17,7 @@ from referee.ladders import audit
 from referee.ladders.tables import Rating
 from referee.match.chance import CommittedChance
 from referee.match.match import Answer, Match, Request
-from referee.matches import claims, deal_groups, logs, matches
+from referee.matches import claims, logs, matches, openings
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, PendingAnswer, record_batch
 from referee.matches.states import PLAYABLE
@@ -185,10 +185,10 @@ class Runner:
     def _resumed(self, claim: Claim) -> tuple[Match, int]:
         with self.database.write() as session:
             loaded = match_loading.load_match(session, claim.match_id, master_key=MASTER_KEY)
-            opening = deal_groups.claim_opening(session, loaded.group_id)
+            opening = openings.claim_opening(session, loaded.group_id)
             if opening is not None:
-                deal_groups.record_nonce_hashes(session, opening.group_id, opening.epoch, ["", ""])
-                deal_groups.open_group(session, opening.group_id, opening.epoch, ["", ""])
+                openings.record_nonce_hashes(session, opening.group_id, opening.epoch, ["", ""])
+                openings.open_group(session, opening.group_id, opening.epoch, ["", ""], [None, None])
         chance = CommittedChance(loaded.seed, loaded.group_id, ["", ""])
         if loaded.lines:
             sealed = [Answer.from_json(one) for one in loaded.sealed]

@@ -24,6 +24,8 @@ from referee.match.time_limits import Limits
 from referee.match.verification import VerificationReport, verify
 from referee.matches import deal_groups, logs, matches
 from referee.matches.matches import MatchPlan
+from referee.matches.scheduling import Deal, create_matches
+from referee.matches.states import DealSharing
 from referee.matches.tables import StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import Settings
@@ -73,6 +75,14 @@ class World:
         with self.database.write() as session:
             wanted = MatchPlan(game, list(bot_ids), plan.pop("options", {}), plan.pop("limits", Limits()), **plan)
             return matches.create_match(session, wanted, master_key=MASTER_KEY).id
+
+    def arrange_sharing(self, game: str, bot_ids: Sequence[str], options: Any) -> list[str]:
+        """Create two matches of these bots that share their cards, with the seats exchanged."""
+        with self.database.write() as session:
+            deal = Deal("shared", DealSharing.DUPLICATE)
+            seatings = (list(bot_ids), list(reversed(bot_ids)))
+            plans = [MatchPlan(game, seating, options, Limits(), deal=deal) for seating in seatings]
+            return create_matches(session, plans, master_key=MASTER_KEY)
 
     def match(self, match_id: str) -> StoredMatch:
         with self.database.read() as session:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from referee.db.engine import Database
-from referee.matches import deal_groups
+from referee.matches import openings
 from referee.matches.claims import Claim
 from referee.matches.matches import get_match
 from referee.matches.tables import DealGroup
@@ -49,7 +49,7 @@ def test_K1_the_opening_of_a_deal_group_by_dead_processes_ends_when_a_worker_sta
     match_id = world.match()
     with database.write() as session:
         group_id = get_match(session, match_id).group_id
-        opening = deal_groups.claim_opening(session, group_id)
+        opening = openings.claim_opening(session, group_id)
     assert opening is not None
     dead = ClaimFile.create(tmp_path)
     dead.add("deal_group", [(group_id, opening.epoch)])
@@ -58,7 +58,7 @@ def test_K1_the_opening_of_a_deal_group_by_dead_processes_ends_when_a_worker_sta
     expire_abandoned(tmp_path, database)
 
     with database.write() as session:
-        again = deal_groups.claim_opening(session, group_id)
+        again = openings.claim_opening(session, group_id)
         assert session.get_one(DealGroup, group_id).epoch == opening.epoch + 1
         assert get_match(session, match_id).status == "due"
     assert again is not None

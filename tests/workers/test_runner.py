@@ -432,4 +432,4 @@ def test_each_seat_has_one_connection_for_nonces_questions_and_notices(world: Wo
     match_id = asyncio.run(story())
 
     assert world.match(match_id).status == "finished"
-    assert [(len(bot.ports), bot.notices) for bot in bots_of_the_match] == [(1, 4), (1, 4)]
+    assert [(len(bot.ports), bot.notices) for bot in bots_of_the_match] == [(1, 5), (1, 5)]

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.matches import deal_groups, matches
+from referee.matches.states import DealGroupState
 from referee.matches.tables import StoredMatch
 from referee.workflows import retirement
 from tests.database.world import FakeClock, World
@@ -76,4 +77,4 @@ def leave_unclosed(world: World) -> str:
 
 def is_closed(world: World, group_id: str) -> bool:
     with world.database.read() as session:
-        return deal_groups.load_reveal(session, group_id, MASTER_KEY) is not None
+        return deal_groups.get_group(session, group_id).state == DealGroupState.REVEALED

@@ -158,7 +158,7 @@ def test_the_last_matches_of_a_group_may_end_together_and_all_of_them_count(worl
         first, second = match_end.finish_matches(session, ends, master_key=MASTER_KEY)
 
     assert [first.result.match_id, second.result.match_id] == [end.tail.match_id for end in ends]
-    assert first.reveal == second.reveal is not None
+    assert first.closed == second.closed is not None
     assert count(world, LedgerEntry) == 2
     assert found(world) == []
     with world.database.read() as session:

@@ -1,0 +1,194 @@
+"""Openings of deal groups by a runner, with bots that keep, break or withhold their promises."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from aiohttp import web
+from sqlalchemy import select
+
+from referee.house.players import find_player
+from referee.house.server import House
+from referee.match.canonical import Json
+from referee.match.log import parse_row
+from referee.matches import fault_reports, matches
+from referee.matches.tables import DealGroup, FailedNonce, StoredMatch
+from referee.workflows import match_cancellation
+from tests.surroundings import MASTER_KEY
+from tests.workers.conftest import World
+
+SHORT = {"rounds": 2}
+
+
+class Promising(House):
+    """A house bot that answers some steps of an opening with ``answers``, by number, and keeps what it is sent."""
+
+    def __init__(self, answers: dict[int, Json] | None = None) -> None:
+        super().__init__("first", find_player("first"))
+        self.answers = answers or {}
+        self.steps: list[tuple[str, int]] = []
+        self.shown: list[Json] = []
+
+    async def _notify(self, request: web.Request) -> web.Response:
+        notice = await request.json()
+        if notice["type"] == "group_start":
+            self.steps.append((notice["group"]["id"], notice["step"]))
+            self.shown.append(notice["group"])
+            if notice["step"] in self.answers:
+                return web.json_response(self.answers[notice["step"]])
+        return await super()._notify(request)
+
+
+def play(world: World, bots: Sequence[House]) -> str:
+    """Play a match of these bots and return its id."""
+
+    async def story() -> str:
+        async with world.houses(*bots):
+            match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
+            tally = await world.run()
+            assert tally.finished == 1
+            return match_id
+
+    return asyncio.run(story())
+
+
+def reveal_of(world: World, match_id: str) -> Json:
+    return parse_row(world.lines(match_id)[-1])
+
+
+def failures(world: World) -> list[tuple[Any, ...]]:
+    with world.database.read() as session:
+        columns = (FailedNonce.bot_id, FailedNonce.code, FailedNonce.detail)
+        return [tuple(row) for row in session.execute(select(*columns).order_by(FailedNonce.id))]
+
+
+def test_D8_bots_that_keep_their_promises_see_all_nonces_before_the_deal(world: World) -> None:
+    bots = [Promising(), Promising(), Promising({1: {}})]
+
+    match_id = play(world, bots)
+
+    reveal = reveal_of(world, match_id)
+    assert [step for _, step in bots[0].steps] == [1, 2, 3]
+    assert [step for _, step in bots[2].steps] == [1], "a bot without a nonce is not asked for it"
+    assert bots[0].shown[2]["nonces"] == bots[1].shown[2]["nonces"] == reveal["nonces"]
+    assert [bool(nonce) for nonce in reveal["nonces"]] == [True, True, False]
+    assert (reveal["accepted"], reveal["openings"]) == ([True, True, None], [])
+    report = world.verified(match_id)
+    assert report.ok
+    assert report.origin is not None
+    assert (report.origin.nonces, report.origin.missing, report.origin.openings) == (2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "detail"),
+    [
+        ({2: {}}, "nonce_withheld", "nonce must be 1 to 64 letters"),
+        ({2: {"nonce": "another"}}, "nonce_withheld", "does not fit its hash"),
+        ({3: {"accepted": False}}, "nonces_refused", "answered false"),
+    ],
+)
+def test_D8_a_bot_that_breaks_its_promise_ends_the_opening_and_is_not_asked_again(
+    world: World, answers: dict[int, Json], code: str, detail: str
+) -> None:
+    honest, broken = Promising(), Promising(answers)
+
+    match_id = play(world, [honest, broken])
+
+    reveal, header = reveal_of(world, match_id), parse_row(world.lines(match_id)[0])
+    (ended,) = reveal["openings"]
+    assert ended["failures"] == {world.bot_ids[1]: code}
+    assert [group for group, _ in honest.steps] == [ended["id"]] * max(answers) + [header["group"]["id"]] * 3
+    assert {group for group, _ in broken.steps} == {ended["id"]}
+    assert reveal["nonces"][1] == reveal["nonce_hashes"][1] == ""
+    assert reveal["nonces"][0] != ended["nonces"][0], "each opening has nonces of its own"
+    report = world.verified(match_id)
+    assert report.ok
+    assert report.origin is not None
+    assert (report.origin.nonces, report.origin.openings, report.origin.failures) == (1, 2, {code: 1})
+    assert world.differences() == []
+    ((bot_id, stored_code, stored_detail),) = failures(world)
+    assert (bot_id, stored_code) == (world.bot_ids[1], code)
+    assert detail in stored_detail
+    with world.database.read() as session:
+        assert fault_reports.list_codes(session, match_id) == set(), "never among the faults of a match"
+
+
+def test_D8_bots_that_fail_one_after_the_other_end_as_many_openings(world: World) -> None:
+    bots = [Promising(), Promising({2: {}}), Promising({3: {"accepted": False}})]
+
+    match_id = play(world, bots)
+
+    reveal = reveal_of(world, match_id)
+    _, second, third = world.bot_ids
+    assert [opening["failures"] for opening in reveal["openings"]] == [
+        {second: "nonce_withheld"},
+        {third: "nonces_refused"},
+    ]
+    assert world.verified(match_id).ok
+    assert world.differences() == []
+    with world.database.read() as session:
+        ended = session.scalars(select(DealGroup).where(DealGroup.superseded_by.is_not(None))).all()
+        current = session.get_one(StoredMatch, match_id).group_id
+    assert {group.superseded_by for group in ended} == {current}
+    assert {group.state for group in ended} == {"revealed"}
+
+
+def test_D8_matches_that_share_their_cards_move_to_the_new_group_together(world: World) -> None:
+    async def story() -> list[str]:
+        async with world.houses(Promising(), Promising({2: {}})):
+            found = world.arrange_sharing("saint-poker", world.bot_ids, options=SHORT)
+            tally = await world.run()
+            assert tally.finished == 2
+            return found
+
+    match_ids = asyncio.run(story())
+
+    reveals = [reveal_of(world, match_id) for match_id in match_ids]
+    assert reveals[0]["openings"] == reveals[1]["openings"] != []
+    assert reveals[0]["seed"] == reveals[1]["seed"]
+    assert all(world.verified(match_id).ok for match_id in match_ids)
+    assert world.differences() == []
+
+
+def test_D11_an_opening_that_ends_while_its_match_is_cancelled_leaves_nothing_open(world: World) -> None:
+    async def story() -> None:
+        canceller = Cancelling(world)
+        async with world.houses(Promising(), canceller):
+            canceller.match_id = world.arrange("saint-poker", world.bot_ids, options=SHORT)
+            tally = await world.run()
+            assert tally.finished == 0
+
+    asyncio.run(story())
+
+    with world.database.read() as session:
+        (match,) = session.scalars(select(StoredMatch)).all()
+        (group,) = session.scalars(select(DealGroup)).all()
+    assert (match.status, group.state, group.superseded_by) == ("cancelled", "revealed", None)
+
+
+class Cancelling(Promising):
+    """A bot that withholds its nonce, during whose second step the match is cancelled."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__({2: {}})
+        self.world, self.match_id = world, ""
+
+    async def _notify(self, request: web.Request) -> web.Response:
+        notice = await request.json()
+        if notice.get("step") == 2:
+            await asyncio.to_thread(self._cancel)
+        return await super()._notify(request)
+
+    def _cancel(self) -> None:
+        with self.world.database.write() as session:
+            match_cancellation.cancel_match(session, self.match_id, master_key=MASTER_KEY)
+
+
+def test_matches_keep_their_terms_in_the_new_group(world: World) -> None:
+    match_id = play(world, [Promising(), Promising({2: {}})])
+
+    with world.database.read() as session:
+        match = matches.get_match(session, match_id)
+        group = session.get_one(DealGroup, match.group_id)
+    assert (group.opening_number, group.left_out, group.entries) == (2, [world.bot_ids[1]], world.bot_ids)
