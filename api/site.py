@@ -13,6 +13,7 @@ from api.feeds import pages as feeds
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
+from api.openings import pages as openings
 from api.overview import pages as overview
 from api.pages import guides, page, static_files
 from api.pictures import pages as pictures
@@ -30,6 +31,7 @@ GROUPS = (
     ladders,
     bots,
     directory_pages,
+    openings,
     search,
     matches,
     register_page,

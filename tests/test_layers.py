@@ -54,7 +54,17 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
     "referee.webhooks": {"outbox", "tables"},
     "referee.matches": {
-        *("cancelling", "download_seats", "logs", "matches", "queued_seats", "scheduling", "states", "tables")
+        *(
+            "cancelling",
+            "deal_groups",
+            "download_seats",
+            "logs",
+            "matches",
+            "queued_seats",
+            "scheduling",
+            "states",
+            "tables",
+        )
     },
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": set(),

@@ -30,6 +30,7 @@ from referee.ladders.ratings import DescribedChange
 from referee.ladders.tables import Ladder
 from referee.matches import bot_stats, matches
 from referee.matches.bot_stats import BotTotals
+from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.matches.head_to_head import PairResult
 from referee.matches.match_filters import MatchFilter
 from referee.protocol.fault_advice import ADVICE
@@ -105,6 +106,7 @@ def bot(bot_id: str) -> Response:
         no_certificate=certificates.explain_no_certificate(current_session(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "advice": advice()},
         points=points,
+        ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
         badges=_list_badges(sorted(ladder.game for ladder, _ in rated if ladder.official)),
         public_url=current_app.config["SETTINGS"].public_url,
     )

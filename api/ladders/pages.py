@@ -23,6 +23,7 @@ from referee.figures import count
 from referee.ladders import leaderboard, members, months, ratings, trends
 from referee.ladders.rating_errors import load_errors
 from referee.ladders.tables import Ladder
+from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.ratings.elo import MICRO, PROVISIONAL_GAMES
 
 pages = Pages("ladders", __name__)
@@ -137,6 +138,7 @@ def _current_page(found: Ladder, last: int) -> Response:
         total=shown.total,
         bots=leaderboard.count_bots(current_session(), found.id),
         closed=months.list_months(current_session(), found.id, limit=MONTHS).items if query.page == 1 else [],
+        ended_openings=count_ended_openings(current_session(), OpeningFilter(ladder_id=found.id)),
         spread=_rating_histogram(found.id) if query.page == 1 and not query.text else None,
         as_of=last,
         historical=False,

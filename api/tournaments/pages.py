@@ -20,6 +20,7 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.errors import Conflict
 from referee.games import catalogue
+from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
@@ -81,6 +82,7 @@ def show(tournament_id: str) -> Response:
         highlights=find_highlights(tournament, bracket),
         newest=newest_matches(tournament),
         lines=list(terms.describe_terms(tournament)),
+        ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
     )
 
 

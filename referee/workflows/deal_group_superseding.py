@@ -31,7 +31,7 @@ def supersede_group(
     ``StaleEpoch`` if the claim is no longer valid.
     """
     session.flush()
-    # Whoever cancels or voids matches locks the tournament, then the matches, before they use their group.
+    # Cancelling and voiding also lock the tournament and then the matches before they use their group.
     of_group = select(DealGroup.tournament_id).where(DealGroup.id == group_id).scalar_subquery()
     session.execute(select(Tournament.id).where(Tournament.id == of_group).with_for_update())
     in_group = select(StoredMatch.id).where(StoredMatch.group_id == group_id).order_by(StoredMatch.id)
