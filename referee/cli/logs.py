@@ -13,7 +13,7 @@ from referee.games import game
 from referee.local import replay_page
 from referee.match.log import parse_row
 from referee.match.reveal import describe_origin
-from referee.match.verification import VerificationReport
+from referee.match.verification import NOT_ATTESTED, VerificationReport
 from referee.matches.states import WITHOUT_RESULT
 
 
@@ -24,7 +24,8 @@ def verify(files: tuple[str, ...]) -> None:
 
     A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
     tournament; pass - for standard input, or a URL to fetch. Each log is reported on its own line, with the first
-    wrong row and the reason. The exit status is 1 if any log fails or a file cannot be read.
+    wrong row and the reason; standard error names what no log can prove. The exit status is 1 if any log fails or a
+    file cannot be read.
     """
     judged = holding = 0
     for file in files:
@@ -39,6 +40,8 @@ def verify(files: tuple[str, ...]) -> None:
             judged += 1
     if judged > 1:
         click.echo(f"{holding} of {judged} logs are valid")
+    if holding:
+        click.echo(f"A log does not prove: {'; '.join(NOT_ATTESTED.values())}.", err=True)
     sys.exit(0 if holding == judged else 1)
 
 

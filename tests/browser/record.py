@@ -107,7 +107,7 @@ class Live:
         ms = int(self.dice.lognormvariate(4, 0.8))
         self.asked += request.seat == 0
         if self.late and request.seat == 0 and self.asked == 2:
-            return Answer(request.seat, trouble="deadline", ms=1000)
+            return Answer(request.seat, trouble="deadline", ms=request.deadline_ms)
         note = PAYLOAD if self.dice.random() < 0.05 else ""
         return Answer(
             request.seat, self.seats[request.seat].decide(match.state.name, request.for_player()), ms=ms, note=note

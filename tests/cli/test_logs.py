@@ -35,8 +35,8 @@ def test_a_good_log_is_said_to_hold(log: Path) -> None:
     checked = run("verify", str(log))
 
     assert checked.exit_code == 0
-    assert checked.output.startswith(f"ok      {log}: saint-poker (rules 1), ")
-    assert "deals follow from the revealed seed" in checked.output
+    assert checked.stdout.startswith(f"ok      {log}: saint-poker (rules 1), ")
+    assert "deals follow from the revealed seed" in checked.stdout
 
 
 def test_packed_logs_and_standard_input_are_read(log: Path, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_changed_byte_is_found_with_row_and_reason(
     checked = run("verify", str(forged))
 
     assert checked.exit_code == 1
-    assert checked.output.startswith(f"FAILED  {forged}: {complaint}")
+    assert checked.stdout.startswith(f"FAILED  {forged}: {complaint}")
 
 
 def test_a_seed_that_was_not_promised_is_found(log: Path, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_seed_that_was_not_promised_is_found(log: Path, tmp_path: Path) -> Non
     checked = run("verify", str(forged))
 
     assert checked.exit_code == 1
-    assert f"row {len(rows) - 1}: the seed is not the one promised" in checked.output
+    assert f"row {len(rows) - 1}: the seed is not the one promised" in checked.stdout
 
 
 def test_a_log_without_its_end_does_not_hold(log: Path, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_log_without_its_end_does_not_hold(log: Path, tmp_path: Path) -> None:
     checked = run("verify", str(short))
 
     assert checked.exit_code == 1
-    assert "row 20: the log ends before the match is over" in checked.output
+    assert "row 20: the log ends before the match is over" in checked.stdout
 
 
 def test_a_log_without_its_result_does_not_hold(log: Path, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_log_without_its_result_does_not_hold(log: Path, tmp_path: Path) -> No
 
     assert checked.exit_code == 1
     expected = f"row {len(rows) - 2}: the log ends before the match is over: expected the result row here"
-    assert checked.output == f"FAILED  {short}: {expected}\n"
+    assert checked.stdout == f"FAILED  {short}: {expected}\n"
 
 
 def test_a_log_that_is_not_revealed_is_said_to_prove_no_deals(log: Path, tmp_path: Path) -> None:
@@ -111,15 +111,15 @@ def test_a_log_that_is_not_revealed_is_said_to_prove_no_deals(log: Path, tmp_pat
     checked = run("verify", str(sealed))
 
     assert checked.exit_code == 0
-    assert checked.output.endswith("; NOT REVEALED yet: without the seed the deals are unproven\n")
+    assert checked.stdout.endswith("; NOT REVEALED yet: without the seed the deals are unproven\n")
 
 
 def test_of_several_logs_each_is_judged(log: Path, tmp_path: Path) -> None:
     checked = run("verify", str(log), str(tmp_path / "missing"), str(log))
 
     assert checked.exit_code == 1
-    assert "missing cannot be read: No such file" in checked.output
-    assert "2 of 3 logs are valid" in checked.output
+    assert "missing cannot be read: No such file" in checked.stdout
+    assert "2 of 3 logs are valid" in checked.stdout
 
 
 def remark(kind: str, match: str = "mat_1") -> bytes:
@@ -137,7 +137,7 @@ def test_a_file_of_many_logs_is_judged_log_by_log(log: Path, tmp_path: Path) -> 
 
     checked = run("verify", str(several))
 
-    said = [line.replace(f" {several}, ", " ") for line in checked.output.splitlines()]
+    said = [line.replace(f" {several}, ", " ") for line in checked.stdout.splitlines()]
     assert checked.exit_code == 1
     assert [line.split(":")[0].split() for line in said[:-1]] == [
         *[["ok", match], ["FAILED", match], ["ok", match], ["FAILED", "mat_1"]],
@@ -157,7 +157,7 @@ def test_a_file_that_breaks_off_is_judged_up_to_there(log: Path, tmp_path: Path)
     checked = run("verify", str(several), str(log))
 
     assert checked.exit_code == 1
-    first, second, third, summary = checked.output.splitlines()
+    first, second, third, summary = checked.stdout.splitlines()
     assert first.startswith(f"ok      {several}, mat_")
     assert second.startswith(f"FAILED  {several} cannot be unpacked completely: ")
     assert third.startswith(f"ok      {log}: ")
@@ -176,13 +176,13 @@ def test_a_zip_is_judged_file_by_file_and_what_its_index_lacks_is_missed(log: Pa
     checked, again = run("verify", str(zipped)), run("verify", "-", stdin=zipped.read_bytes())
     short = run("verify", "-", stdin=zipped.read_bytes()[:-30])
 
-    first, second, third, summary = checked.output.splitlines()
+    first, second, third, summary = checked.stdout.splitlines()
     assert ["ok" if line.startswith("ok ") else line[:6] for line in (first, second, third)] == ["ok", "ok", "FAILED"]
     assert "the match was cancelled before its end; all 30 rows are valid; NOT REVEALED yet" in second
     assert third == f"FAILED  {zipped}, mat_2: there is no log (damaged)"
     assert summary == "2 of 3 logs are valid"
-    assert again.output == checked.output.replace(str(zipped), "-")
-    assert short.output == "FAILED  - cannot be unpacked: File is not a zip file\n"
+    assert again.stdout == checked.stdout.replace(str(zipped), "-")
+    assert short.stdout == "FAILED  - cannot be unpacked: File is not a zip file\n"
 
 
 def test_a_file_without_a_log_does_not_hold(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_file_without_a_log_does_not_hold(tmp_path: Path) -> None:
     checked = run("verify", str(zipped), str(empty))
 
     assert checked.exit_code == 1
-    assert checked.output.count("row 0: the log is empty") == 2
+    assert checked.stdout.count("row 0: the log is empty") == 2
     assert run("replay", str(zipped)).exit_code == 1
 
 
@@ -206,8 +206,8 @@ def test_a_log_cannot_write_lines_of_its_own(log: Path, tmp_path: Path) -> None:
 
     checked = run("verify", str(false))
 
-    assert [line[:6] for line in checked.output.splitlines()] == ["FAILED", "ok    ", "1 of 2"]
-    assert "\x1b" not in checked.output
+    assert [line[:6] for line in checked.stdout.splitlines()] == ["FAILED", "ok    ", "1 of 2"]
+    assert "\x1b" not in checked.stdout
 
 
 def test_a_zip_that_cannot_be_read_in_part_keeps_no_other_file_from_being_judged(log: Path, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_zip_that_cannot_be_read_in_part_keeps_no_other_file_from_being_judged
 
     checked = run("verify", str(broken), str(unlisted), str(log))
 
-    first, second, third, summary = checked.output.splitlines()
+    first, second, third, summary = checked.stdout.splitlines()
     assert first == f"FAILED  {broken}, a.ndjson: there is no log (damaged)"
     assert second == f"FAILED  The index.csv of {unlisted} cannot be read: field larger than field limit (131072)"
     assert third.startswith("ok ")
@@ -238,7 +238,7 @@ def test_a_small_file_that_unpacks_to_very_many_lines_is_given_up(
 
     checked = run("verify", str(packed))
 
-    assert checked.output == f"FAILED  {packed} contains a log of more than 1 MiB. No match is that long.\n"
+    assert checked.stdout == f"FAILED  {packed} contains a log of more than 1 MiB. No match is that long.\n"
 
 
 def test_of_a_cancelled_match_it_is_said_that_its_deals_are_unproven(log: Path, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_of_a_cancelled_match_it_is_said_that_its_deals_are_unproven(log: Path, 
     checked = run("verify", str(cut))
 
     assert checked.exit_code == 0
-    assert checked.output.endswith("all 20 rows are valid; NOT REVEALED yet: without the seed the deals are unproven\n")
+    assert checked.stdout.endswith("all 20 rows are valid; NOT REVEALED yet: without the seed the deals are unproven\n")
 
 
 @contextmanager
@@ -275,10 +275,10 @@ def test_a_download_that_breaks_off_between_two_logs_is_noticed(log: Path) -> No
         checked = run("verify", url)
 
     assert checked.exit_code == 1
-    assert checked.output.startswith("ok ")
+    assert checked.stdout.startswith("ok ")
     service = url.removesuffix("/logs")
-    assert f"FAILED  {url}: {service} closed the connection before the end of its answer: peer" in checked.output
-    assert f"(received {log.stat().st_size} bytes, expected {2 * log.stat().st_size})\n" in checked.output
+    assert f"FAILED  {url}: {service} closed the connection before the end of its answer: peer" in checked.stdout
+    assert f"(received {log.stat().st_size} bytes, expected {2 * log.stat().st_size})\n" in checked.stdout
 
 
 def test_a_server_that_refuses_a_log_cannot_write_lines_of_its_own() -> None:
@@ -286,17 +286,17 @@ def test_a_server_that_refuses_a_log_cannot_write_lines_of_its_own() -> None:
     with answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n%b" % (len(refusal), refusal)) as url:
         checked = run("verify", url)
 
-    assert (checked.exit_code, checked.output.count("\n")) == (1, 1)
-    assert "\x1b" not in checked.output
+    assert (checked.exit_code, checked.stdout.count("\n")) == (1, 1)
+    assert "\x1b" not in checked.stdout
 
 
 @pytest.mark.parametrize("url", ["http://[::1/logs", "http://127.0.0.1:99999/logs"])
 def test_an_address_that_is_none_is_said_to_be_none(log: Path, url: str) -> None:
     checked = run("verify", url, str(log))
 
-    assert f"FAILED  {url}: " in checked.output
-    assert "is not the address of a service" in checked.output
-    assert "1 of 2 logs are valid" in checked.output
+    assert f"FAILED  {url}: " in checked.stdout
+    assert "is not the address of a service" in checked.stdout
+    assert "1 of 2 logs are valid" in checked.stdout
 
 
 @pytest.mark.parametrize("command", ["replay", "reask"])
@@ -311,7 +311,7 @@ def test_a_command_for_one_log_says_so_of_a_file_of_several(log: Path, tmp_path:
 
 
 def test_a_match_is_told_to_its_result(log: Path) -> None:
-    told = run("replay", str(log)).output
+    told = run("replay", str(log)).stdout
 
     assert told.startswith("saint-poker, match mat_")
     assert "  seat 1: house:3\n  seat 2: house:1\n" in told
@@ -337,7 +337,7 @@ def test_a_match_becomes_a_page_that_opens_from_disk(log: Path, tmp_path: Path) 
     refused = run("replay", str(other), "--html", str(page))
 
     assert written.exit_code == 0
-    assert f"{page}: " in written.output
+    assert f"{page}: " in written.stdout
     assert page.read_text().startswith("<!doctype html>")
     assert refused.exit_code == 1
     assert "not the header of a match log" in refused.output
@@ -350,7 +350,7 @@ def test_a_log_that_was_changed_becomes_a_page_without_questions(log: Path, tmp_
     written = run("replay", str(changed), "--html", str(tmp_path / "replay.html"))
 
     assert written.exit_code == 0
-    assert "without the questions, because row" in written.output
+    assert "without the questions, because row" in written.stdout
 
 
 def test_a_log_packed_in_several_members_is_read_to_its_end(log: Path, tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def test_a_log_packed_in_several_members_is_read_to_its_end(log: Path, tmp_path:
     packed = tmp_path / "match.ndjson.gz"
     packed.write_bytes(gzip.compress(b"".join(rows[:-1])) + gzip.compress(rows[-1]))
 
-    assert "deals follow from the revealed seed" in run("verify", str(packed)).output
+    assert "deals follow from the revealed seed" in run("verify", str(packed)).stdout
 
 
 def test_an_event_without_a_sentence_is_shown_by_its_members() -> None:
@@ -382,7 +382,7 @@ def test_golden_matches_are_told_in_sentences_throughout(name: str) -> None:
 
 
 def test_games_are_listed_with_their_options() -> None:
-    listed = run("games").output
+    listed = run("games").stdout
 
     assert "saint-poker  2 to 5 seats" in listed
     assert "    final_pickup=true  true, false: " in listed

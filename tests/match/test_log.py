@@ -77,7 +77,7 @@ def golden(name: str) -> list[bytes]:
 
 def with_retired_seats() -> list[bytes]:
     """Return a match with many rows after its last answer, because all seats are retired."""
-    match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="deadline"))
+    match = played(header("saint-poker", 3), lambda request: Answer(request.seat, trouble="bad_json"))
     assert match.retired == {0, 1, 2}
     assert sum(b'"retired":true' in line for line in match.lines) > 20
     return [*match.lines, reveal_line(len(match.lines), match.lines[-1], Reveal.without_nonces(SEED, 3).to_json())]
