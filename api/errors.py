@@ -26,6 +26,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NoCertificate: (409, "no_certificate"),
     domain.NotReady: (409, "not_ready"),
     domain.LogDeleted: (410, "log_deleted"),
+    domain.DamagedLog: (409, "log_damaged"),
     IdempotencyMismatch: (409, "idempotency_mismatch"),
     domain.StaleEpoch: (409, "conflict"),
     domain.Conflict: (409, "conflict"),

@@ -41,6 +41,13 @@ class BadLog(RefereeError):
         self.reason = reason
 
 
+class DamagedLog(BadLog):
+    """Signal that a stored log is not the one that was stored: it was changed, or a part of it was lost."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(row, f"the stored log is damaged: {reason}")
+
+
 # -- bots --
 
 

@@ -39,7 +39,7 @@ def report(session: Session, match: schema.StoredMatch) -> Json:
     Raise a ``Problem``: 409 before the log is open, 404 without a log, 503 while too many others are being replayed.
     """
     lines = _load_open_log(session, match)
-    # The digest of the last line identifies the whole log, including the reveal.
+    # The links were compared, so the digest of the last line identifies the whole log, including the reveal.
     return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
 
 

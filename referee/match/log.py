@@ -62,6 +62,20 @@ def digest(line: bytes) -> str:
 # -- reading --
 
 
+def find_broken_link(lines: Sequence[bytes]) -> int | None:
+    """Return the number of the first row that does not follow from the row before it, or None if all rows do."""
+    before: str | None = None
+    for number, line in enumerate(lines):
+        try:
+            row = parse_row(line)
+        except ValueError:
+            return number
+        if row.get("prev", ...) != before or row.get("row") != number:
+            return number
+        before = digest(line)
+    return None
+
+
 def parse_row(line: bytes) -> Json:
     """Return the row of a stored line. Raise ``ValueError`` unless it is a JSON object."""
     row = loads(line)

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.prepared import Prepared, insert_columns
-from referee.errors import BadLog, LogDeleted, NotReady
-from referee.match.log import digest
+from referee.errors import DamagedLog, LogDeleted, NotReady
+from referee.match.log import digest, find_broken_link
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, LogRow, MatchLog, SealedAnswer, StoredMatch
 
@@ -21,13 +21,13 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
     """Return at most ``limit`` rows from row ``start`` (counted from 0), as stored, without line ends.
 
     They include the reveal row once the deal group is closed. The rows are unmasked: pass them through
-    ``match.log.visible`` before showing them to anyone. Raise ``LogDeleted`` if the log was deleted.
+    ``match.log.visible`` before showing them to anyone. Raise ``LogDeleted`` if the log was deleted, and
+    ``DamagedLog`` if it is not as it was stored.
     """
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
     if log is not None:
-        lines = _decompress(log).splitlines()
-        return ([*lines, log.reveal_line] if log.reveal_line else lines)[start:end]
+        return _read_lines(log)[start:end]
     query = select(LogRow.line).where(LogRow.match_id == match_id, LogRow.row >= start).order_by(LogRow.row)
     return list(session.scalars(query if end is None else query.where(LogRow.row < end)))
 
@@ -53,17 +53,18 @@ def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> byt
     """Return the whole log as JSON lines, compressed or plain.
 
     Raise ``NotReady`` before the match's deal group is closed or if the match has no rows. Raise ``LogDeleted`` if the
-    log was deleted, ``BadLog`` if it is damaged.
+    log was deleted, ``DamagedLog`` if it is not as it was stored.
     """
     log = session.get(MatchLog, match.id)
     if not is_log_public(session, match):
         raise NotReady("The log becomes public when the last match of its deal group is over.")
     if log is None:
         raise NotReady("The match ended before its first row, so it has no log.")
+    lines = _read_lines(log)  # also for a gzipped file, to detect damage
+    if not gzipped:
+        return b"".join(line + b"\n" for line in lines)
     # Gzip members may be concatenated, so the reveal row can be appended without compressing the rest again.
-    reveal = b"" if log.reveal_line is None else log.reveal_line + b"\n"
-    plain = _decompress(log)  # also for a gzipped file, to detect damage
-    return log.gzip_log + _compress(reveal) if gzipped else plain + reveal
+    return log.gzip_log + (b"" if log.reveal_line is None else _compress(log.reveal_line + b"\n"))
 
 
 def find_digest(session: Session, match_id: str) -> str | None:
@@ -92,14 +93,24 @@ def pack_partial_log(session: Session, match_id: str) -> None:
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
     """Return the number and the bytes of a compressed log's last row, or None if there is no compressed log."""
     log = session.get(MatchLog, match_id)
-    return None if log is None else (log.rows - 1, _decompress(log).splitlines()[-1])
+    return None if log is None else (log.rows - 1, _decompress(log)[-1])
 
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
     _REVEAL.execute(session, {"of": match_id, "line": line})
 
 
-def _decompress(log: MatchLog) -> bytes:
+def _read_lines(log: MatchLog) -> list[bytes]:
+    """Return all rows. Compare each link, so that a log that was changed is not taken for the one that was stored."""
+    lines = _decompress(log)
+    lines = [*lines, log.reveal_line] if log.reveal_line else lines
+    broken = find_broken_link(lines)
+    if broken is not None:
+        raise DamagedLog(broken, "this row does not follow from the row before it, so one of the two was changed")
+    return lines
+
+
+def _decompress(log: MatchLog) -> list[bytes]:
     if not log.gzip_log:
         raise LogDeleted(
             f"The log of {log.match_id} was deleted after the time for which this service keeps logs of official "
@@ -109,10 +120,11 @@ def _decompress(log: MatchLog) -> bytes:
     try:
         text = gzip.decompress(log.gzip_log)
     except (OSError, EOFError, zlib.error) as error:
-        raise BadLog(0, f"the stored log cannot be decompressed: {error}") from error
-    if digest(text.rstrip(b"\n").rpartition(b"\n")[2]) != log.digest:
-        raise BadLog(log.rows - 1, "the last row of the stored log does not match its digest")
-    return text
+        raise DamagedLog(0, f"it cannot be decompressed: {error}") from error
+    lines = text.splitlines()
+    if len(lines) != log.rows or digest(lines[-1]) != log.digest:
+        raise DamagedLog(log.rows - 1, "the last row does not match the stored digest")
+    return lines
 
 
 def _compress(text: bytes) -> bytes:
