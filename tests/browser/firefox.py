@@ -11,13 +11,16 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Coroutine
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from threading import Thread
+from typing import Any, Final, Self, TypeVar
 
 import aiohttp
 
 Json = dict[str, Any]
+T = TypeVar("T")
 PATIENCE_S: Final = 60
 LISTENS: Final = re.compile(rb"WebDriver BiDi listening on (ws://\S+)")
 SETTINGS: Final = """user_pref("datareporting.policy.dataSubmissionEnabled", false);
@@ -36,10 +39,12 @@ class Firefox:
     def __init__(self, executable: str) -> None:
         self._executable = executable
         self._numbers = itertools.count(1)
-        self._loop = asyncio.new_event_loop()
+        self._loop = asyncio.new_event_loop()  # in a thread of its own, as Playwright may have a loop in this one
+        self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self.troubles: list[str] = []  # errors and warnings on the console, and exceptions
 
     def __enter__(self) -> Self:
+        self._thread.start()
         self._profile = TemporaryDirectory()
         (Path(self._profile.name) / "user.js").write_text(SETTINGS)
         command = [self._executable, "--headless", "--no-remote", "--remote-debugging-port", "0"]
@@ -52,7 +57,7 @@ class Firefox:
         assert self._process.stdout
         url = next((match[1].decode() for line in self._process.stdout if (match := LISTENS.search(line))), None)
         assert url, "Firefox did not start"
-        self._loop.run_until_complete(self._connect(f"{url}/session"))
+        self._wait(self._connect(f"{url}/session"))
         self._call("session.new", capabilities={})
         self._call("session.subscribe", events=["log.entryAdded"])
         self._tab = self._call("browsingContext.getTree")["contexts"][0]["context"]
@@ -63,14 +68,19 @@ class Firefox:
         self._socket = await self._session.ws_connect(url, max_msg_size=0)
 
     def __exit__(self, *_: object) -> None:
-        self._loop.run_until_complete(self._session.close())
+        self._wait(self._session.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
         self._loop.close()
         self._process.kill()
         self._process.wait()
         self._profile.cleanup()
 
     def _call(self, method: str, **params: Any) -> Json:
-        return self._loop.run_until_complete(asyncio.wait_for(self._exchange(method, params), PATIENCE_S))
+        return self._wait(self._exchange(method, params))
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
 
     async def _exchange(self, method: str, params: Json) -> Json:
         number = next(self._numbers)

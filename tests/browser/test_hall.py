@@ -165,6 +165,7 @@ def test_the_clock_counts_down_by_the_clock_of_the_service(
     shown = page.locator(".clock").inner_text()
     if shown.startswith("Starts in"):
         until(page, lambda: page.locator(".clock").inner_text() != shown)
+    page.unroute_all(behavior="ignoreErrors")  # the page may be renewing itself
 
 
 def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: PageAt, filled: Filled) -> None:
