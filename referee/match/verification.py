@@ -19,7 +19,7 @@ from referee.match.reveal import BadReveal, DealOrigin, parse_reveal
 NOT_ATTESTED: Final = {
     "match": "the id of the match",
     "players": "who played: names, ids and versions of bots",
-    "entries": "the order of the bots that were asked for nonces",
+    "entries": "which bots were asked for nonces",
     "rated": "whether the match was rated",
     "engine_version": "the version of the engine",
     "ms": "thinking times within the limits",
