@@ -1,6 +1,6 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
 #   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make mutants   make lock
-#   make bench-peers   make simulate   make clean
+#   make bench-peers   make gallery   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -13,6 +13,7 @@ INSTALL := $(PIP) install --no-deps --no-compile
 DEMO_ARGS ?=
 UP_ARGS ?=
 BENCH_ARGS ?=
+GALLERY_ARGS ?=
 CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
@@ -22,7 +23,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test coverage lint types browser bench bench-peers chaos chaos-planted mutants simulate lock clean
+.PHONY: demo up test coverage lint types browser gallery bench bench-peers chaos chaos-planted mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -45,9 +46,13 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Find a Chromium for tests/browser, or install one.
+# Find a Chromium and a Firefox for tests/browser, or install them.
 browser: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
+
+# Write pictures of every kind of page as one file, gallery.html. GALLERY_ARGS="--out FILE --only TEXT"
+gallery: browser
+	@$(BIN)/python -m tests.browser.gallery $(GALLERY_ARGS)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench $(BENCH_ARGS)

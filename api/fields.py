@@ -9,10 +9,13 @@ from typing import Any, ClassVar
 from flask import current_app
 from marshmallow import RAISE, Schema, ValidationError, fields, missing, validate
 
+from api.messages import SCHEMA_MESSAGES, Length, replace_defaults
 from referee.botclient import address_guard
 from referee.db.names import MAX_LENGTH, MAX_TITLE_LENGTH, MIN_LENGTH, SIGNS, TITLE_SIGNS, validate_name, validate_title
 from referee.errors import BadOption, UrlRefused
 from referee.ratings.elo import MICRO
+
+replace_defaults()
 
 MAX_INT = 2**53
 LONGEST_TIME = 40
@@ -46,6 +49,8 @@ def read_time(text: Any) -> datetime:
 class Strict(Schema):
     """Describe a request or response body. Refuse unknown fields."""
 
+    error_messages = SCHEMA_MESSAGES
+
     class Meta:
         unknown = RAISE
 
@@ -65,6 +70,8 @@ class OptionalBody(Strict):
 
 class Query(Schema):
     """Describe query parameters. Refuse unknown ones."""
+
+    error_messages = SCHEMA_MESSAGES
 
     class Meta:
         unknown = RAISE
@@ -151,7 +158,7 @@ class PlainText(fields.String):
     """Accept plain text on one line, which is shown to others unchanged."""
 
     def __init__(self, longest: int, **options: Any) -> None:
-        super().__init__(validate=[validate.Length(1, longest), self._check], **options)
+        super().__init__(validate=[Length(1, longest), self._check], **options)
 
     @staticmethod
     def _check(text: str) -> None:
@@ -165,7 +172,7 @@ class Address(fields.String):
     def __init__(self, **options: Any) -> None:
         metadata = {"pattern": "^https?://", "format": "uri", "example": "https://bots.example.org/mine"}
         metadata |= options.pop("metadata", {})
-        super().__init__(validate=validate.Length(1, 2048), metadata=metadata, **options)
+        super().__init__(validate=Length(1, 2048), metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)

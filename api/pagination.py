@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 from flask import current_app, request
 from itsdangerous import BadData, URLSafeSerializer
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
 from api.errors import invalid
 from api.fields import Query, QueryInt, View, describe
+from api.messages import Length
 from referee.db.paging import MAX_PAGE_SIZE, Page, read_number_cursor
 
 Item = TypeVar("Item")
@@ -25,7 +26,7 @@ class PageQuery(Query):
     )
     cursor = fields.String(
         load_default=None,
-        validate=validate.Length(1, 500),
+        validate=Length(1, 500),
         metadata=describe("The `next` of the previous page; without it, the first page is returned."),
     )
 

@@ -14,7 +14,7 @@ LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files 
 MACHINES = ("/api/", "/static/", "/healthz", "/readyz")  # paths that are never answered with a page
 DOCS_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 

@@ -4,19 +4,22 @@ The ``pages`` modules of the areas have the views. Pages contain only public dat
 everything that requires a token.
 """
 
-from flask import Flask, Response, current_app, json, send_from_directory
+from flask import Flask, Response, current_app, json
 
 from api.accounts import pages as account
 from api.bots import directory_pages, register_page
 from api.bots import pages as bots
+from api.feeds import pages as feeds
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.overview import pages as overview
 from api.pages import guides, page, static_files
+from api.pictures import pages as pictures
 from api.requests import DOCS_POLICY
 from api.search import pages as search
 from api.tournaments import detail_pages as tournament_details
+from api.tournaments import hall_page as tournament_hall
 from api.tournaments import organiser_pages as organise
 from api.tournaments import pages as tournaments
 
@@ -33,7 +36,10 @@ GROUPS = (
     account,
     tournaments,
     tournament_details,
+    tournament_hall,
     organise,
+    pictures,
+    feeds,
 )
 
 
@@ -41,12 +47,14 @@ def install(app: Flask) -> None:
     """Register the pages in ``app``."""
     static_files.install(app)
     page.install(app)
+    pictures.install(app)
+    feeds.install(app)
     for group in GROUPS:
         app.register_blueprint(group.pages, name=f"pages of {group.pages.name}")  # unlike the name of a resource
 
     @app.get("/docs")
     def docs() -> Response:
-        response = send_from_directory(static_files.FOLDER, "docs.html", mimetype="text/html")
+        response = page.page("docs.html")
         response.headers["Content-Security-Policy"] = DOCS_POLICY
         return response
 

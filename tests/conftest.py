@@ -2,6 +2,7 @@
 
 import gc
 import signal
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -36,3 +37,13 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Lanes:
     return Lanes(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count loudly the tests that were skipped because a part is missing on this machine."""
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
+    missing = Counter(reason for reason in reasons if "NOT RUN" in reason)
+    if missing:
+        terminalreporter.section("NOT RUN", red=True, bold=True)
+        for reason, count in missing.most_common():
+            terminalreporter.write_line(f"{count} tests: {reason}")

@@ -12,12 +12,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
-BELOW = ("referee", "referee.settings")  # the version, and what the operator chose
+BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures")  # the version, settings, leaves
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches", "referee.ladders"),
-    "referee.tournaments",
+    *("referee.tournaments", "referee.pictures"),
 )
 LIBRARY = ("referee.local", "referee.runtime", "referee.rulebook", "referee.labels", "referee.schema")
 PURE = (*RULES, *CORE)
@@ -58,6 +58,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     },
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": set(),
+    "referee.pictures": set(),
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice

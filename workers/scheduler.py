@@ -28,6 +28,7 @@ from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
 from workers.month_closing import MonthCloser
+from workers.picture_drawer import PictureDrawer
 from workers.rating_errors import RatingErrorRefresher
 from workers.repeated_steps import run_steps
 from workers.tournaments import TournamentAdvancer
@@ -181,7 +182,11 @@ def main() -> int:
     database = Database.from_settings(settings)
     if not is_usable_at_start(database):
         return 2
-    tasks = {"rating_errors": RatingErrorRefresher(database).step, "month_closing": MonthCloser(database).step}
+    tasks = {
+        "rating_errors": RatingErrorRefresher(database).step,
+        "month_closing": MonthCloser(database).step,
+        "picture_drawing": PictureDrawer(database).step,
+    }
     threads = [
         threading.Thread(target=run_steps, args=(name, step, stopped), name=name) for name, step in tasks.items()
     ]

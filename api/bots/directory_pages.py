@@ -5,13 +5,13 @@ from typing import Any, Final
 from flask import Response, request
 
 from api.fields import points
-from api.pages.formatting import count
 from api.pages.page import Pages, page
 from api.pages.parameters import choice
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee.bots import owners
 from referee.bots.states import BotState
+from referee.figures import count
 from referee.games import catalogue, game_title
 from referee.labels import state_label
 from referee.ladders import directory

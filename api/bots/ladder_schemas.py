@@ -4,6 +4,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Strict, StrictInt, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
+from api.messages import Length
 from referee.ladders.kinds import LadderPlay
 from referee.ladders.members import MAX_DAILY_MAXIMUM
 
@@ -16,7 +17,7 @@ class LadderPlayChanges(Strict):
     games = fields.List(
         fields.String(validate=validate.OneOf(GAMES)),
         allow_none=True,
-        validate=validate.Length(1, len(GAMES)),
+        validate=Length(1, len(GAMES)),
         metadata=describe("Games to play on official ladders; null for all games of the manifest, also future ones."),
     )
     daily_maximum = StrictInt(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, current_app, request
 from markupsafe import Markup
 
+from api.bots import badge
 from api.bots.presentation import attach_fitting_games, compare_pair
 from api.bots.register_page import OWN_ADVICE
 from api.errors import invalid
@@ -17,10 +18,12 @@ from api.fields import MAX_INT, points
 from api.matches.presentation import match_views
 from api.pages.charts import RatingStep, StackPart, rating_history, stacked_bar
 from api.pages.page import Pages, page
+from api.pages.parameters import choice
 from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import MAX_PAGE_SIZE
+from referee.games import catalogue, game_title
 from referee.ladders import directory, members, months, ranks, ratings
 from referee.ladders.ranks import LadderRank
 from referee.ladders.ratings import DescribedChange
@@ -41,6 +44,7 @@ TITLES: Final = 24  # months of which the bot was champion
 STEPS: Final = 200  # rating changes in a history
 RIVALS: Final = 20
 RECENT: Final = 10
+BADGE_CACHED: Final = "public, max-age=300"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,19 @@ def bot(bot_id: str) -> Response:
         no_certificate=certificates.explain_no_certificate(current_session(), found) if certificate is None else "",
         known={"bot": found.id, "name": found.name, "advice": advice()},
         points=points,
+        badges=_list_badges(sorted(ladder.game for ladder, _ in rated if ladder.official)),
+        public_url=current_app.config["SETTINGS"].public_url,
     )
+
+
+@pages.view('/bots/<id("bot"):bot_id>/badge.svg', "game")
+def show_badge(bot_id: str) -> Response:
+    """Send the badge of a bot: for ``?game=``, by default for its best rank on an official ladder."""
+    found = bots.get_bot(current_session(), bot_id)
+    drawn = badge.draw_badge(badge.load_badge(current_session(), found, choice("game", sorted(catalogue()))))
+    response = Response(drawn, mimetype="image/svg+xml")
+    response.headers["Cache-Control"] = BADGE_CACHED
+    return response
 
 
 @pages.view(f'/bots/<id("bot"):bot_id>/faults/<int(max={MAX_INT}):fault_id>')
@@ -201,6 +217,12 @@ def recent(of: Bot) -> list[dict[str, Any]]:
         match["own"] = next(seat for seat in match["seats"] if seat["bot"] == of.id)
         match["rivals"] = [seat for seat in match["seats"] if seat["bot"] != of.id]
     return views
+
+
+def _list_badges(games: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the query and the name of each badge of a bot with ranks on the official ladders of these games."""
+    of_games = [(f"?game={game}", game_title(game)) for game in games]
+    return [("", "the best rank"), *(of_games if len(games) > 1 else [])]
 
 
 def _ladders_to_plot(ladders: Sequence[Ladder]) -> Sequence[Ladder]:

@@ -14,7 +14,7 @@ from api.downloads import files
 from api.fields import Id, Query, QueryTime, describe
 from api.requests import LOG_POLICY
 from api.streams.connection_limits import ConnectionLimit
-from api.views import Decorator, Resource, database, get_shared
+from api.views import Resource, database, get_shared
 from referee.bots import bots
 from referee.ladders import months, ratings
 from referee.tournaments import result_seats, tournaments, watching
@@ -41,6 +41,14 @@ COUNT_HEADERS: Final = {
 BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
 ZIP: Final = ("application/zip", "One file per log, and index.csv.")
+AS_GZIP, AS_ZIP = "as one gzip file", "as a zip"
+ZIP_DESCRIPTION: Final = (
+    "The zip contains the logs of the gzip file in the same order, each as `<match>.ndjson`; index.csv lists them with "
+    "game, tournament, round, table, leg, status, reason and time. A zip has at most 50,000 logs; download the rest "
+    "with `after`."
+)
+
+Selecting = Callable[..., tuple[LogSelection, str]]
 
 
 class AfterQuery(Query):
@@ -68,87 +76,70 @@ class ServiceSpanQuery(SpanQuery):
     )
 
 
-def _get_logs(rule: str, query: type[Query], kind: tuple[str, str]) -> Decorator:
-    """Return a decorator that serves a download of logs."""
+def _get_logs(rule: str, query: type[Query]) -> Callable[[Selecting], Selecting]:
+    """Return a decorator that serves the logs that a view selects: as gzip at ``rule``, as a zip at ``rule.zip``.
+
+    The view gets the ids of the path and returns a selection and the name of the file. Its docstring describes the
+    gzip file.
+    """
     documents = {"responses": {200: {"headers": COUNT_HEADERS}, **BUSY}}
-    route = resource.get(rule, anyone, documents=documents, query=query, transaction=None)
-    return lambda view: route(resource.file_response(*kind)(view))
+
+    def register(select: Selecting) -> Selecting:
+        description = str(select.__doc__)
+
+        def send_gzip(query: dict[str, Any], **ids: str) -> Response:
+            return _gzip_file(query, *select(**ids))
+
+        def send_zip(query: dict[str, Any], **ids: str) -> Response:
+            return _zip_file(query, *select(**ids))
+
+        send_gzip.__name__, send_gzip.__doc__ = select.__name__, description
+        send_zip.__name__ = f"{select.__name__}_zipped"
+        send_zip.__doc__ = f"{description.splitlines()[0].replace(AS_GZIP, AS_ZIP)}\n\n{ZIP_DESCRIPTION}"
+        for path, kind, view in ((rule, GZIP, send_gzip), (f"{rule}.zip", ZIP, send_zip)):
+            route = resource.get(path, anyone, documents=documents, query=query, transaction=None)
+            route(resource.file_response(*kind)(view))
+        return select
+
+    return register
 
 
-@_get_logs('/tournaments/<id("trn"):tournament_id>/logs', AfterQuery, GZIP)
-def tournament_logs(query: dict[str, Any], tournament_id: str) -> Response:
+@_get_logs('/tournaments/<id("trn"):tournament_id>/logs', AfterQuery)
+def tournament_logs(tournament_id: str) -> tuple[LogSelection, str]:
     """Download all logs of a tournament as one gzip file
 
     The logs are in the order in which the matches ended; each begins with its row 0. After the log of a match that does
     not count, there is a line `{"type": "void" or "cancelled", "match", "reason"}`. A log is open when its deal group
     is over; the file ends before the first log that is not open. Resume with `after`.
     """
-    return _gzip_file(query, LogSelection(tournament_id=tournament_id), tournament_id)
+    return LogSelection(tournament_id=tournament_id), tournament_id
 
 
-@_get_logs('/tournaments/<id("trn"):tournament_id>/logs.zip', AfterQuery, ZIP)
-def tournament_logs_zipped(query: dict[str, Any], tournament_id: str) -> Response:
-    """Download all logs of a tournament as a zip
-
-    The zip contains the same logs in the same order, each as `<match>.ndjson`; index.csv lists them with game,
-    tournament, round, table, leg, status, reason and time. A zip has at most 50,000 logs; download the rest with
-    `after`.
-    """
-    return _zip_file(query, LogSelection(tournament_id=tournament_id), tournament_id)
-
-
-@_get_logs('/bots/<id("bot"):bot_id>/logs', SpanQuery, GZIP)
-def bot_logs(query: dict[str, Any], bot_id: str) -> Response:
+@_get_logs('/bots/<id("bot"):bot_id>/logs', SpanQuery)
+def bot_logs(bot_id: str) -> tuple[LogSelection, str]:
     """Download the logs of a bot as one gzip file
 
     The file has the form of a tournament's, with the logs of all matches with a result in which the bot played.
     """
-    return _gzip_file(query, LogSelection(bot_id=bot_id), bot_id)
+    return LogSelection(bot_id=bot_id), bot_id
 
 
-@_get_logs('/bots/<id("bot"):bot_id>/logs.zip', SpanQuery, ZIP)
-def bot_logs_zipped(query: dict[str, Any], bot_id: str) -> Response:
-    """Download the logs of a bot as a zip
-
-    The zip has the form of a tournament's.
-    """
-    return _zip_file(query, LogSelection(bot_id=bot_id), bot_id)
-
-
-@_get_logs('/ladders/<id("lad"):ladder_id>/logs', SpanQuery, GZIP)
-def ladder_logs(query: dict[str, Any], ladder_id: str) -> Response:
+@_get_logs('/ladders/<id("lad"):ladder_id>/logs', SpanQuery)
+def ladder_logs(ladder_id: str) -> tuple[LogSelection, str]:
     """Download the logs of a ladder as one gzip file
 
     The file has the form of a tournament's, with the logs of all rated matches of the ladder.
     """
-    return _gzip_file(query, LogSelection(ladder_id=ladder_id), ladder_id)
+    return LogSelection(ladder_id=ladder_id), ladder_id
 
 
-@_get_logs('/ladders/<id("lad"):ladder_id>/logs.zip', SpanQuery, ZIP)
-def ladder_logs_zipped(query: dict[str, Any], ladder_id: str) -> Response:
-    """Download the logs of a ladder as a zip
-
-    The zip has the form of a tournament's.
-    """
-    return _zip_file(query, LogSelection(ladder_id=ladder_id), ladder_id)
-
-
-@_get_logs("/matches/logs", ServiceSpanQuery, GZIP)
-def all_logs(query: dict[str, Any]) -> Response:
+@_get_logs("/matches/logs", ServiceSpanQuery)
+def all_logs() -> tuple[LogSelection, str]:
     """Download the logs of a span of time as one gzip file
 
     The file has the form of a tournament's, with the logs of all matches with a result that ended in this span.
     """
-    return _gzip_file(query, LogSelection(), "matches")
-
-
-@_get_logs("/matches/logs.zip", ServiceSpanQuery, ZIP)
-def all_logs_zipped(query: dict[str, Any]) -> Response:
-    """Download the logs of a span of time as a zip
-
-    The zip has the form of a tournament's.
-    """
-    return _zip_file(query, LogSelection(), "matches")
+    return LogSelection(), "matches"
 
 
 @resource.get(

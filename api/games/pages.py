@@ -5,6 +5,7 @@ from functools import cache
 
 from flask import Response
 
+from api.games.sample import sample_position
 from api.games.schemas import GameView
 from api.pages import guides
 from api.pages.markdown import Rendered, render_markdown
@@ -13,11 +14,16 @@ from api.views import current_session
 from referee.games import catalogue, game
 from referee.ladders import ratings
 from referee.matches import matches
+from referee.matches.match_filters import MatchFilter
+from referee.matches.states import MatchState
 from referee.rulebook import rules_page
 from referee.tournaments import tournaments
+from referee.viewer.presentation import presentations, steps, table_module
+from referee.workflows.featured import find_finished
 
 pages = Pages("games", __name__)
 
+RECENT = 50  # matches, of which one worth watching is chosen
 LISTED = 8  # most ladders, and most tournaments, on the page of a game
 
 
@@ -48,11 +54,17 @@ def contents() -> Response:
 @pages.view("/games/<name>")
 def show(name: str) -> Response:
     rules = game(name)
+    rated = MatchFilter(status=MatchState.FINISHED, game=name, rated=True)
     return page(
         "games/page.html",
         name=name,
         rules=rulebook(name),
         described=GameView().dump(rules),
+        good=find_finished(current_session(), rated, limit=RECENT),
+        steps=steps(name),
+        sample={**sample_position(name), "presentations": {name: presentations()[name]}}
+        if table_module(name)
+        else None,
         ladders=ratings.list_ladders(current_session(), game=name, limit=LISTED),
         tournaments=tournaments.list_tournaments(current_session(), game=name, limit=LISTED),
     )

@@ -13,13 +13,13 @@ from api.errors import invalid
 from api.fields import points
 from api.ladders.schemas import LAST_ACT
 from api.pages.charts import Bin, histogram, interval_bar, sparkline
-from api.pages.formatting import count
 from api.pages.page import Pages, page
 from api.pages.parameters import choice, whole_number
 from api.pagination import envelope, read_cursor
 from api.queries import check_names
 from api.views import current_session
 from referee.db.paging import Page
+from referee.figures import count
 from referee.ladders import leaderboard, members, months, ratings, trends
 from referee.ladders.rating_errors import load_errors
 from referee.ladders.tables import Ladder

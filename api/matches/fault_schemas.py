@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from api.fields import Derived, Id, Query, UtcDateTime, Utf8, View, decode_utf8, describe
+from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.match import FAULTS
 from referee.matches.recording import MAX_REPORT_BYTES
@@ -17,7 +18,7 @@ LONGEST_VERSION = 128
 
 class MatchFaultQuery(PageQuery):
     code = fields.String(validate=validate.OneOf(CODES))
-    version = fields.String(validate=validate.Length(1, LONGEST_VERSION), metadata=describe("Version of the bot."))
+    version = fields.String(validate=Length(1, LONGEST_VERSION), metadata=describe("Version of the bot."))
 
 
 class FaultQuery(MatchFaultQuery):

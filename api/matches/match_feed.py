@@ -6,6 +6,7 @@ from typing import Any, Final
 from sqlalchemy.orm import Session
 
 from api.caching import RecentCache
+from api.views import get_shared
 from referee.matches.deal_progress import DealGroupProgress
 from referee.workflows import visibility
 from referee.workflows.visibility import MatchFeed, MatchVisibility
@@ -29,3 +30,13 @@ class MatchFeedCache:
         with reading:
             feed.read_new_rows(session, standing)
             return standing, feed.items[:]
+
+
+def read_rows(session: Session, match_id: str) -> list[Json]:
+    """Return the visible rows of a match, cached for all requests. Raise ``NotFound`` for an unknown match."""
+    return get_feeds().read_feed(session, match_id)[1]
+
+
+def get_feeds() -> MatchFeedCache:
+    """Return the cache that all requests of this process share."""
+    return get_shared("referee.match_feeds", MatchFeedCache)

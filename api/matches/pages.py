@@ -8,17 +8,17 @@ from flask import Response, request
 from api.errors import invalid
 from api.matches.presentation import match_views
 from api.matches.schemas import MatchQuery
+from api.matches.viewer_data import viewer_data
 from api.pages.formatting import match_reason
-from api.pages.page import Pages, page
+from api.pages.page import EMBED_POLICY, Pages, page
 from api.pages.parameters import load_query
 from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
-from referee.matches import deal_groups, fault_reports, friendlies, logs, matches, results
+from referee.matches import deal_groups, logs, matches, results
 from referee.matches.match_filters import BotResult, MatchFilter
 from referee.matches.states import ENDED, MatchState
-from referee.matches.tables import StoredMatch
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentation, presentations
 from referee.workflows import unrated, visibility
@@ -28,7 +28,6 @@ pages = Pages("matches", __name__)
 Json = dict[str, Any]
 MATCHES_PER_PAGE: Final = 30
 QUERY: Final = sorted(MatchQuery().load_fields.keys() - {"limit", "cursor"})  # the filters, as in the API
-RESULTS: Final = {BotResult.AHEAD: "ahead", BotResult.LEVEL: "level", BotResult.BEHIND: "behind"}
 STATES: Final = (  # the most interesting first
     *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
     *(MatchState.CANCELLED, MatchState.VOID, MatchState.STUCK),
@@ -59,7 +58,7 @@ def contents() -> Response:
         tournament=tournament_id and tournaments.get_tournament(current_session(), tournament_id).name,
         first=query["cursor"] is None,
         states=STATES,
-        results=RESULTS,
+        results=list(BotResult),
     )
 
 
@@ -71,7 +70,7 @@ def show(match_id: str) -> Response:
     tournament = (
         None if match.tournament_id is None else tournaments.get_tournament(current_session(), match.tournament_id)
     )
-    script_data = _script_data(match, view)
+    script_data = viewer_data(match, view)
     # A match that was stuck when it was voided has no placements.
     placed = match.status in (MatchState.FINISHED, MatchState.VOID) and view["seats"][0]["placement"] is not None
     return page(
@@ -90,42 +89,25 @@ def show(match_id: str) -> Response:
     )
 
 
+@pages.view('/embed/matches/<id("mat"):match_id>')
+def embed(match_id: str) -> Response:
+    """Show a match in the viewer alone. Pages of any site may show this page in a frame."""
+    match = matches.get_match(current_session(), match_id)
+    (view,) = match_views([match])
+    response = page(
+        "matches/embed.html",
+        match=view,
+        script_data={**viewer_data(match, view), "owners": []},
+        canonical_path=f"/matches/{match_id}",
+    )
+    response.headers["Content-Security-Policy"] = EMBED_POLICY
+    return response
+
+
 @pages.get("/replay")
 def replay() -> Response:
     """Show the page that opens a log file."""
     return page("matches/replay.html", script_data={"faults": viewer.advice(), "presentations": presentations()})
-
-
-def _script_data(match: StoredMatch, view: Json) -> Json:
-    """Return the data for the page's script. Name the players only if everyone may know them."""
-    named = all(seat["name"] is not None for seat in view["seats"])
-    header = {
-        "game": match.game,
-        "options": match.options,
-        "seats": len(view["seats"]),
-        "players": [{name: seat[name] for name in ("bot", "name", "version")} for seat in view["seats"]]
-        if named
-        else [],
-        "time": view["time"],
-    }
-    is_open = logs.is_log_public(current_session(), match)
-    return {
-        "id": match.id,
-        "status": match.status,
-        "rated": match.rated,
-        "tournament": match.tournament_id,
-        "open": is_open,
-        "owners": [] if match.status in ENDED else sorted(friendlies.owners_of_friendly(current_session(), match)),
-        "header": header,
-        "faults": _advice_on(match) if is_open else viewer.advice(),
-        "presentations": {match.game: presentations().get(match.game)},
-    }
-
-
-def _advice_on(match: StoredMatch) -> Json:
-    """Return the advice on the faults in a match that is over."""
-    codes = fault_reports.list_codes(current_session(), match.id)
-    return {code: given for code, given in viewer.advice().items() if code in codes}
 
 
 def _names_of_bots(bot_ids: Sequence[str]) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from api.fields import (
     member_of,
 )
 from api.games.schemas import GAMES, check_options
+from api.messages import Length
 from api.pagination import PageQuery
 from referee.match.time_limits import Limits
 from referee.matches.match_filters import BotResult
@@ -65,7 +66,7 @@ class NewMatch(Strict):
     bots = fields.List(
         Id("bot"),
         required=True,
-        validate=validate.Length(1, MAX_SEATS),
+        validate=Length(1, MAX_SEATS),
         metadata=describe("Ids of the bots, in order of seats, without repetition. At least one bot must be your own."),
     )
     options = fields.Dict(
@@ -88,7 +89,7 @@ class MatchQuery(PageQuery):
     bot = fields.List(
         Id("bot"),
         attribute="bot_ids",
-        validate=validate.And(validate.Length(1, MAX_SEATS), check_distinct),
+        validate=validate.And(Length(1, MAX_SEATS), check_distinct),
         metadata=describe("Id of a bot that has a seat. Repeat it for matches of several bots: `bot=…&bot=…`."),
     )
     result = fields.String(

@@ -7,12 +7,12 @@ from flask import Response
 from api.auth import anyone
 from api.extended import Extended
 from api.matches import log_replay
-from api.matches.match_feed import MatchFeedCache
+from api.matches.match_feed import get_feeds
 from api.matches.stream import MatchStream
 from api.matches.stream_schemas import DecisionView, RowsQuery, RowsView, VerificationView
 from api.streams.connections import follow
 from api.streams.endpoints import live as resource
-from api.views import current_session, database, get_shared, master_key
+from api.views import current_session, database, master_key
 from referee.matches import matches
 from referee.workflows import visibility
 
@@ -28,7 +28,7 @@ def list_rows(query: Json, match_id: str) -> Any:
     the same cards, the rows of a deal become visible when each of these matches has been dealt its next cards or is
     over. Rows do not reveal how long a seat thought or which bot plays in it.
     """
-    standing, items = get_shared("referee.match_feeds", MatchFeedCache).read_feed(current_session(), match_id)
+    standing, items = get_feeds().read_feed(current_session(), match_id)
     start = query["after"] + 1 if "after" in query else 0
     page = items[start : start + query["limit"]]
     return Extended(

@@ -6,20 +6,26 @@ from typing import Any
 from flask import Response, current_app
 
 from api.fields import points
-from api.matches.presentation import match_views
+from api.matches.presentation import match_views, visible_matches
+from api.matches.viewer_data import viewer_data
+from api.overview.cache import overview_cache
+from api.overview.live_scores import attach_live_scores
+from api.overview.schemas import LiveMatchView
 from api.pages.page import Pages, page
 from api.views import current_session
 from referee.bots import bots
 from referee.games import catalogue
 from referee.ladders import months, ratings
 from referee.ladders.tables import Ladder
-from referee.matches import matches
+from referee.matches import matches, results
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
+from referee.matches.tables import StoredMatch
 from referee.tournaments import progress, tournaments
 from referee.tournaments.overview import Overview, load_overview
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+from referee.workflows.featured import find_featured, find_finished
 
 pages = Pages("home", __name__)
 
@@ -41,21 +47,32 @@ class Top:
 
 @pages.view("/")
 def home() -> Response:
-    now = load_overview(current_session())
-    results = match_views(matches.list_matches(current_session(), FINISHED, limit=MAX_RESULTS).items)
+    session = current_session()
+    now = load_overview(session)
+    ended = matches.list_matches(session, FINISHED, limit=MAX_RESULTS).items
+    shown = choose_featured()
     return page(
         "home.html",
-        live=match_views(now.matches),
+        featured=shown and viewer_data(shown, match_views([shown])[0]),
+        live=LiveMatchView(many=True).dump(attach_live_scores(session, visible_matches(now.matches))),
         tournaments=now.tournaments + open_tournaments(),
         counts=now.counts,
         known=compared_values(now),
         tops=load_top_rows(),
-        champions=months.list_newest_champions(current_session(), limit=MAX_CHAMPIONS),
-        results=results,
-        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(current_session()),
+        champions=months.list_newest_champions(session, limit=MAX_CHAMPIONS),
+        results=match_views(ended),
+        scores=results.load_public_scores(session, [match.id for match in ended]),
+        fresh=not now.counts["running"] and not now.counts["results"] and not bots.any_registered(session),
         url=current_app.config["SETTINGS"].public_url,
         points=points,
     )
+
+
+def choose_featured() -> StoredMatch | None:
+    """Return the match that plays on the page: a running one or, if none can be followed, one of the last results."""
+    session = current_session()
+    running = find_featured(session, overview_cache().featured_id)
+    return running or find_finished(session, FINISHED, limit=MAX_RESULTS)
 
 
 def compared_values(now: Overview) -> list[Any]:

@@ -1,10 +1,15 @@
 """Define the schema of the overview: matches and tournaments in progress, counts."""
 
+from typing import Final
+
 from marshmallow import fields
 
 from api.fields import View, describe
 from api.matches.schemas import MatchView
+from api.matches.stream_schemas import RowView
 from api.tournaments.schemas import ProgressView
+
+FEATURED_ROWS: Final = 20
 
 
 class ActiveTournamentView(View):
@@ -25,8 +30,40 @@ class CountsView(View):
     open = fields.Integer(metadata=describe("Number of tournaments open for entries."))
 
 
+class LiveMatchView(MatchView):
+    scores = fields.List(
+        fields.Integer(),
+        allow_none=True,
+        attribute="live.scores",
+        metadata=describe("Scores by seat in the visible rows, in the points or chips of the game; null at first."),
+    )
+    round = fields.String(
+        attribute="live.round",
+        metadata=describe('Title of the last visible round, as "Deal 3", or empty.'),
+    )
+
+
+class FeaturedView(View):
+    match = fields.String(metadata=describe("Id of the match in progress that the first page shows."))
+    items = fields.List(
+        fields.Nested(RowView),
+        metadata=describe(f"Its last visible rows, at most {FEATURED_ROWS}, as in GET /matches/{{id}}/rows."),
+    )
+
+
 class NowView(View):
-    matches = fields.List(fields.Nested(MatchView), metadata=describe("Matches in progress, at most 12."))
+    matches = fields.List(
+        fields.Nested(LiveMatchView),
+        metadata=describe("Matches in progress, at most 6, as many of each game as of the others if possible."),
+    )
+    featured = fields.Nested(
+        FeaturedView,
+        allow_none=True,
+        metadata=describe(
+            "The match in progress with the highest rated players, tournaments first, until it is over. Null if there "
+            "is none whose players and rows are shown immediately."
+        ),
+    )
     tournaments = fields.List(
         fields.Nested(ActiveTournamentView),
         metadata=describe("Tournaments that are running or paused, newest first, at most 12."),

@@ -1,17 +1,15 @@
 """Format values for people: numbers with units, times, names of games."""
 
-import calendar
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from referee.bots.states import BotState
-from referee.games import game_title
+from referee.errors import RefereeError
+from referee.figures import THIN_SPACE, count, decimal, month_name
+from referee.games import game, game_title
 from referee.labels import STATES, rated_label, state_label
 from referee.workflows.unrated import UNRATED_REASONS
-
-MINUS: Final = "\N{MINUS SIGN}"
-THIN_SPACE: Final = "\N{NARROW NO-BREAK SPACE}"
 
 LABELS: Final = {  # labels for scripts
     "states": {str(state): label for state, label in STATES.items()},
@@ -24,20 +22,6 @@ MATCH_REASONS: Final[Mapping[str, str]] = {
     "bot_withdrawn": "a bot was withdrawn",
     "bot_paused": "a bot in it was paused",
 }
-
-
-def month_name(month: date) -> str:
-    """Return a month in words: ``November 2026``."""
-    return f"{calendar.month_name[month.month]} {month.year}"
-
-
-def count(number: int) -> str:
-    """Return a whole number with its thousands separated."""
-    return f"{number:,}".replace(",", THIN_SPACE).replace("-", MINUS)
-
-
-def decimal(number: float, digits: int = 1) -> str:
-    return f"{number:,.{digits}f}".replace(",", THIN_SPACE).replace("-", MINUS)
 
 
 def format_signed(number: float, digits: int = 0) -> str:
@@ -83,20 +67,13 @@ def instant(at: datetime | str) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def format_options(options: dict[str, Any]) -> str:
-    """Return the options of a game on one line."""
-    return ", ".join(f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in options.items())
-
-
-def _format_value(value: Any) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case None:
-            return "none"
-        case list():
-            return " ".join(_format_value(item) for item in value)
-    return str(value)
+def options_in_sentences(options: Mapping[str, Any], name: str, seats: int) -> str:
+    """Return what distinguishes the options of a match of this game from the default ones, in sentences."""
+    try:
+        sentences = game(name).describe_options(seats, options)
+    except RefereeError:  # the rules no longer have this game or this number of seats
+        return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in options.items())
+    return " ".join(sentences) or "Standard options."
 
 
 def bot_state(status: str, certified: Sequence[str]) -> str:
@@ -123,7 +100,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     "instant": instant,
     "state": state_label,
     "bot_state": bot_state,
-    "options_in_words": format_options,
+    "options_in_sentences": options_in_sentences,
     "match_reason": match_reason,
     "rated_label": rated_label,
 }

@@ -21,8 +21,12 @@ View = Callable[..., Any]
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "manifest-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+EMBED_POLICY: Final = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *").replace(
+    "form-action 'self'", "form-action 'none'"
 )
 
 
@@ -42,7 +46,7 @@ def install(app: Flask) -> None:
     app.jinja_env.policies["json.dumps_kwargs"] = {}  # keep the order of members: the viewer takes the first that fits
     app.jinja_env.filters |= formatting.FILTERS
     app.jinja_env.globals |= {"games": catalogue, "emblem": emblem, "release": __version__, "labels": formatting.LABELS}
-    app.jinja_env.globals["canonical_url"] = _canonical_url
+    app.jinja_env.globals |= {"canonical_url": _canonical_url, "page_url": _page_url}
     app.extensions["referee.problem page"] = _problem_page
 
 
@@ -58,11 +62,24 @@ def page(template: str, status: int = 200, **context: Any) -> Response:
     return response
 
 
-def _canonical_url() -> str | None:
-    """Return the public URL of this page, or None if its content depends on the query."""
+def _page_url() -> str:
+    """Return the public URL of this page with its query, as it was requested."""
+    query = request.query_string.decode("ascii", "ignore")
+    return _public_url(request.path) + (f"?{query}" if query else "")
+
+
+def _canonical_url(path: str | None = None) -> str | None:
+    """Return the public URL of this page, or None if its content depends on the query.
+
+    ``path`` is that of another page with the same content.
+    """
     if any(not TRACKING.fullmatch(name) for name in request.args):
         return None
-    return f"{current_app.config['SETTINGS'].public_url}{quote(request.path)}"
+    return _public_url(path or request.path)
+
+
+def _public_url(path: str) -> str:
+    return f"{current_app.config['SETTINGS'].public_url}{quote(path)}"
 
 
 def _problem_page(problem: Problem) -> Response | None:

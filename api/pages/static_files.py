@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,8 @@ TYPES: Final = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".ico": "image/x-icon",
+    ".webmanifest": "application/manifest+json",
+    ".json": "application/json",
 }
 CACHE_A_DAY: Final = "public, max-age=86400"
 CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
@@ -48,16 +51,20 @@ def install(app: Flask) -> None:
     def file(name: str) -> Response:
         version, _, rest = name.partition("/")
         if version == f"v-{_version()}":
-            return _answer(rest, CACHE_FOREVER)
-        return _answer(rest if version.startswith("v-") else name, "no-cache")
+            return send_static_file(rest, CACHE_FOREVER)
+        return send_static_file(rest if version.startswith("v-") else name, "no-cache")
 
     @app.get("/favicon.ico")
     def favicon() -> Response:
-        return _answer("site/favicon.ico", CACHE_A_DAY)
+        return send_static_file("site/favicon.ico", CACHE_A_DAY)
 
     @app.get("/apple-touch-icon.png")
     def touch_icon() -> Response:
-        return _answer("site/icon-180.png", CACHE_A_DAY)
+        return send_static_file("site/icon-180.png", CACHE_A_DAY)
+
+    @app.get("/manifest.webmanifest")
+    def manifest() -> Response:
+        return send_static_file("site/manifest.webmanifest", CACHE_A_DAY)
 
     @app.get("/robots.txt")
     def robots() -> Response:
@@ -88,7 +95,8 @@ def compress(content: bytes, level: int = 6) -> bytes:
     return gzip.compress(content, level, mtime=0)
 
 
-def _answer(name: str, caching: str) -> Response:
+def send_static_file(name: str, caching: str) -> Response:
+    """Return a response with a static file and this Cache-Control. Raise a 404 for an unknown file."""
     found = _files().get(name)
     if found is None:
         raise not_found()
@@ -112,7 +120,9 @@ def _files() -> dict[str, File]:
         if path.suffix in TYPES
     }
     files = {name: _file(path.read_bytes(), path.suffix) for name, path in found.items()}
-    return files | {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
+    modules = {f"viewer/{name}": _file(module.encode(), ".js") for name, module in viewer.site_modules().items()}
+    pictures = json.dumps(viewer.card_pictures()).encode()  # of all cards, for one request
+    return files | modules | {"viewer/cards.json": _file(pictures, ".json")}
 
 
 def _file(content: bytes, suffix: str) -> File:

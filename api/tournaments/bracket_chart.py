@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from api.pages.charts.svg import tag
 from api.pages.emblem import emblem
-from api.pages.formatting import decimal
 from api.tournaments import terms
+from referee.figures import decimal
 
 Json = dict[str, Any]
 Key = tuple[int, int | str]  # the round, and the table or the id of the bot with a bye

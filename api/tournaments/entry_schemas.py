@@ -1,8 +1,9 @@
 """Define the schemas of entries of a tournament, with the results of preflight calls."""
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe, member_of
+from api.messages import Length
 from api.pagination import PageQuery
 from referee.tournaments.entries import MAX_SEED
 from referee.tournaments.states import Preflight
@@ -26,7 +27,7 @@ class Seeds(Strict):
         keys=Id("bot"),
         values=StrictInt(low=1, high=MAX_SEED, allow_none=True),
         required=True,
-        validate=validate.Length(min=1),
+        validate=Length(min=1),
         metadata=describe(
             "Seeds by bot, from 1 for the strongest; null seeds the bot by rating. Other entries keep their seeds."
         ),

@@ -11,6 +11,7 @@ from api.tournaments import standings_cache
 from api.views import current_session
 from referee.db.engine import current_time
 from referee.matches.states import DealSharing
+from referee.ratings.elo import MICRO
 from referee.standings.highlights import PODIUM, biggest_seed_upset, deciding_match
 from referee.tournaments import highlights
 from referee.tournaments.standings import TournamentResults
@@ -20,7 +21,6 @@ from referee.tournaments.tables import Tournament
 Json = dict[str, Any]
 
 MAX_PODIUM: Final = 6  # entrants, if several share a rank
-MICRO: Final = 1_000_000
 SETTLED: Final = timedelta(minutes=10)  # after the end; until then, results may be missing in the rating ledger
 
 

@@ -72,13 +72,13 @@ def contents() -> Response:
 def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    bracket = _bracket(tournament)
+    bracket = visible_bracket(tournament)
     return page(
         "tournaments/show.html",
         **tournament_context(tournament),
         table=standings_context(tournament, 1),
-        bracket=bracket and _draw_bracket(bracket, tournament.name),
-        highlights=_highlights(tournament, bracket),
+        bracket=bracket and draw_bracket(bracket, tournament.name),
+        highlights=find_highlights(tournament, bracket),
         newest=newest_matches(tournament),
         lines=list(terms.describe_terms(tournament)),
     )
@@ -157,7 +157,7 @@ def entry_page(tournament: Tournament) -> tuple[NumberedPage, list[tuple[Tournam
     ).items
 
 
-def _bracket(tournament: Tournament) -> Json | None:
+def visible_bracket(tournament: Tournament) -> Json | None:
     """Return the bracket of a knockout in the format of the API, or None if no round is paired."""
     if tournament.format != TournamentFormat.KNOCKOUT or tournament.started_at is None:
         return None
@@ -165,13 +165,14 @@ def _bracket(tournament: Tournament) -> Json | None:
     return bracket if bracket["rounds"] else None
 
 
-def _draw_bracket(bracket: Json, name: str) -> Json:
+def draw_bracket(bracket: Json, name: str) -> Json:
     """Return the drawing of a bracket, and its last rounds as a list."""
     last = [level for level in bracket["rounds"] if len(level["tables"]) <= MAX_TIES]
     return {"drawing": bracket_chart.bracket_tree(bracket, name), "rounds": last}
 
 
-def _highlights(tournament: Tournament, bracket: Json | None) -> Json | None:
+def find_highlights(tournament: Tournament, bracket: Json | None) -> Json | None:
+    """Return what the overview of a finished tournament begins with, or None. ``bracket`` is that of a knockout."""
     if tournament.status != TournamentState.FINISHED:
         return None
     try:

@@ -3,6 +3,7 @@
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe, member_of
+from api.messages import Length
 from referee.webhooks.outbox import NOTIFICATION_TYPES
 from referee.webhooks.states import DeliveryState, WebhookState
 from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
@@ -15,7 +16,7 @@ class Choice(fields.List[str]):
         super().__init__(
             fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)),
             required=required,
-            validate=validate.Length(1, len(SUBSCRIBABLE_TYPES)),
+            validate=Length(1, len(SUBSCRIBABLE_TYPES)),
             metadata=describe("Types of notifications to send. Pings are sent only on request."),
         )
 

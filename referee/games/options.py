@@ -14,12 +14,16 @@ class Option:
     """Describe one option of a game. ``low`` and ``high`` are inclusive bounds of an int.
 
     A ``list`` contains any of the choices, each at most once, in any order.
+
+    ``sentence`` tells people what another value than the default means. It is a sentence, which may have ``{value}``,
+    ``{default}`` and ``{s}`` (the plural of an int), or one for each value of a choice.
     """
 
     name: str
     kind: Kind
     default: int | bool | str | list[str]
     help: str
+    sentence: str | Mapping[str, str] = ""
     low: int = 0
     high: int = 0
     choices: tuple[str, ...] = ()
@@ -44,6 +48,33 @@ class Option:
                 wanted = f"a list of some of {', '.join(self.choices)}, each at most once"
         if not fits:
             raise BadOption(self.name, f"expected {wanted}, got {str(value)[:80]!r}")
+
+    def describe(self, value: Any, standard: Any) -> str:
+        """Return a sentence about ``value``, which differs from ``standard``."""
+        pattern = self.sentence if isinstance(self.sentence, str) else self.sentence.get(str(value), "")
+        if not pattern:
+            return f"{self.name.replace('_', ' ').capitalize()}: {_in_words(value)}."
+        return pattern.format(value=_in_words(value), default=_in_words(standard), s="" if value == 1 else "s")
+
+
+def describe_differences(specs: Sequence[Option], values: Mapping[str, Any], standard: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each option whose value differs from ``standard``, in the order of ``specs``.
+
+    Options that are missing in ``values`` have their standard values.
+    """
+    changed = {name: value for name, value in values.items() if name in standard and value != standard[name]}
+    return [spec.describe(changed[spec.name], standard[spec.name]) for spec in specs if spec.name in changed]
+
+
+def _in_words(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case list():
+            return ", ".join(map(_in_words, value)) or "none"
+    return str(value).replace("_", " ")
 
 
 def complete(specs: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:

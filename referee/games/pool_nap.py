@@ -33,22 +33,83 @@ class PoolNap(State):
     seats = range(2, 11)
     standard_seats = 4
     option_specs = (
-        Option("start_chips", "int", 50, "chips of each seat before the opening pot", low=2, high=100_000),  # PN-01
-        Option("ante", "int", 1, "contribution to the pot; less than start_chips", low=1, high=99_999),  # PN-01
-        Option("ending", "choice", "rounds", "which ending is played", choices=("rounds", "last_player")),  # PN-02
-        Option("rounds", "int", 0, "rounds of ending rounds; 0: a multiple of the seats", low=0, high=1000),
-        Option("round_cap", "int", 300, "last round of ending last_player", low=1, high=1000),
-        Option("min_bid", "int", 1, "lowest bid", low=1, high=3),  # PN-05
+        Option(
+            "start_chips",
+            "int",
+            50,
+            "chips of each seat before the opening pot",
+            "Each seat begins with {value} chips instead of {default}.",
+            low=2,
+            high=100_000,
+        ),  # PN-01
+        Option(
+            "ante",
+            "int",
+            1,
+            "contribution to the pot; less than start_chips",
+            "Each seat pays {value} chips to the pot instead of {default}.",
+            low=1,
+            high=99_999,
+        ),  # PN-01
+        Option(
+            "ending",
+            "choice",
+            "rounds",
+            "which ending is played",
+            {"last_player": "The match lasts until only one seat has chips."},
+            choices=("rounds", "last_player"),
+        ),  # PN-02
+        Option(
+            "rounds",
+            "int",
+            0,
+            "rounds of ending rounds; 0: a multiple of the seats",
+            "The match has {value} round{s}.",
+            low=0,
+            high=1000,
+        ),
+        Option(
+            "round_cap",
+            "int",
+            300,
+            "last round of ending last_player",
+            "Round {value} is the last in any case, instead of round {default}.",
+            low=1,
+            high=1000,
+        ),
+        Option(
+            "min_bid", "int", 1, "lowest bid", "The lowest bid is {value} tricks instead of {default}.", low=1, high=3
+        ),  # PN-05
         Option(
             "all_pass",
             "choice",
             "next_dealer",
             "when nobody bids: the next seat deals, or the dealer must bid",
+            {"dealer_bids": "The dealer must bid when all others pass."},
             choices=("next_dealer", "dealer_bids"),
         ),  # PN-08
-        Option("bid_cover", "bool", True, "a bidder must be able to pay for a failed bid"),  # PN-09
-        Option("first_dealer_pays", "bool", False, "the dealer of round 1 contributes too"),  # PN-03
-        Option("pot_end", "choice", "split", "the last pot: shared, or nobody's", choices=("split", "stay")),  # PN-17
+        Option(
+            "bid_cover",
+            "bool",
+            True,
+            "a bidder must be able to pay for a failed bid",
+            "A bidder need not be able to pay for a failed bid.",
+        ),  # PN-09
+        Option(
+            "first_dealer_pays",
+            "bool",
+            False,
+            "the dealer of round 1 contributes too",
+            "The dealer of the first round pays a second ante.",
+        ),  # PN-03
+        Option(
+            "pot_end",
+            "choice",
+            "split",
+            "the last pot: shared, or nobody's",
+            {"stay": "Nobody gets the pot at the end."},
+            choices=("split", "stay"),
+        ),  # PN-17
     )
 
     chips: list[int] = field(default_factory=list)

@@ -10,11 +10,11 @@ from typing import Any
 
 from referee.errors import BadOption, IllegalAction
 from referee.games.cards import DECK
-from referee.games.options import Option
 from referee.games.poker import rank
 from referee.games.prince_albert_betting import WAGER, Betting
 from referee.games.prince_albert_drawing import PASS, Drawing
-from referee.games.prince_albert_votes import MOTIONS, THROW, THROWS, VOTE, Votes
+from referee.games.prince_albert_options import OPTIONS
+from referee.games.prince_albert_votes import THROW, THROWS, VOTE, Votes
 from referee.games.state import Event, Json, Seat, rank_seats
 
 EIGHT = 8  # the stake is EIGHT - bid
@@ -36,23 +36,7 @@ class PrinceAlbert(Votes, Betting, Drawing):
     opening = "round"
     seats = range(2, 6)
     standard_seats = 4
-    option_specs = (
-        Option("target", "int", 25, "points that end the match", low=1, high=500),
-        Option("max_rounds", "int", 100, "the last round in any case", low=1, high=500),  # PA-37
-        Option("holdem", "bool", False, "two cards face down, three face up"),  # PA-25
-        Option("cash", "bool", False, "three betting rounds"),
-        Option("ante", "int", 1, "cash: chips each seat pays at the deal", low=0, high=100),  # PA-29
-        Option("small_bet", "int", 2, "cash: unit of the first two bettings", low=1, high=100),
-        Option("big_bet", "int", 4, "cash: unit of the last betting", low=1, high=100),
-        Option("max_raises", "int", 3, "cash: raises in a betting, the bet not counted", low=0, high=10),
-        Option("stack", "int", 0, "cash: chips to start with; 0 is an open account", low=0, high=100_000),  # PA-30
-        Option("rank_by", "choice", "points", "what places the seats", choices=("points", "chips")),  # PA-41
-        Option("point_value", "int", 0, "rank_by chips: chips a point is worth", low=0, high=100),
-        Option("forced_bid", "choice", "free", "what a seat left to bid alone may bid", choices=MOTIONS["forced_bid"]),
-        Option("showing", "choice", "voluntary", "whether all show", choices=MOTIONS["showing"]),  # PA-22
-        Option("ties", "choice", "push", "what becomes of a tied claim", choices=MOTIONS["ties"]),  # PA-20
-        Option("vote", "list", [], "options the seats vote on", choices=tuple(MOTIONS)),  # PA-40
-    )
+    option_specs = OPTIONS
 
     round: int = 0
     points: list[int] = field(default_factory=list)

@@ -40,12 +40,21 @@ class Prisoners(State):
     seats = range(2, 11)
     standard_seats = 4
     option_specs = (
-        Option("decks", "int", 0, "one deck or two; 0: one for up to four seats, else two", low=0, high=2),  # PR-02
+        Option(
+            "decks",
+            "int",
+            0,
+            "one deck or two; 0: one for up to four seats, else two",
+            "The match is played with {value} deck{s} instead of {default}.",
+            low=0,
+            high=2,
+        ),  # PR-02
         Option(
             "direction",
             "choice",
             "clockwise",
             "which way cards, bidding and the deal go round",
+            {"anticlockwise": "Deal, bidding and change of dealer go anticlockwise."},
             choices=("clockwise", "anticlockwise"),
         ),  # PR-03
         Option(
@@ -53,9 +62,12 @@ class Prisoners(State):
             "choice",
             "open",
             "open: round and round until all but one have passed; single: everybody speaks once",
+            {"single": "Every seat has one turn to bid."},
             choices=("open", "single"),
         ),  # PR-05
-        Option("deals", "int", 1, "number of deals", low=1, high=20),  # PR-04
+        Option(
+            "deals", "int", 1, "number of deals", "The match has {value} deals instead of {default}.", low=1, high=20
+        ),  # PR-04
     )
 
     points: list[int] = field(default_factory=list)

@@ -11,13 +11,12 @@ from typing import Any
 
 from referee.errors import IllegalAction
 from referee.games.cards import DECK, RANKS, SUITS, in_order
-from referee.games.options import Option
+from referee.games.rummy_royal_options import MOST_BID, OPTIONS
 from referee.games.state import Event, Json, Seat, State, hide_cards, rank_seats
 
 PAY_CARDS = ("Th", "Jh", "Qh", "Kh", "Ah")
 BOARD = (*PAY_CARDS, "QK", "seq", "kitty", "pot")  # RR-02
 MOST_SEATS = 9  # RR-01
-MOST_BID = 200  # the largest `max_bid`
 
 NEXT = {
     low + suit: high + suit for low, high in pairwise(RANKS + "-") for suit in SUITS
@@ -44,14 +43,7 @@ class RummyRoyal(State):
     opening = "ante"
     seats = range(2, MOST_SEATS + 1)
     standard_seats = 4
-    option_specs = (
-        Option("deals", "int", 0, "number of deals; 0: each seat deals twice", low=0, high=100),  # RR-04
-        Option("stack", "int", 200, "chips of each seat at the start", low=10, high=10_000),  # RR-05
-        Option("ante", "int", 1, "chips each seat puts on each space before each deal", low=1, high=10),  # RR-03
-        Option("sequence", "choice", "678", "the three ranks that win the space seq", choices=("678", "89T")),
-        Option("dealer_looks", "bool", True, "the dealer sees his hand before he decides on the extra hand"),  # RR-08
-        Option("max_bid", "int", 50, "highest bid for the extra hand", low=1, high=MOST_BID),  # RR-11
-    )
+    option_specs = OPTIONS
 
     stacks: list[int] = field(default_factory=list)  # may fall below zero (RR-05)
     board: dict[str, int] = field(default_factory=dict)  # chips by space

@@ -34,8 +34,22 @@ class SaintPoker(State):
     seats = range(2, 6)
     standard_seats = 2
     option_specs = (
-        Option("rounds", "int", 8, "number of rounds", low=1, high=8),  # SP-01
-        Option("final_pickup", "bool", True, "whether the last round has its pickup phase"),  # SP-02
+        Option(
+            "rounds",
+            "int",
+            8,
+            "number of rounds",
+            "The match has {value} round{s} instead of {default}.",
+            low=1,
+            high=8,
+        ),  # SP-01
+        Option(
+            "final_pickup",
+            "bool",
+            True,
+            "whether the last round has its pickup phase",
+            "No cards are taken back in the last round.",
+        ),  # SP-02
     )
 
     round: int = 0

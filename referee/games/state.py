@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from referee.errors import BadOption, IllegalAction, IllegalOutcome
 from referee.games.cards import UNKNOWN
-from referee.games.options import Option, complete
+from referee.games.options import Option, complete, describe_differences
 
 Json = dict[str, Any]
 Seat = int
@@ -149,6 +149,11 @@ class State:
         Raise ``BadOption`` for invalid ones. Override this to check options against each other.
         """
         return complete(cls.option_specs, given)
+
+    @classmethod
+    def describe_options(cls, players: int, options: Mapping[str, Any]) -> list[str]:
+        """Return a sentence for each option that differs from its default in a match of this number of players."""
+        return describe_differences(cls.option_specs, options, cls.complete_options(players, {}))
 
     def chance(self) -> Json | None:
         """Return the request for the chance outcome that is due, a ``deck`` or a ``draw``, or None if none is due."""

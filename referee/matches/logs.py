@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.prepared import Prepared, insert_columns
@@ -42,6 +42,11 @@ def is_log_public(session: Session, match: StoredMatch) -> bool:
     return (
         session.scalars(select(DealGroup.state).where(DealGroup.id == match.group_id)).one() == DealGroupState.REVEALED
     )
+
+
+def has_public_log() -> ColumnElement[bool]:
+    """Return the condition for matches whose deal group is closed, so that their logs are public."""
+    return StoredMatch.group_id.in_(select(DealGroup.id).where(DealGroup.state == DealGroupState.REVEALED))
 
 
 def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:

@@ -13,13 +13,13 @@ from referee.tournaments.progress import Progress, load_progress
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament
 
-MAX_MATCHES: Final = 12
+MAX_MATCHES: Final = 6
 MAX_TOURNAMENTS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Hold running matches (oldest first), tournaments in progress (newest first) and counts.
+    """Hold running matches of all games (oldest first), tournaments in progress (newest first) and counts.
 
     ``counts`` has the numbers of ``running`` matches, of ``waiting`` matches, of ``results``, of running
     ``tournaments``, and of tournaments ``open`` for entries.
@@ -31,15 +31,16 @@ class Overview:
 
 
 def load_overview(session: Session) -> Overview:
-    running = (
-        select(StoredMatch)
-        .where(StoredMatch.status == MatchState.RUNNING)
-        .order_by(StoredMatch.created_at, StoredMatch.id)
-    )
+    """Load the overview. If many matches are running, choose as many of each game as of the others, the oldest ones."""
+    oldest = (StoredMatch.created_at, StoredMatch.id)
+    place = func.row_number().over(partition_by=StoredMatch.game, order_by=oldest)
+    of_games = select(StoredMatch.id, place.label("place")).where(StoredMatch.status == MatchState.RUNNING).subquery()
+    chosen = select(StoredMatch).join(of_games, of_games.c.id == StoredMatch.id).order_by(of_games.c.place, *oldest)
+    running = sorted(session.scalars(chosen.limit(MAX_MATCHES)), key=lambda match: (match.created_at, match.id))
     tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
     tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
     with_progress = [(tournament, load_progress(session, tournament.id)) for tournament in session.scalars(tournaments)]
-    return Overview(list(session.scalars(running.limit(MAX_MATCHES))), with_progress, _counts(session))
+    return Overview(running, with_progress, _counts(session))
 
 
 def _counts(session: Session) -> dict[str, int]:

@@ -92,12 +92,13 @@ def bundle() -> str:
 
 
 def site_modules() -> dict[str, str]:
-    """Return the module of each kind of page of the site, by file name.
+    """Return the module of each kind of page of the site, and one with the advice on all faults, by file name.
 
     Each contains the modules that the page needs, because browsers fetch one file faster than thirty. It imports the
     modules ``SHARED``, because the tables of the games import them too.
     """
-    return {name: _gather_page(modules, exports) for name, (modules, exports) in SITE_PAGES.items()}
+    pages = {name: _gather_page(modules, exports) for name, (modules, exports) in SITE_PAGES.items()}
+    return pages | {"advice.js": f"export const ADVICE = {json.dumps(advice(), ensure_ascii=False)};\n"}
 
 
 def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
@@ -109,6 +110,11 @@ def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
         f'import {{ {", ".join(sorted(names))} }} from "./{module}";\n' for module, names in sorted(shared.items())
     ]
     return "".join(imports) + "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
+
+
+def card_pictures() -> dict[str, str]:
+    """Return the SVG pictures of all cards and of the card back, keyed by name."""
+    return {path.stem: path.read_text().strip() for path in sorted((FOLDER / "cards").glob("*.svg"))}
 
 
 def advice() -> dict[str, Json]:
@@ -164,18 +170,22 @@ def _tables() -> str:
 
 SITE_PAGES: Final = {  # modules, and what the page's script imports
     "match_page.js": (
-        ("viewer.js", "logfile.js", "tables.js"),
-        ("BadLog", "addPresentations", "fetchTable", "mount", "readLog"),
+        ("viewer.js", "logfile.js", "tables.js", "cards.js"),
+        ("BadLog", "addPresentations", "fetchPictures", "fetchTable", "make", "mount", "readLog"),
     ),
-    "log_page.js": (("open_log.js", "tables.js"), ("addPresentations", "openLog")),
+    "show_page.js": (
+        ("show.js", "logfile.js", "tables.js", "cards.js"),
+        ("Show", "addPresentations", "fetchPictures", "fetchTable", "readLog"),
+    ),
+    "still_page.js": (("still.js",), ("drawStill",)),
+    "log_page.js": (("open_log.js", "tables.js", "cards.js"), ("addPresentations", "fetchPictures", "openLog")),
 }
 GENERATED: Final = {"presentations.js": _presentations, "games.js": _tables}
 
 
 def _cards(log: str) -> dict[str, str]:
     """Return the SVG pictures of the cards in this log and of the card back, keyed by name."""
-    names = sorted({"back", *CARD.findall(log)})
-    return {name: (FOLDER / "cards" / f"{name}.svg").read_text().strip() for name in names}
+    return {name: drawing for name, drawing in card_pictures().items() if name in {"back", *CARD.findall(log)}}
 
 
 def _policy(script: str, style: str) -> str:

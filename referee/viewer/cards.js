@@ -7,13 +7,19 @@ const MOST_CARDS = 120; // maximum number in one fan; more than two packs
 /** Below this width, a card shows its rank and suit as text, because its picture is illegible. */
 export const SMALL_PX = 34;
 
-const PICTURES = new Map(); // data URLs by card, if the page contains the pictures
+const PICTURES = new Map(); // data URLs by card
 
-/** Add the SVG pictures that a page contains, by card. */
+/** Use these SVG pictures, by card. */
 export function addPictures(drawings) {
   for (const [card, drawing] of Object.entries(drawings)) {
     PICTURES.set(card, `data:image/svg+xml,${encodeURIComponent(drawing)}`);
   }
+}
+
+/** Fetch the pictures of all cards with one request. Without them, each is fetched when it is first shown. */
+export async function fetchPictures() {
+  const answer = await fetch(new URL("./cards.json", import.meta.url)).catch(() => null);
+  if (answer?.ok) addPictures(await answer.json());
 }
 
 /** Return the URL of a card's picture, or of the card back for a hidden or unknown card. */

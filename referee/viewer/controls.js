@@ -150,6 +150,7 @@ export class Controls {
     const back = signButton("back", "Previous event (left arrow)", () => this.event(-1));
     this._play = signButton("play", "Play", () => this.toggle());
     this._play.classList.add("play");
+    this._play.id = "play"; // the target of a link at the top of the page of a match
     const forward = signButton("forward", "Next event (right arrow)", () => this.event(1));
     const decisionForward = signButton("decision-forward", "Next decision (n)", () => this.decision(1));
     const last = signButton("last", "Last event (End)", () => this.end("last"));

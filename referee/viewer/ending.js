@@ -7,11 +7,11 @@ import { numberWords } from "./words.js";
 /**
  * Show the result over the table in `element`. `goTo(at)` jumps to a moment, and `again()` plays the match from its
  * beginning. `next()`, if given, resolves to {href, words} of a match to watch next, or to null. `link`, if given, is the
- * address to share.
+ * address to share, and `embed` that of a page that other sites may show in a frame.
  */
 export class Ending {
-  constructor(replay, { goTo, again, next = null, link = null }) {
-    Object.assign(this, { replay, goTo, again, next, link });
+  constructor(replay, { goTo, again, next = null, link = null, embed = null }) {
+    Object.assign(this, { replay, goTo, again, next, link, embed });
     this.element = make("section", { class: "ending", "aria-label": "Result of the match", hidden: true });
   }
 
@@ -70,6 +70,20 @@ export class Ending {
         if (error.name !== "AbortError") said.textContent = "Copy the link from the address bar.";
       }
     };
-    return [make("button", { type: "button", class: "small", click: share }, "Share"), said];
+    return [make("button", { type: "button", class: "small", click: share }, "Share"), ...this._embed(said), said];
+  }
+
+  /** Return a button that shows and copies the code of a frame with this match, and a field for the code. */
+  _embed(said) {
+    if (!this.embed) return [];
+    const code = `<iframe src="${this.embed}" width="640" height="480" allow="fullscreen" title="Card game"></iframe>`;
+    const field = make("input", { class: "embed-code", readonly: true, hidden: true, "aria-label": "Code to embed" });
+    field.value = code;
+    const show = async () => {
+      field.hidden = false;
+      field.select();
+      await navigator.clipboard?.writeText(code).then(() => (said.textContent = "Code copied."), () => {}); // it can be copied by hand
+    };
+    return [make("button", { type: "button", class: "small", click: show }, "Embed"), field];
   }
 }

@@ -1,6 +1,5 @@
 // Move cards and chips from where they were to where they are, when a match is played or stepped forward.
 
-import { pictureOf } from "./cards.js";
 import { make } from "./dom.js";
 
 const MOST_MS = 260;
@@ -10,10 +9,11 @@ const DEAL_MS = 35; // between two cards of a deal
 const MOST_FLYING = 60;
 const CHIP = "chip";
 
-/** Animate the step from one position of the table in `felt` to the next. */
+/** Animate the step from one position of the table in `felt` to the next. `pictureOf(card)` is the URL of a picture. */
 export class Flights {
-  constructor(felt) {
+  constructor(felt, pictureOf) {
     this.felt = felt;
+    this._pictureOf = pictureOf;
     this.layer = make("div", { class: "flights", "aria-hidden": "true" });
     this._before = null;
   }
@@ -55,7 +55,7 @@ export class Flights {
       const { card } = element.dataset;
       const to = boxOf(element);
       const from = before.cards.get(card)?.box ?? sourceOf(element, before);
-      if (!near(from, to)) this._fly(pictureOf(card), from, to, { duration, delay: moved.length > 4 ? place * DEAL_MS : 0, hidden: element });
+      if (!near(from, to)) this._fly(this._pictureOf(card), from, to, { duration, delay: moved.length > 4 ? place * DEAL_MS : 0, hidden: element });
     });
   }
 
@@ -64,7 +64,7 @@ export class Flights {
     const taker = position.seats.findIndex((seat, number) => pilesOf(seat) > pilesOf(before.position.seats[number]));
     if (taker < 0) return;
     for (const [card, { element, box }] of before.cards) {
-      if (!after.cards.has(card) && element.closest(".trick, .item") !== null) this._fly(pictureOf(card), box, after.seats[taker], { duration, fades: true });
+      if (!after.cards.has(card) && element.closest(".trick, .item") !== null) this._fly(this._pictureOf(card), box, after.seats[taker], { duration, fades: true });
     }
   }
 

@@ -1,4 +1,4 @@
-"""Load the presentation of each game: its templates in ``presentations``, and the secrets that its rules declare."""
+"""Load the presentation of each game: templates and five steps in ``presentations``, and its declared secrets."""
 
 import json
 from dataclasses import asdict
@@ -23,11 +23,18 @@ def presentation(game: str) -> Json:
 
 
 def presentations() -> dict[str, Json]:
-    """Return the presentation of each game, with its secrets and its table module, ready for JSON."""
-    return {
-        name: {**presentation(name), "secrets": _secrets(game), "table": table_module(name)}
-        for name, game in catalogue().items()
-    }
+    """Return what the viewer needs of the presentation of each game, with its secrets and its table module."""
+    return {name: _viewer_presentation(name, game) for name, game in catalogue().items()}
+
+
+def steps(game: str) -> list[tuple[str, str]]:
+    """Return the game in five steps, each with a caption and a text, or nothing if its presentation has none."""
+    return [(caption, text) for caption, text in presentation(game).get("steps", [])]
+
+
+def _viewer_presentation(name: str, game: type[State]) -> Json:
+    own = {key: value for key, value in presentation(name).items() if key != "steps"}
+    return {**own, "secrets": _secrets(game), "table": table_module(name)}
 
 
 def table_module(game: str) -> str | None:

@@ -1,6 +1,7 @@
 // Show one match, finished or live, with its table, the controls and the panels.
 
 import { Address, momentOf } from "./address.js";
+import { pictureOf } from "./cards.js";
 import { Controls, KEYS, handleKey } from "./controls.js";
 import { DecisionPanel } from "./decision.js";
 import { make, setText, text } from "./dom.js";
@@ -190,10 +191,11 @@ class Viewer {
     const { table, playArea } = this;
     const Flights = await PARTS.Flights();
     if (this._flights?.felt === this.table.element || table !== this.table) return;
-    this._flights = new Flights(table.element);
+    this._flights = new Flights(table.element, pictureOf);
     playArea.append(this._flights.layer);
   }
 
+  /** Play from the first event. */
   _playAgain() {
     this.controls.jump(0);
     this.controls.play();

@@ -1,7 +1,11 @@
 """Emblems follow from ids alone and differ."""
 
-from api.pages.emblem import HUES, emblem
+import re
+
+from api.pages.emblem import emblem
+from api.pages.static_files import FOLDER
 from referee.db.ids import new_id
+from referee.emblems import HUES
 
 ADA = "bot_" + "0" * 26
 
@@ -20,8 +24,14 @@ def test_emblems_of_similar_and_of_random_ids_differ() -> None:
     random = {emblem(new_id("bot")) for _ in range(500)}
 
     assert min(len(similar), len(random)) > 490
-    assert len({drawn.partition("emblem-")[2][:2] for drawn in random}) == HUES
+    assert len({drawn.partition("emblem-")[2][:2] for drawn in random}) == len(HUES)
     assert all(15 > drawn.count("M") > 4 or drawn.count("M") >= 15 for drawn in random)
+
+
+def test_pictures_have_the_hues_of_the_style_sheet() -> None:
+    styled = re.findall(r"\.emblem-(\d+) \{ --hue: (\d+); \}", (FOLDER / "site/site.css").read_text())
+
+    assert [int(hue) for _, hue in sorted(styled, key=lambda pair: int(pair[0]))] == list(HUES)
 
 
 def test_an_emblem_is_small() -> None:

@@ -12,6 +12,7 @@ from api.pages.guides import address_in, guides
 from api.pages.markdown import render_markdown, slug
 from api.pages.page import POLICY
 from referee.bots.states import BotState
+from referee.figures import count
 from referee.games import catalogue
 from referee.labels import state_label
 from referee.matches.states import MatchState
@@ -231,7 +232,7 @@ def test_tables_of_the_rules_scroll_and_name_their_columns() -> None:
 
 
 def test_numbers_are_set_for_reading() -> None:
-    assert formatting.count(-1234567) == "−1\u202f234\u202f567"
+    assert count(-1234567) == "−1\u202f234\u202f567"
     assert formatting.format_signed(0.4) == formatting.format_signed(-0.4) == "0"
     assert formatting.format_signed(12.6) == "+13"
     assert formatting.milliseconds(None) == "–"
@@ -286,3 +287,27 @@ def test_files_that_browsers_and_robots_request_unasked_exist(browser: FlaskClie
     assert touch.data[:4] == b"\x89PNG"
     assert "Disallow: /account" in robots.text
     assert {one.status_code for one in (icon, touch, robots)} == {200}
+
+
+def test_a_browser_that_installs_the_pages_finds_their_icons(service: Service) -> None:
+    client = service.anonymous()
+    page = client.get("/").text
+
+    manifest = client.get("/manifest.webmanifest")
+    icons = manifest.get_json(force=True)["icons"]
+
+    assert '<link rel="manifest" href="/manifest.webmanifest">' in page
+    assert (
+        len(re.findall(r'<meta name="theme-color" content="#\w{6}" media="\(prefers-color-scheme: \w+\)">', page)) == 2
+    )
+    assert "manifest-src 'self'" in client.get("/").headers["Content-Security-Policy"]
+    assert manifest.mimetype == "application/manifest+json"
+    assert {(icon["sizes"], icon.get("purpose")) for icon in icons} >= {
+        (f"{size}x{size}", purpose) for size in (192, 512) for purpose in (None, "maskable")
+    }
+    for icon in icons:
+        answer = client.get(icon["src"])
+        assert (answer.status_code, answer.mimetype) == (200, icon["type"])
+        if icon["type"] == "image/png":
+            width, height = (int.from_bytes(answer.data[at : at + 4]) for at in (16, 20))
+            assert icon["sizes"] == f"{width}x{height}"

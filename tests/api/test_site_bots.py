@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from api.bots import pages as page_of_bots
-from api.pages.formatting import MINUS
 from referee.bots.tables import Bot
+from referee.figures import MINUS
 from referee.matches import bot_stats, deal_groups, response_stats
 from referee.matches.states import DealSharing
 from referee.matches.tables import MatchSeat, Result, StoredMatch

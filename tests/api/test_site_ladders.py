@@ -283,3 +283,18 @@ def test_places_are_those_of_the_whole_ladder(service: Service) -> None:
     assert (shown(tail.rows), tail.total) == (whole[4:6], 7)
     assert sum(spread.values()) == len(bots)
     assert list(spread) == list(range(min(spread), max(spread) + 1, 10))
+
+
+def test_trend_and_last_ranks_both_end_with_the_latest_match(service: Service) -> None:
+    world = World(service.database)
+    bots = [service.verified_bot(service.person())["id"] for _ in range(3)]
+    order = [world.play(bots, choice=at % 2).match_id for at in range(4)]
+
+    page = text_of(service.anonymous(), f"/ladders/{ladder_of(service)}")
+    row = page.split(f'<tr data-bot="{bots[0]}"')[1].split("</tr>")[0]
+
+    assert re.findall(r'href="/matches/(mat_\w+)"', row) == order
+    ratings = [float(y) for y in re.findall(r"[0-9.]+,([0-9.]+)", row.split('points="')[1].split('"')[0])]
+    x, y = re.findall(r'<circle class="end" cx="([0-9.]+)" cy="([0-9.]+)"', row)[0]
+    assert float(y) == ratings[-1]  # the dot of the latest rating is at the end, on the right
+    assert float(x) == max(map(float, re.findall(r"([0-9.]+),[0-9.]+", row.split('points="')[1].split('"')[0])))

@@ -1,6 +1,7 @@
-"""Find the Chromium of the browser tests; ``python tests/browser/chromium.py`` installs one if there is none.
+"""Find the browsers of the browser tests; ``python tests/browser/chromium.py`` installs those that are missing.
 
-It is searched for on PATH and among Playwright's. If there is none, it is installed: on Debian by apt as
+A Chromium is required, a Firefox optional: without one, its tests are skipped with a warning. The Chromium
+is searched for on PATH and among Playwright's. If there is none, it is installed: on Debian by apt as
 root (or through sudo without a password), else by Playwright. Standard library only, since every test run needs it.
 """
 
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+FIREFOX_NAMES = ("firefox-esr", "firefox")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SNAP = b"snap"  # Ubuntu's /usr/bin/chromium-browser is a script that only asks for its snap
 CACHES = ("~/.cache/ms-playwright", "~/Library/Caches/ms-playwright")
@@ -28,10 +30,16 @@ def found() -> str | None:
     return next((path for path in on_path if path and not _is_snap(path)), None) or next(_of_playwright(), None)
 
 
-def _is_snap(path: str) -> bool:
+def find_firefox() -> str | None:
+    """Return the path of a Firefox, None if there is none."""
+    on_path = (shutil.which(name) for name in FIREFOX_NAMES)
+    return next((path for path in on_path if path and not _is_snap(path, "firefox")), None)
+
+
+def _is_snap(path: str, name: str = "chromium") -> bool:
     with open(path, "rb") as file:
         start = file.read(4096)
-    return start.startswith(b"#!") and SNAP in start and not Path("/snap/bin/chromium").exists()
+    return start.startswith(b"#!") and SNAP in start and not Path(f"/snap/bin/{name}").exists()
 
 
 def _of_playwright() -> Iterator[str]:
@@ -49,14 +57,25 @@ def install() -> bool:
     return any(_runs(*way) and found() is not None for way in _ways())
 
 
-def _ways() -> Iterator[list[list[str]]]:
-    """Return the ways, each a list of commands that must all succeed."""
+def install_firefox() -> bool:
+    """Try to install a Firefox as a package; return whether there is one now."""
+    return any(_runs(*way) and find_firefox() is not None for way in _apt_ways("firefox-esr"))
+
+
+def _apt_ways(package: str) -> Iterator[list[list[str]]]:
+    """Return the ways by apt, each a list of commands that must all succeed."""
     as_root = _as_root()
     if as_root is not None and shutil.which("apt-get") and _is_debian():
         apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
-        packages = ["install", "-y", "--no-install-recommends", "chromium"]
-        yield [[*apt, *packages]]  # with the lists of packages that are there
-        yield [[*apt, "update"], [*apt, *packages]]
+        install_package = [*apt, "install", "-y", "--no-install-recommends", package]
+        yield [install_package]  # with the lists of packages that are there
+        yield [[*apt, "update"], install_package]
+
+
+def _ways() -> Iterator[list[list[str]]]:
+    """Return the ways to a Chromium, each a list of commands that must all succeed."""
+    as_root = _as_root()
+    yield from _apt_ways("chromium")
     playwright = [sys.executable, "-m", "playwright", "install"]
     if as_root is not None:
         yield [[*playwright, "--with-deps", "chromium"]]
@@ -84,6 +103,10 @@ def _runs(*commands: Sequence[str]) -> bool:
 
 
 def main() -> int:
+    if find_firefox() is None:
+        print("no Firefox here: installing one for the browser tests", flush=True)
+        if not install_firefox():
+            print("NO FIREFOX COULD BE INSTALLED: the tests with it will be skipped", file=sys.stderr)
     if found() is not None:
         return 0
     print("no Chromium here: installing one for the browser tests", flush=True)

@@ -6,7 +6,7 @@ except ids, dates and cards. Tests that need more add it with ``Filled.world`` a
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -127,6 +127,7 @@ class Filled:
     tournaments: dict[str, str] = field(default_factory=dict)  # see ``_events``
     ladders: dict[str, str] = field(default_factory=dict)  # by game
     live: dict[str, Live] = field(default_factory=dict)  # "rated" and "open"
+    shown: Mapping[str, str] = field(default_factory=dict)  # names to show in place of these of bots and tournaments
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
     @property
@@ -150,7 +151,7 @@ class Filled:
 
     def play_due(self, tournament_id: str, most: int = 1000) -> None:
         """Play up to a number of due matches of the tournament, progressing it after each."""
-        while most > 0 and (due := self._due(tournament_id)[:most]):
+        while most > 0 and (due := self.list_due(tournament_id)[:most]):
             for match_id in due:
                 self.pass_time(hours=1)
                 self.claimed(match_id).finish()
@@ -162,7 +163,8 @@ class Filled:
         if isinstance(self.database.clock, FakeClock):
             self.world.clock.moment += timedelta(**how_much)
 
-    def _due(self, tournament_id: str) -> list[str]:
+    def list_due(self, tournament_id: str) -> list[str]:
+        """Return the ids of the due matches of a tournament, in order."""
         due = select(schema.StoredMatch.id).where(
             schema.StoredMatch.tournament_id == tournament_id, schema.StoredMatch.status == "due"
         )
@@ -176,12 +178,12 @@ class Filled:
             )
 
 
-def fill(folder: Path) -> Filled:
-    """Fill the database in ``folder``. Afterwards it uses the system clock."""
+def fill(folder: Path, shown: Mapping[str, str] | None = None) -> Filled:
+    """Fill the database in ``folder``. Afterwards it uses the system clock. ``shown`` is that of ``Filled``."""
     url = f"sqlite:///{folder / 'referee.db'}"
     past = Database(url, clock=FakeClock(datetime.now(UTC) - MONTH))
     upgrade(past)
-    filled = Filled(folder, World(past))
+    filled = Filled(folder, World(past), shown=shown or {})
     for step in (_people, _ladders, _events, _running):
         step(filled)
     past.dispose()
@@ -199,7 +201,7 @@ def _people(filled: Filled) -> None:
             _, filled.tokens[role] = accounts.create_token(session, filled.accounts[role], "first")
     for name in NAMES:
         owner_id = filled.accounts["owner"] if name == "Ada" else None
-        filled.bots[name] = filled.world.bot(owner_id, manifest, name)
+        filled.bots[name] = filled.world.bot(owner_id, manifest, filled.shown.get(name, name))
 
 
 def _ladders(filled: Filled) -> None:
@@ -248,6 +250,7 @@ def _event(filled: Filled, name: str, status: str, format: str, entered: Sequenc
     if format == "swiss":
         terms["format_options"] = {"rounds": 3}
     organiser = filled.accounts["organiser"]
+    name = filled.shown.get(name, name)
     with filled.database.write() as session:
         made = tournaments.create_tournament(
             session, name, created_by=organiser, status=TournamentState(status), **terms

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.states import TournamentState
+from tests.browser.busy_pages import OBSERVE_SHIFTS
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
@@ -22,6 +23,7 @@ TABLE = """() => [...document.querySelector("#standings tbody").rows].map(row =>
 ]))"""
 NEWEST = """() => [...document.querySelectorAll("#newest li")].map(one =>
     [one.dataset.match, one.textContent.replace(/\\s+/g, " ").trim()])"""
+MOST_SHIFTS = 0.1  # the usual limit of a good page
 AT_ONCE = "Math.random = () => 0"  # who would wait a while before asking asks now
 
 
@@ -83,6 +85,22 @@ def test_a_table_that_followed_an_event_is_that_of_a_fresh_page(page_at: PageAt,
         f"expected => JSON.stringify(({NEWEST})()) === JSON.stringify(expected)", arg=fresh.evaluate(NEWEST)
     )
     assert expected[0][-1][-1] not in ("", "–"), "with error bars"
+
+
+def test_a_busy_event_neither_shifts_nor_animates(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "Busy", count=6)
+    page = page_at.context(motion=True).new_page()
+    page.goto(f"/tournaments/{made}")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+    page.evaluate(OBSERVE_SHIFTS)
+
+    for done in range(2, 15, 2):
+        filled.play_due(made, most=2)
+        expect(page.locator(".how-far .figures")).to_have_text(f"{done} of 15")
+        assert page.evaluate("document.getAnimations().length") == 0
+    expect(page.locator("#newest li")).to_have_count(8)
+
+    assert page.evaluate("shifts") < MOST_SHIFTS
 
 
 def look(page: Page, *, hidden: bool) -> None:

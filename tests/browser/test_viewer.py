@@ -361,3 +361,47 @@ def test_the_browser_draws_what_the_referee_draws(page_at: PageAt) -> None:
     assert found["outcomes"] == [chance.outcome(one, k) for k, one in enumerate(asked)]
     assert found["digests"] == [hashlib.sha256(bytes([n]) * n).hexdigest() for n in range(130)]
     assert deal_key(seed, group, nonces).hex().startswith("00e3fb6a")  # the vector of the rules
+
+
+def test_play_is_reached_with_few_presses_of_tab(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/matches/{filled.matches['saint-poker']}")
+    page.wait_for_selector(HELD)
+
+    pressed = 0
+    while page.evaluate("document.activeElement.getAttribute('href')") != "#viewer":
+        page.keyboard.press("Tab")
+        pressed += 1
+        assert pressed < 5
+    before = page.evaluate("scrollY")
+    page.keyboard.press("Enter")
+
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Play"
+    assert page.evaluate("scrollY") >= before
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Pause"
+
+
+def test_all_cards_are_fetched_with_one_request(page_at: PageAt, filled: Filled) -> None:
+    context = page_at.context()
+    page = context.new_page()
+    pictures: list[str] = []
+    page.on("request", lambda one: pictures.append(one.url) if "/cards" in one.url else None)
+    page.goto(f"/matches/{filled.matches['saint-poker']}")
+    page.wait_for_selector(HELD)
+    page.keyboard.press("End")
+
+    assert page.locator("img.face").count() > 10
+    assert page.evaluate("[...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    assert [address.rpartition("/")[2] for address in pictures] == ["cards.json"]
+
+
+def test_cards_are_fetched_one_by_one_without_their_common_file(page_at: PageAt, filled: Filled) -> None:
+    context = page_at.context()
+    context.route("**/cards.json", lambda route: route.fulfill(status=503))
+    page = context.new_page()
+    page.goto(f"/matches/{filled.matches['saint-poker']}")
+    page.wait_for_selector(HELD)
+
+    page.wait_for_function("() => [...document.querySelectorAll('img.face')].every((one) => one.naturalWidth > 0)")
+    assert page.locator("img.face").first.get_attribute("src").endswith(".svg")  # type: ignore[union-attr]
+    page_at.troubles[:] = [one for one in page_at.troubles if "503" not in one]

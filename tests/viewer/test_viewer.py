@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from referee.errors import BadLog
+from referee.games import catalogue
 from referee.match.chance import RecordedChance
 from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, is_answer
 from referee.protocol.fault_advice import ADVICE
 from referee.viewer import FOLDER, advice, bundle, render_standalone
+from referee.viewer.presentation import presentations, steps
 from referee.viewer.questions import questions
 from tests.golden import RECORDED, path
 
@@ -180,3 +182,15 @@ def test_all_files_of_the_viewer_are_installed() -> None:
     for pattern in ("viewer/**/*.js", "viewer/*.css", "viewer/cards/*", "viewer/presentations/*.json"):
         assert f'"{pattern}"' in project
         assert list((FOLDER.parent).glob(pattern))
+
+
+@pytest.mark.parametrize("game", sorted(catalogue()))
+def test_each_game_is_explained_in_five_captioned_steps_that_the_viewer_does_not_load(game: str) -> None:
+    explained = steps(game)
+
+    assert len(explained) == 5
+    for caption, text in explained:
+        assert 0 < len(caption) < 30
+        assert text.endswith(".")
+        assert len(text) < 160
+    assert "steps" not in presentations()[game]

@@ -196,11 +196,12 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0016 changed to this database."""
+    """Take back what migrations 0012 to 0017 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
+            "DROP TABLE pictures",
             "DROP TABLE ladder_month_rows",
             "DROP TABLE ladder_months",
             *(f"ALTER TABLE bots DROP COLUMN {name}" for name in ("summary", "language", "link")),

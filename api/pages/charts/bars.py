@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from api.pages.charts.axes import Scale, ticks
 from api.pages.charts.svg import drawing, tag
-from api.pages.formatting import count, decimal
+from referee.figures import count, decimal
 
 BAR_WIDTH, BAR_HEIGHT, BAR_EDGE = 112, 18, 4
 WIDTH, HEIGHT = 640, 230

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from api.pages.charts.axes import Scale, round_outwards, ticks
 from api.pages.charts.svg import drawing, number, tag
-from api.pages.formatting import count, decimal
+from referee.figures import count, decimal
 from referee.ladders.kinds import EntryKind
 
 WIDTH, HEIGHT = 640, 280

@@ -28,3 +28,11 @@ export function fill(root, values) {
     }
   }
 }
+
+const HIGHLIGHT_MS = 2_500;
+
+/** Highlight an element for a moment, without an animation, which would keep a busy page drawing all the time. */
+export function highlight(shown) {
+  shown.classList.add("changed");
+  setTimeout(() => shown.classList.remove("changed"), HIGHLIGHT_MS);
+}

@@ -1,5 +1,5 @@
 // Update a ladder: values change in place, and rows are sorted again only on request.
-import { element, fill } from "./dom.js";
+import { element, fill, highlight } from "./dom.js";
 import { count, decimal, numberIn, signed } from "./figures.js";
 import { follow } from "./live.js";
 import { api } from "./session.js";
@@ -28,9 +28,8 @@ function show(row, line) {
   if (change === 0) return;
   row.dataset.micro = line.rating_micro;
   fill(row, { change: signed(change / 1e6, 1) });
-  row.classList.remove("changed");
-  void row.offsetWidth; // restarts the animation, so that a second change is visible
-  row.classList.add("changed");
+  row.classList.add("moved");
+  highlight(row);
 }
 
 /** Return whether the ratings shown are out of order. */

@@ -1,15 +1,15 @@
-// Follow a stream of server-sent events, and poll where streams do not work.
+// Follow a stream of server-sent events, and poll where streams do not work or another tab has its turn.
+import { shareTurns } from "./tab_turn.js";
 
 const RETRY_STREAM_MS = 30_000;
 const SILENT_MS = 10_000; // without a first message, a proxy is assumed to buffer the stream
 const APART = 0.5; // share of random delay, so that clients do not all reconnect at the same time
-const UNSEEN_MS = 20_000; // after which a hidden tab closes its stream: a browser has six connections to a site
 
 /**
  * Call `handlers[name](data)` for each message of the stream at `url` until it ends; call the handler `end` last. While
- * the stream is refused, cut off or buffered by a proxy, call `poll()` every `everyMs`. Report changes of the state to
- * `onState`: "live", "polling", "away" or "over". Open the stream when the tab is first visible. Close it when the tab is
- * hidden for long, and then reconnect with the id of the last message as `after`. Return a function that stops.
+ * the stream is refused, cut off or buffered by a proxy, or another tab of the browser was looked at since, call `poll()`
+ * every `everyMs`, unless this tab is hidden. Reconnect with the id of the last message as `after`. Report changes of the
+ * state to `onState`: "live", "polling", "away" or "over". Return a function that stops.
  */
 export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = markLive } = {}) {
   let source = null;
@@ -19,7 +19,6 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
   let over = false;
   let asking = false;
   let last = "";
-  let unseen = 0;
 
   const letGo = () => {
     source?.close();
@@ -29,16 +28,10 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     clearTimeout(again);
     clearTimeout(silent);
   };
-  const look = () => {
-    clearTimeout(unseen);
-    if (document.hidden) unseen = setTimeout(letGo, UNSEEN_MS);
-    else if (!source) open();
-  };
   const stop = () => {
     over = true;
     letGo();
-    clearTimeout(unseen);
-    document.removeEventListener("visibilitychange", look);
+    endTurns();
   };
   const finish = (data) => {
     stop();
@@ -57,13 +50,15 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
       asking = false;
     }
   };
+  const startPolling = () => {
+    if (over || timer || !poll) return;
+    timer = setInterval(ask, everyMs);
+    ask();
+  };
   const fallBack = () => {
     if (over || timer) return;
     onState("away");
-    if (poll) {
-      timer = setInterval(ask, everyMs);
-      ask();
-    }
+    startPolling();
   };
   const hear = () => {
     clearTimeout(silent);
@@ -100,16 +95,15 @@ export function follow(url, handlers, { poll = null, everyMs = 5_000, onState = 
     }
   };
 
-  document.addEventListener("visibilitychange", look);
-  look();
+  const takeTurn = () => {
+    if (!source) open();
+  };
+  const yieldTurn = () => {
+    letGo();
+    startPolling();
+  };
+  const endTurns = shareTurns(takeTurn, yieldTurn);
   return stop;
-}
-
-/** Return the JSON of a GET request to `path` without a token. Throw if the response is an error. */
-export async function readPublic(path) {
-  const answer = await fetch(`/api/v1${path}`, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
-  return answer.json();
 }
 
 /** Return the URL of a stream that begins after the message with this id. */

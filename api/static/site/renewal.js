@@ -57,7 +57,7 @@ export function renewal({ everyMs = EVERY_MS, renewed = () => {} } = {}) {
 }
 
 /** Resolve to this page as the server renders it now, or to null if it refuses. Reject if it is unavailable. */
-function rendered() {
+export function rendered() {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest(); // parses the document without running its scripts
     request.open("GET", location.href);

@@ -2,9 +2,9 @@
 import { element } from "./dom.js";
 import { emblem } from "./emblem.js";
 import { statePill } from "./labels.js";
-import { readPublic } from "./live.js";
+import { readPublic } from "./public.js";
 
-const FLUSH_MS = 800;
+const FLUSH_MS = 2_000; // between two changes of the list
 
 /** Return the list of this page, or null if it has none. */
 export function newest(tournamentId) {
@@ -17,20 +17,26 @@ export function newest(tournamentId) {
   let timer = 0;
   let flushed = Promise.resolve(); // flushes run one after the other, to keep the order
 
+  const isRead = () => list.matches(":hover") || list.contains(document.activeElement);
   const flush = async () => {
     timer = 0;
-    for (const match of waiting.splice(0).slice(-most)) {
+    if (isRead()) return plan(); // nothing moves under the pointer
+    const found = waiting.splice(0).slice(-most);
+    for (const match of found) {
       const unknown = match.bots.some((bot) => !names.has(bot));
       if (unknown) learn((await readPublic(`/matches/${match.id}`).catch(() => null))?.seats ?? []);
-      put(match);
     }
+    put(found);
+  };
+  const plan = () => {
+    timer ||= setTimeout(() => (flushed = flushed.then(flush)), FLUSH_MS);
   };
   const learn = (seats) => seats.forEach((seat) => seat.bot && names.set(seat.bot, seat.name));
-  const put = (match) => {
-    list.querySelector(`[data-match="${match.id}"]`)?.remove();
-    list.prepend(line(match, names));
-    while (list.children.length > most) list.lastElementChild.remove();
-    document.querySelector("[data-no-results]").hidden = true;
+  const put = (found) => {
+    const added = new Map(found.map((match) => [match.id, match]));
+    const old = [...list.children].filter((shown) => !added.has(shown.dataset.match));
+    list.replaceChildren(...[...[...added.values()].reverse().map((match) => line(match, names)), ...old].slice(0, most));
+    document.querySelector("[data-no-results]").hidden = list.childElementCount > 0;
   };
 
   return {
@@ -38,14 +44,13 @@ export function newest(tournamentId) {
     /** Add a match from the stream. */
     add(match) {
       waiting.push(match);
-      timer ||= setTimeout(() => (flushed = flushed.then(flush)), FLUSH_MS);
+      plan();
     },
     /** Reload the list, for matches that ended while the stream was not connected. */
     async renew() {
-      for (const match of (await ended(tournamentId)).slice(-most)) {
-        learn(match.seats);
-        put({ ...match, bots: match.seats.map((seat) => seat.bot), placements: match.seats.map((seat) => seat.placement) });
-      }
+      const found = (await ended(tournamentId)).slice(-most);
+      found.forEach((match) => learn(match.seats));
+      put(found.map((match) => ({ ...match, bots: match.seats.map(({ bot }) => bot), placements: match.seats.map(({ placement }) => placement) })));
     },
   };
 }

@@ -1,9 +1,7 @@
 // Update the standings of a tournament. Rows change in place, and are sorted again only when nobody is reading them.
-import { copyOf } from "./dom.js";
+import { copyOf, highlight } from "./dom.js";
 import { drawEmblem } from "./emblem.js";
 import { count, decimal, fixed } from "./figures.js";
-
-const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Return the standings of this page, or null if it has none. `show(items, {bars})` updates them. */
 export function standings() {
@@ -22,7 +20,7 @@ export function standings() {
     const lines = wanted.map((item) => rowOf(item.bot) ?? filled(newLine(), item, terms, true));
     wanted = null;
     notice.hidden = true;
-    moveRows(body, lines);
+    body.replaceChildren(...lines);
   };
 
   table.addEventListener("pointerleave", () => !isRead() && arrange());
@@ -58,7 +56,7 @@ function newLine() {
 
 /** Fill a row from an item of the API, including its error bar if `bars` is set. */
 function filled(row, item, terms, bars) {
-  const before = row.querySelector('[data-field="matches"]').textContent;
+  const before = row.querySelector('[data-field="rank"]').textContent.trim();
   row.dataset.bot = item.bot;
   row.querySelector("th a").setAttribute("href", `/bots/${item.bot}`);
   drawEmblem(row.querySelector(".emblem"), item.bot);
@@ -75,7 +73,7 @@ function filled(row, item, terms, bars) {
   const score = row.querySelector('[data-column="score"]');
   if (score) text(score, decimal(item.points, terms.digits));
   if (bars) interval(row, item);
-  if (before !== count(item.matches) && row.isConnected && !still.matches) flash(row);
+  if (before !== String(item.rank) && row.isConnected) highlight(row);
   return row;
 }
 
@@ -100,26 +98,4 @@ function text(place, value) {
 
 function mark(row, name, is) {
   row.querySelector(`[data-mark="${name}"]`).hidden = !is;
-}
-
-function flash(row) {
-  row.classList.add("changed");
-  setTimeout(() => row.classList.remove("changed"), 2_500);
-}
-
-/** Put the rows in order, each animated from its previous position. */
-function moveRows(body, lines) {
-  const stood = new Map([...body.rows].map((row) => [row, row.offsetTop]));
-  body.replaceChildren(...lines);
-  if (still.matches) return;
-  for (const row of lines) {
-    const by = (stood.get(row) ?? row.offsetTop) - row.offsetTop;
-    if (!by) continue;
-    row.style.transition = "none";
-    row.style.transform = `translateY(${by}px)`;
-    requestAnimationFrame(() => {
-      row.style.transition = "";
-      row.style.transform = "";
-    });
-  }
 }

@@ -2,8 +2,9 @@
 import { fill } from "./dom.js";
 import { count, moveProgress } from "./figures.js";
 import { statePill } from "./labels.js";
-import { follow, markLive, readPublic } from "./live.js";
+import { follow, markLive } from "./live.js";
 import { localMoments } from "./local_time.js";
+import { readPublic } from "./public.js";
 import { renewal } from "./renewal.js";
 import { token } from "./session.js";
 import { newest } from "./tournament-newest.js";

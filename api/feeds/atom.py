@@ -1,0 +1,93 @@
+"""Write Atom feeds (RFC 4287). What they contain is decided in ``pages``."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+from referee import __version__
+
+MEDIA_TYPE: Final = "application/atom+xml"
+NAMESPACE: Final = "http://www.w3.org/2005/Atom"
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # not allowed, not even escaped
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """Describe an entry. ``path`` is that of its page. ``key`` identifies it for ever, together with ``named_at``.
+
+    ``named_at`` is a time at which the service existed, such as that of the creation of what the entry is about.
+    """
+
+    key: str
+    named_at: datetime
+    path: str
+    title: str
+    summary: str
+    updated: datetime
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtomFeed:
+    """Describe a feed. ``path`` is its own, ``page`` that of the page with the same content."""
+
+    key: str
+    named_at: datetime
+    path: str
+    page: str
+    title: str
+    subtitle: str
+    entries: Sequence[FeedEntry]
+
+    @property
+    def updated(self) -> datetime:
+        """Return when the last entry changed or, without entries, when the subject of the feed was created."""
+        return max((entry.updated for entry in self.entries), default=self.named_at)
+
+
+def write_feed(feed: AtomFeed, public_url: str) -> bytes:
+    """Return the feed as XML. All addresses in it begin with ``public_url``."""
+    root = ElementTree.Element("feed", {"xmlns": NAMESPACE, "xml:lang": "en"})
+    _add(root, "id", _tag_uri(public_url, feed.key, feed.named_at))
+    _add(root, "title", feed.title)
+    _add(root, "subtitle", feed.subtitle)
+    _add(root, "updated", _write_time(feed.updated))
+    author = ElementTree.SubElement(root, "author")
+    _add(author, "name", "Referee")
+    _add(author, "uri", f"{public_url}/")
+    _add(root, "generator", "Referee", version=__version__)
+    _add(root, "icon", f"{public_url}/favicon.ico")
+    _add(root, "link", rel="self", type=MEDIA_TYPE, href=f"{public_url}{feed.path}")
+    _add(root, "link", rel="alternate", type="text/html", href=f"{public_url}{feed.page}")
+    for entry in feed.entries:
+        _add_entry(root, entry, public_url)
+    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written
+
+
+def _add_entry(root: ElementTree.Element, entry: FeedEntry, public_url: str) -> None:
+    added = ElementTree.SubElement(root, "entry")
+    _add(added, "id", _tag_uri(public_url, entry.key, entry.named_at))
+    _add(added, "title", entry.title)
+    _add(added, "updated", _write_time(entry.updated))
+    _add(added, "link", rel="alternate", type="text/html", href=f"{public_url}{entry.path}")
+    _add(added, "category", term=entry.category)
+    _add(added, "summary", entry.summary)
+
+
+def _add(parent: ElementTree.Element, name: str, text: str | None = None, **attributes: str) -> None:
+    element = ElementTree.SubElement(parent, name, attributes)
+    element.text = None if text is None else _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _tag_uri(public_url: str, key: str, named_at: datetime) -> str:
+    """Return an id that stays the same when pages move (RFC 4151)."""
+    return f"tag:{urlsplit(public_url).hostname},{named_at:%Y-%m-%d}:{key}"
+
+
+def _write_time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

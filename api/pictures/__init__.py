@@ -1,0 +1,1 @@
+"""Preview pictures of pages, for sites and programs that show a picture beside a link."""

@@ -1,0 +1,81 @@
+"""The page of a match that other sites may show in a frame: its headers, its content, and that it is the only one."""
+
+import re
+
+import pytest
+
+from tests.api.conftest import Person, Service
+from tests.api.test_queries import BROWSER, ROUTES, address
+from tests.api.tournaments import drafted
+from tests.database.world import World
+
+EMBED = '/embed/matches/<id("mat"):match_id>'
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database)
+
+
+def read(service: Service, match_id: str) -> tuple[str, str]:
+    """Return the content policy and the text of the page."""
+    answer = service.anonymous().get(f"/embed/matches/{match_id}", headers=BROWSER)
+    assert answer.status_code == 200
+    assert "Set-Cookie" not in answer.headers
+    assert "X-Frame-Options" not in answer.headers
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    return answer.headers["Content-Security-Policy"], answer.get_data(as_text=True)
+
+
+def test_any_site_may_frame_it_and_it_has_only_the_viewer(service: Service, world: World) -> None:
+    match_id = world.play(world.bots(2)).match_id
+
+    policy, page = read(service, match_id)
+
+    assert "frame-ancestors *" in policy
+    assert "form-action 'none'" in policy
+    assert "default-src 'none'" in policy
+    assert not re.search("<(form|nav|header|footer|button)", page)
+    assert not re.search("session|token|account", re.sub("<script type=.application/json.*?</script>", "", page))
+    links = re.findall("<a [^>]+>", page)
+    assert links == [f'<a data-page href="/matches/{match_id}" target="_blank" rel="noopener">']
+    assert '<meta name="robots" content="noindex">' in page
+    assert re.search(f'<link rel="canonical" href="[^"]+[0-9a-z]/matches/{match_id}">', page)
+    assert "/embed/" not in page
+
+
+def test_it_hides_players_as_the_page_of_the_match_does(service: Service, world: World) -> None:
+    match_id = world.match(rated=True)
+    (claim,) = world.claim(match_id=match_id)
+    players = world.load(match_id).header["players"]
+
+    _, before = read(service, match_id)
+    world.finish(claim)
+    _, after = read(service, match_id)
+
+    for player in players:
+        assert player["bot"] not in before
+        assert f'"{player["name"]}"' not in before
+        assert player["bot"] in after
+    assert service.anonymous().get(f"/embed/matches/mat_{'0' * 26}", headers=BROWSER).status_code == 404
+
+
+def test_no_other_response_may_be_framed(admin: Person) -> None:
+    assert any(rule.rule == EMBED for _, rule in ROUTES)
+    for method, rule in ROUTES:
+        for headers in (BROWSER, admin.headers()):
+            answer = admin.client.open(address(rule), method=method, headers=headers)
+            policy = answer.headers["Content-Security-Policy"]
+            answer.close()
+
+            assert "frame-ancestors 'none'" in policy, (method, rule)
+
+
+def test_no_page_of_a_match_or_tournament_may_be_framed(service: Service, organiser: Person, world: World) -> None:
+    match_id = world.play(world.bots(2)).match_id
+    made = drafted(organiser)
+
+    for path in ("/", "/docs", "/replay", f"/matches/{match_id}", f"/tournaments/{made}", f"/tournaments/{made}/hall"):
+        answer = service.anonymous().get(path, headers=BROWSER)
+        assert answer.status_code == 200
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"], path

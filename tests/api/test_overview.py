@@ -1,0 +1,160 @@
+"""The overview of the service: running matches with their scores, the featured match, and the first page."""
+
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.overview.live_scores import read_live_score
+from api.overview.schemas import FEATURED_ROWS
+from referee.figures import count
+from referee.games import catalogue
+from referee.match.log import PublicView, parse_row
+from referee.match.match import Answer, Match
+from referee.matches.recording import MatchUpdate, record_batch
+from tests.api.conftest import API, Service
+from tests.api.test_site_tournaments import read, words
+from tests.database import tournaments
+from tests.database.world import World, played
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database)
+
+
+@pytest.fixture
+def anonymous(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+def overview(service: Service) -> Any:
+    service.app.extensions.pop("referee.now", None)  # drop the overview that is cached for two seconds
+    return service.anonymous().get(f"{API}/now").get_json()
+
+
+def begin(world: World, answers: int = 0, **plan: Any) -> tuple[str, Match]:
+    """Return a running match and its id, with the rows of a number of answers recorded."""
+    match_id = world.match(**{"rated": False, **plan})
+    (claim,) = world.claim(match_id=match_id)
+    match = world.resumed(match_id)
+    for _ in range(answers):
+        match.receive(Answer(match.requests()[0].seat, choice=0))
+    with world.database.write() as session:
+        assert not record_batch(session, [MatchUpdate(match_id, claim.epoch, 0, match.lines)])
+    return match_id, match
+
+
+def test_running_matches_have_their_public_scores(service: Service, world: World) -> None:
+    match_id, _ = begin(world)
+    far_id, far = begin(world, answers=12)
+    hidden_id, hidden = begin(world, answers=13, rated=True)
+
+    shown = {match["id"]: match for match in overview(service)["matches"]}
+
+    assert (shown[match_id]["scores"], shown[match_id]["round"]) == (None, "Round 1")
+    scores = [event["scores"] for row in far.log.rows for event in row.get("events", ()) if "scores" in event]
+    assert (shown[far_id]["scores"], shown[far_id]["round"]) == (scores[-1], f"Round {len(scores)}")
+    rows = service.anonymous().get(f"{API}/matches/{hidden_id}/rows").get_json()["items"]
+    assert len(rows) < len(hidden.log.rows)
+    public = read_live_score("saint-poker", rows)
+    assert (shown[hidden_id]["scores"], shown[hidden_id]["round"]) == (public.scores, public.round)
+
+
+@pytest.mark.parametrize("game", sorted(catalogue()))
+def test_each_game_names_the_member_of_its_events_with_the_scores(service: Service, world: World, game: str) -> None:
+    bots = [service.verified_bot(service.person(), game)["id"] for _ in range(4)]
+    _, match = begin(world, game=game, seated=bots)
+    played(match)
+
+    score = read_live_score(game, PublicView(match.log.rows[0]).add(match.log.rows))
+
+    assert score.scores == match.state.scores()
+    assert score.round
+
+
+def test_the_matches_are_mixed_over_the_games(service: Service, world: World) -> None:
+    many = [begin(world)[0] for _ in range(8)]
+    few = [begin(world, game="pool-nap")[0] for _ in range(2)]
+
+    shown = [match["id"] for match in overview(service)["matches"]]
+
+    assert shown == [*many[:4], *few]
+
+
+def test_the_featured_match_comes_with_its_last_rows(service: Service, world: World) -> None:
+    assert overview(service)["featured"] is None
+    match_id, match = begin(world, answers=30)
+
+    featured = overview(service)["featured"]
+
+    rows = service.anonymous().get(f"{API}/matches/{match_id}/rows").get_json()["items"]
+    assert len(rows) > FEATURED_ROWS
+    assert featured == {"match": match_id, "items": rows[-FEATURED_ROWS:]}
+    assert parse_row(match.lines[0])["match"] == match_id
+
+
+def test_the_first_page_plays_a_running_match_else_the_last_result(
+    service: Service, anonymous: FlaskClient, world: World
+) -> None:
+    assert 'id="featured"' not in read(anonymous, "/")
+    over = world.play(world.bots(2), options={"rounds": 2}, rated=False)
+    assert featured_on(read(anonymous, "/")) == over.match_id
+    world.play(world.bots(2), options={"rounds": 2}, rated=False)
+    hidden, _ = begin(world, rated=True)
+    page = read(anonymous, "/")
+    assert featured_on(page) != hidden
+    assert "Last result" in words(page)
+
+    running, _ = begin(world)
+
+    assert featured_on(read(anonymous, "/")) == running
+
+
+@pytest.mark.parametrize(("seats", "choice"), [(2, 0), (3, 1), (4, 2)])
+def test_results_name_the_winners_first_with_the_scores_in_that_order(
+    service: Service, anonymous: FlaskClient, world: World, seats: int, choice: int
+) -> None:
+    bots = [service.verified_bot(service.person(), "prisoners")["id"] for _ in range(seats)]
+    result = world.play(bots, game="prisoners", rated=False, choice=choice)
+
+    (line,) = results_on(read(anonymous, "/"))
+
+    match = anonymous.get(f"{API}/matches/{result.match_id}").get_json()
+    placed = sorted(match["seats"], key=lambda seat: seat["placement"])
+    first = sum(seat["placement"] == 1 for seat in placed)
+    verb = " tied ahead of " if first > 1 else " beat "
+    joined = [" and ".join(", ".join(names).rsplit(", ", 1)) for names in split(placed, first) if names]
+    said = verb.join(joined) + (" tied" if first == seats else "")
+    joint = " – " if min(result.scores) < 0 else "–"
+    scores = joint.join(count(result.scores[seat["seat"]]) for seat in placed)
+    assert line.startswith(f"{said} {scores} Prisoners")
+
+
+def split(placed: list[Any], first: int) -> tuple[list[str], list[str]]:
+    names = [seat["name"] for seat in placed]
+    return names[:first], names[first:]
+
+
+def test_scores_are_shown_when_the_deals_are_revealed(service: Service, anonymous: FlaskClient, world: World) -> None:
+    tournaments.begun(world, 4, deal_sharing="common", options={"rounds": 2})
+    first, second = world.claim(2)
+    world.finish(first)
+    assert re.search(r"\d–\d", results_on(read(anonymous, "/"))[0]) is None
+
+    world.finish(second)
+
+    assert all(re.search(r"\d–\d", line) for line in results_on(read(anonymous, "/")))
+
+
+def results_on(page: str) -> list[str]:
+    found = re.search(r'<ul class="results">(.*?)</ul>', page, re.DOTALL)
+    assert found
+    return [words(line).replace(" ,", ",") for line in re.findall(r"<li>(.*?)</li>", found[1], re.DOTALL)]
+
+
+def featured_on(page: str) -> str:
+    found = re.search(r'id="featured".*?href="/matches/(mat_\w+)"', page, re.DOTALL)
+    assert found
+    return found[1]

@@ -1,0 +1,118 @@
+"""The hall view of a tournament in every state, for every format, with hidden players."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.api.conftest import Person, Service
+from tests.api.test_site_tournaments import HARMFUL, names_of, read, words
+from tests.api.tournaments import drafted, entered, opened, play, started
+from tests.database.world import World
+
+
+@pytest.fixture
+def anonymous(service: Service) -> FlaskClient:
+    return service.anonymous()
+
+
+def hall(client: FlaskClient, tournament_id: str) -> str:
+    page = read(client, f"/tournaments/{tournament_id}/hall")
+    assert "<nav" not in page
+    assert "<footer" not in page
+    assert "<form" not in page
+    return page
+
+
+def parts(page: str) -> list[str]:
+    return re.findall('data-part="([a-z]+)"', page)
+
+
+def test_before_the_start_it_shows_the_entrants(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    draft = hall(anonymous, drafted(organiser, name="Not yet"))
+    made, bots = entered(service, organiser, 3)
+    page = hall(anonymous, made)
+
+    assert "This tournament is not open for entries yet." in draft
+    assert parts(page) == ["entrants", "table"]
+    assert all(name in page for name in names_of(service, bots))
+    assert "data-until" not in page, "nothing says when it starts"
+    assert f'href="/tournaments/{made}/hall"' in read(anonymous, f"/tournaments/{made}")
+    read(anonymous, f"/tournaments/trn_{'0' * 26}/hall", 404)
+
+
+def test_the_clock_runs_to_the_time_at_which_the_tournament_starts(organiser: Person, anonymous: FlaskClient) -> None:
+    starts_at = (datetime.now(UTC) + timedelta(hours=1)).replace(microsecond=0)
+    page = hall(anonymous, opened(organiser, starts_at=starts_at.isoformat()))
+
+    until, now = re.search('data-until="([^"]+)" data-now="([^"]+)"', page).groups()  # type: ignore[union-attr]
+    assert datetime.fromisoformat(until) == starts_at
+    assert abs(datetime.fromisoformat(now) - datetime.now(UTC)) < timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("format", ["round_robin", "swiss", "knockout", "ladder"])
+def test_a_tournament_that_is_played_shows_its_ranks_and_its_newest_results(
+    service: Service, organiser: Person, anonymous: FlaskClient, format: str
+) -> None:
+    made = started(service, organiser, 4, format=format, deal_sharing="own")
+    ranks = "bracket" if format == "knockout" else "standings"
+    assert parts(hall(anonymous, made)) == [ranks, "table"]
+
+    play(service, made, matches=1)
+    page = hall(anonymous, made)
+
+    assert parts(page) == [ranks, "table", "results"]
+    (result,) = re.findall("<li data-match.+?</li>", page, re.DOTALL)
+    assert re.search(r" (beat .+|tied) −?\d+( – |–)−?\d+", words(result)), "with the score"
+
+
+def test_at_the_end_it_shows_the_podium(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    made = started(service, organiser, 4, format="knockout")
+    play(service, made)
+
+    page = hall(anonymous, made)
+
+    assert parts(page) == ["podium", "bracket", "standings", "table", "results"]
+    assert re.search(" (wins|share the first place) ", words(page))
+    assert 'data-over="yes"' in page
+
+
+def test_a_cancelled_tournament_says_why(service: Service, organiser: Person, anonymous: FlaskClient) -> None:
+    before, _ = entered(service, organiser, 2)
+    running = started(service, organiser, 3)
+    play(service, running, matches=1)
+    for made in (before, running):
+        assert organiser.post(f"/tournaments/{made}/cancel", {"reason": HARMFUL}).status_code == 200
+
+    assert parts(hall(anonymous, before)) == ["table", "empty"]
+    assert "cancelled before it started" in hall(anonymous, before)
+    assert parts(hall(anonymous, running)) == ["standings", "table", "results"]
+    for page in (hall(anonymous, before), hall(anonymous, running)):
+        assert HARMFUL not in page
+        assert "&lt;img src=x" in page
+
+
+def test_it_hides_who_sits_at_a_table_as_the_other_pages_do(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 4, format="knockout", anonymous=True)
+    ids = [one["bot"] for one in anonymous.get(f"/api/v1/tournaments/{made}/entries").get_json()["items"]]
+
+    page = hall(anonymous, made)
+
+    assert not [one for one in (*ids, *names_of(service, ids)) if one in page]
+
+
+def test_scores_are_left_out_while_others_play_the_same_cards(
+    service: Service, organiser: Person, anonymous: FlaskClient
+) -> None:
+    made = started(service, organiser, 4, deal_sharing="common")
+    world = World(service.database)
+    (claim,) = world.claim(1)
+    world.finish(claim)
+
+    page = words(hall(anonymous, made))
+
+    assert re.search(" (beat|tied) ", page)
+    assert not re.search(r"\d–−?\d", page)

@@ -1,0 +1,221 @@
+"""Take pictures of every kind of page and write them as one HTML file, for people who judge how pages look.
+
+``make gallery`` runs it. Pages are those of the browser tests: a real server with a full database, whose names are long
+or written from right to left, and one with an empty database; wide and narrow, light and dark. The file contains all
+pictures. It says which browsers took them, and which were left out.
+"""
+
+import argparse
+import base64
+import html
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser, BrowserType, Page, Playwright, sync_playwright
+
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from tests.browser.chromium import HELP, found
+from tests.browser.conftest import SIGN_IN, SWITCHES, TOKEN_KEY
+from tests.browser.crawl import Crawl
+from tests.browser.record import PLAYED, Filled, fill
+from tests.browser.service import served
+
+SHOWN: Final[Mapping[str, str]] = {
+    "Ada": "Ada Lovelace & Charles Babbage",
+    "Babbage": "البوت العربي",
+    "Caissa": "בוט הקלפים",
+    "Eliza": "Wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",
+    "Gauß": "Ästhetisch-Überlange Rechenmühle",
+    "The swiss cup": "The Seventeenth Annual Swiss Championship of Long Names, Autumn & Winter Edition",
+    "The bracket cup": "كأس خروج المغلوب",
+}
+WIDTHS: Final = {1280: 800, 390: 844}  # widths of windows and their heights
+TALLEST: Final = 2200  # pixels of a page that are shown
+QUALITY: Final = 62  # of a JPEG
+LONGEST_MS: Final = 120_000  # of a step: a picture of a long page takes seconds on a busy machine
+EMPTY_PAGES: Final = (
+    *("/", "/ladders", "/bots", "/tournaments", "/matches", "/games", "/games/pool-nap", "/guides", "/search?q=ada"),
+    *("/register", "/account", "/organise", "/replay", "/docs", "/nothing/here"),
+)
+SETTLED: Final = """async () => {
+  const frames = async (count) => { while (count--) await new Promise(requestAnimationFrame); };
+  const unfinished = "[aria-busy], .coming, .viewer-place > .empty";
+  for (let i = 0; i < 100 && document.querySelector(unfinished); i++) await frames(2);
+  const fetched = () => performance.getEntriesByType("resource").length;
+  for (let before = -1, i = 0; i < 20 && before !== fetched(); i++) { // until nothing more is asked for
+    before = fetched();
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
+  await frames(3);
+}"""
+HEAD: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gallery of Referee</title><style>
+body { font: 16px/1.5 system-ui, sans-serif; margin: 1.5rem; color-scheme: light dark; }
+.shots { display: flex; gap: 1rem; overflow-x: auto; align-items: flex-start; }
+figure { margin: 0; flex: none; } img { display: block; border: 1px solid #8888; max-height: 70vh; width: auto; }
+figcaption { font-size: .85rem; } .missing { color: #fff; background: #a8261d; padding: .5rem 1rem; font-weight: 700; }
+</style></head><body><h1>Gallery of Referee</h1>
+"""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Name a page of one of the services; ``token`` is signed in with."""
+
+    title: str
+    path: str
+    token: str = ""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Name a browser that takes pictures, and how it is started."""
+
+    title: str
+    kind: BrowserType
+    executable: str | None
+
+
+def full_subjects(filled: Filled, url: str) -> Iterator[Subject]:
+    """Yield a page of each kind that links lead to, and those that links do not tell apart."""
+    for kind, path in sorted(Crawl(url).run("/").kinds.items()):
+        yield Subject(kind, path)
+    for game in PLAYED:
+        yield Subject(f"match of {game}", f"/matches/{filled.matches[game]}")
+    yield Subject("match, live", f"/matches/{filled.matches['open']}")
+    yield Subject("match, void", f"/matches/{filled.matches['void']}")
+    for name in ("swiss", "knockout", "bracket", "open"):
+        yield Subject(f"tournament, {name}", f"/tournaments/{filled.tournaments[name]}")
+    knockout = f"/tournaments/{filled.tournaments['knockout']}"
+    yield Subject("crosstable of a knockout", f"{knockout}/crosstable")
+    yield Subject("bracket, finished", f"{knockout}/bracket")
+    yield Subject("a bot, seen by its owner", f"/bots/{filled.bots['Ada']}", filled.tokens["owner"])
+    yield Subject("account, signed in", "/account", filled.tokens["owner"])
+    yield Subject("organise, signed in", "/organise", filled.tokens["organiser"])
+    draft = f"/tournaments/{filled.tournaments['draft']}/organise"
+    yield Subject("terms of a draft, signed in", draft, filled.tokens["organiser"])
+    yield Subject("search", "/search?q=a")
+    yield Subject("reference of the API", "/docs")
+    yield Subject("missing page", "/nothing/here")
+
+
+def engines(playwright: Playwright) -> tuple[list[Engine], list[str]]:
+    """Return the browsers that there are, and a sentence about each that is left out."""
+    chromium = found()
+    if chromium is None:
+        raise SystemExit(HELP)
+    there, missing = [Engine("Chromium", playwright.chromium, chromium)], []
+    if Path(playwright.firefox.executable_path).exists():
+        there.append(Engine("Firefox", playwright.firefox, None))
+    else:
+        missing.append("FIREFOX WAS LEFT OUT: Playwright has none here. Install it with `playwright install firefox`.")
+    return there, missing
+
+
+@contextmanager
+def started(engine: Engine) -> Iterator[Browser]:
+    arguments = SWITCHES if engine.executable else []
+    browser = engine.kind.launch(executable_path=engine.executable, args=arguments)
+    yield browser
+    browser.close()
+
+
+@dataclass
+class Camera:
+    """Take pictures of the pages of the service at ``url``. Windows are kept: new ones would fetch everything again."""
+
+    browser: Browser
+    url: str
+    _windows: dict[tuple[int, str, str], Page] = field(default_factory=dict)
+
+    def pictures(self, subject: Subject) -> Iterator[tuple[str, bytes]]:
+        """Yield a caption and a JPEG of the page for each width, light and dark."""
+        for width, scheme in product(WIDTHS, ("light", "dark")):
+            page = self._window(width, scheme, subject.token)
+            page.goto(subject.path)
+            page.evaluate(SETTLED)
+            yield f"{width} px, {scheme}", taken(page, width)
+            page.goto("about:blank")  # ends its streams
+
+    def _window(self, width: int, scheme: str, token: str) -> Page:
+        kind = (width, scheme, token)
+        if kind not in self._windows:
+            context = self.browser.new_context(
+                base_url=self.url,
+                viewport={"width": width, "height": WIDTHS[width]},
+                color_scheme="dark" if scheme == "dark" else "light",
+                reduced_motion="reduce",
+            )
+            context.set_default_timeout(LONGEST_MS)
+            if token:
+                context.add_init_script(SIGN_IN % (TOKEN_KEY, token))
+            self._windows[kind] = context.new_page()
+        return self._windows[kind]
+
+
+def taken(page: Page, width: int) -> bytes:
+    height = min(TALLEST, int(page.evaluate("document.documentElement.scrollHeight")))
+    area = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height)}
+    return page.screenshot(full_page=True, clip=area, type="jpeg", quality=QUALITY)  # type: ignore[arg-type]
+
+
+def write_section(file: Path, engine: Engine, version: str, title: str, shots: Iterator[tuple[str, bytes]]) -> None:
+    figures = "".join(
+        f'<figure><figcaption>{caption}</figcaption><img loading="lazy" alt="{html.escape(title)}, {caption}"'
+        f' src="data:image/jpeg;base64,{base64.b64encode(picture).decode()}"></figure>'
+        for caption, picture in shots
+    )
+    heading = f"{html.escape(title)} <small>{engine.title} {html.escape(version)}</small>"
+    with file.open("a", encoding="utf-8") as out:
+        out.write(f'<section><h2>{heading}</h2><div class="shots">{figures}</div></section>\n')
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write pictures of every kind of page as one HTML file.")
+    parser.add_argument("--out", type=Path, default=Path("gallery.html"), help="the file to write (gallery.html)")
+    parser.add_argument("--only", default="", help="take only the pages whose title contains this text")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        there, missing = engines(playwright)
+        options.out.write_text(HEAD + "".join(f'<p class="missing">{html.escape(one)}</p>' for one in missing))
+        for sentence in missing:
+            print(sentence, file=sys.stderr, flush=True)
+        full, empty = Path(folder) / "full", Path(folder) / "empty"
+        for place in (full, empty):
+            place.mkdir()
+        filled = fill(full, SHOWN)
+        bare = Database(f"sqlite:///{empty / 'referee.db'}")
+        upgrade(bare)
+        bare.dispose()
+        with served(full) as first, served(empty) as second:
+            subjects = {
+                first.url: list(full_subjects(filled, first.url)),
+                second.url: [Subject(f"empty service: {path}", path) for path in EMPTY_PAGES],
+            }
+            for engine in there:
+                with started(engine) as browser:
+                    for url, some in subjects.items():
+                        camera = Camera(browser, url)
+                        for subject in some:
+                            if options.only in subject.title:
+                                write_section(
+                                    options.out, engine, browser.version, subject.title, camera.pictures(subject)
+                                )
+                                print(f"{engine.title} {browser.version}: {subject.title}", flush=True)
+        filled.database.dispose()
+    print(
+        f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB; {' '.join(missing) or 'no browser was left out.'}"
+    )
+
+
+if __name__ == "__main__":
+    main()

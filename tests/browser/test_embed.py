@@ -1,0 +1,134 @@
+"""A match in a frame on a page of another origin."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.record import Filled
+
+STORED = "() => [document.cookie, localStorage.length, sessionStorage.length]"
+BEYOND = """() => {
+  const root = document.documentElement;
+  const parts = [...document.querySelectorAll(".felt, .controls, .embed-foot a, .controls button")];
+  const out = parts.filter((one) => one.checkVisibility()).filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.right > innerWidth + 1 || box.bottom > innerHeight + 1 || box.top < -1 || box.left < -1;
+  });
+  const scrolls = root.scrollWidth > innerWidth || root.scrollHeight > innerHeight;
+  return [scrolls, ...out.map((one) => one.outerHTML.slice(0, 80))];
+}"""
+
+
+@pytest.fixture
+def elsewhere(page_at: PageAt) -> Iterator[str]:
+    """Run a site on another port whose page at ``/PATH?WIDTHxHEIGHT`` shows that path of the service in a frame."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path, _, size = self.path.partition("?")
+            width, _, height = (size or "640x480").partition("x")
+            frame = f'<iframe src="{page_at.url}{path}" width="{width}" height="{height}" title="A match"></iframe>'
+            content = f"<!doctype html><html lang=en><link rel=icon href=data:,><title>Blog</title><body>{frame}"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(content.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def framed(page: Page) -> Frame:
+    (frame,) = page.frames[1:]
+    return frame
+
+
+def forget_elsewhere(page_at: PageAt, elsewhere: str) -> None:
+    page_at.troubles[:] = [one for one in page_at.troubles if one.split("?")[0].count(elsewhere) == 0]
+
+
+def test_a_match_plays_in_a_frame_of_another_site(page_at: PageAt, filled: Filled, elsewhere: str) -> None:
+    page = page_at.context(motion=True).new_page()
+    page.goto(f"{elsewhere}/embed/matches/{filled.matches['saint-poker']}")
+    inside = page.frame_locator("iframe")
+    expect(inside.locator(".felt")).to_be_visible()
+
+    expect(inside.get_by_role("button", name="Pause")).to_be_visible()
+    before = inside.locator("#viewer").get_attribute("data-at")
+    expect(inside.locator("#viewer")).not_to_have_attribute("data-at", before or "")
+    inside.get_by_role("button", name="Pause").click()
+    assert framed(page).evaluate(STORED) == ["", 0, 0]
+
+    with page.context.expect_page() as opened:
+        inside.get_by_role("link", name="Watch on Referee").click()
+    expect(opened.value.locator(".match-head")).to_be_visible()
+    assert opened.value.url == f"{page_at.url}/matches/{filled.matches['saint-poker']}"
+    forget_elsewhere(page_at, elsewhere)
+
+
+def test_a_match_is_live_in_a_frame(page_at: PageAt, filled: Filled, elsewhere: str) -> None:
+    live = filled.begin("pool-nap", rated=False)
+    live.go_on(3)
+    page = page_at.context().new_page()
+    page.goto(f"{elsewhere}/embed/matches/{live.id}")
+    inside = page.frame_locator("iframe")
+    expect(inside.locator(".live-mark")).to_be_visible()
+
+    live.finish()
+
+    expect(inside.locator(".live-mark")).to_have_count(0)
+    expect(inside.locator(".felt")).to_be_visible()
+    forget_elsewhere(page_at, elsewhere)
+
+
+@pytest.mark.parametrize("size", ["320x240", "480x270", "640x480", "1200x800"])
+@pytest.mark.parametrize("game", ["saint-poker", "rummy-royal"])
+def test_it_fits_its_frame(page_at: PageAt, filled: Filled, axe: Axe, game: str, size: str) -> None:
+    width, height = map(int, size.split("x"))
+    page = page_at.context(width=width, height=height).new_page()
+    page.goto(f"/embed/matches/{filled.matches[game]}")
+    expect(page.locator(".felt")).to_be_visible()
+
+    assert page.evaluate(BEYOND) == [False]
+    assert page.locator(".felt").bounding_box()["height"] > height * 0.5  # type: ignore[index]
+    axe(page)
+
+
+def test_no_other_page_can_be_framed(page_at: PageAt, filled: Filled, elsewhere: str) -> None:
+    page = page_at.context().new_page()
+    page.goto(f"{elsewhere}/matches/{filled.matches['saint-poker']}")
+
+    expect(page.frame_locator("iframe").locator(".match-head")).to_have_count(0)
+    assert any("frame-ancestors" in one for one in page_at.troubles)
+    page_at.troubles.clear()
+
+
+def test_the_code_of_a_frame_is_offered_at_the_end_of_a_match(page_at: PageAt, filled: Filled) -> None:
+    match_id = filled.matches["saint-poker"]
+    page = page_at.context(permissions=["clipboard-read", "clipboard-write"]).new_page()
+    page.clock.install()
+    page.goto(f"/matches/{match_id}")
+    page.locator(".felt").wait_for()
+    page.get_by_role("button", name="Last event").click()
+    page.get_by_role("button", name="Previous event").click()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.clock.run_for(10_000)
+
+    page.get_by_role("button", name="Embed").click()
+
+    code = page.get_by_label("Code to embed").input_value()
+    assert f'<iframe src="{page_at.url}/embed/matches/{match_id}" ' in code
+    expect(page.get_by_text("Code copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == code

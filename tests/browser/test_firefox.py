@@ -1,0 +1,76 @@
+"""The pages in a real Firefox: each kind loads without errors and fits, and matches play by themselves."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.chromium import find_firefox
+from tests.browser.crawl import Crawl
+from tests.browser.firefox import Firefox
+from tests.browser.record import Filled
+from tests.browser.service import Served
+
+STREAM = "/stream"  # left when the next page is opened, which Firefox reports
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+CHANGED = "document.querySelector('{0}')?.textContent !== {1!r}"
+
+
+@pytest.fixture(scope="module")
+def firefox() -> Iterator[Firefox]:
+    executable = find_firefox()
+    if executable is None:
+        pytest.skip("NOT RUN IN FIREFOX: none is installed; on Debian: apt-get install firefox-esr")
+    with Firefox(executable) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def troubles(firefox: Firefox) -> Iterator[None]:
+    firefox.troubles.clear()
+    yield
+    assert [trouble for trouble in firefox.troubles if STREAM not in trouble] == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_every_kind_of_page_loads_without_errors_and_fits(
+    firefox: Firefox, crawl: Crawl, width: int, height: int
+) -> None:
+    firefox.resize(width, height)
+    wide = []
+    for path in crawl.kinds.values():
+        firefox.open(crawl.url + path)
+        if firefox.evaluate(TOO_WIDE):
+            wide.append(path)
+
+    assert wide == []
+    assert len(crawl.kinds) > 20
+
+
+@pytest.mark.parametrize("page", ["matches", "embed/matches"])
+def test_a_finished_match_plays_by_itself(firefox: Firefox, site: Served, filled: Filled, page: str) -> None:
+    firefox.resize(1280, 800)
+    firefox.open(f"{site.url}/{page}/{filled.matches['saint-poker']}")
+    firefox.wait_for("document.querySelector('.felt .seat')")
+    sentence = firefox.evaluate("document.querySelector('.sentence').textContent")
+    firefox.wait_for(CHANGED.format(".sentence", sentence))
+
+
+def test_the_first_page_plays_a_match(firefox: Firefox, site: Served, filled: Filled) -> None:
+    live = filled.begin("saint-poker", rated=False)
+    firefox.open(f"{site.url}/")
+    firefox.wait_for("document.querySelector('#featured .felt .seat')")
+    live.finish()
+    firefox.wait_for("document.querySelector('#featured button').hidden === false")
+
+
+def test_a_live_match_is_followed(firefox: Firefox, site: Served, filled: Filled) -> None:
+    live = filled.begin("saint-poker", rated=False)
+    live.go_on(2)
+    firefox.open(f"{site.url}/matches/{live.id}")
+    firefox.wait_for("document.querySelector('.event-list button')")
+    events = firefox.evaluate("document.querySelectorAll('.event-list button').length")
+
+    live.go_on(4)
+
+    firefox.wait_for(f"document.querySelectorAll('.event-list button').length > {events}")
+    live.finish()

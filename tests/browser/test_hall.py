@@ -1,0 +1,215 @@
+"""The hall view in a browser: parts in turn, a live table to its end and the next, every size, keys, no sleep."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from referee.bots import bots, handshakes
+from referee.match.time_limits import Limits
+from referee.tournaments import entries, starting, tournaments
+from referee.workflows import handshake_results
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.record import LADDER, NAMES, PLAYED, Filled
+from tests.browser.test_tournaments import event
+from tests.browser.test_watching import quick, until
+from tests.database.tournaments import DRAW, answer_handshakes, go_on
+from tests.database.world import certify, manifest_of
+
+SHOWN = """() => {
+  const part = document.querySelector(".part[data-shown]");
+  return part && `${part.dataset.part} ${part.querySelector(".page-of")?.textContent ?? ""}`.trim();
+}"""
+# What reaches beyond the window, or beyond the part that is shown.
+BEYOND = """() => {
+  const root = document.documentElement;
+  const part = document.querySelector(".part[data-shown]");
+  const frame = part.getBoundingClientRect();
+  const within = [...part.querySelectorAll("h2, th, td, li, .felt, .sentence")].filter((one) => one.checkVisibility());
+  const out = within.filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.width && (box.right > frame.right + 1 || box.bottom > frame.bottom + 1 || box.left < frame.left - 1);
+  });
+  const window = [root.scrollWidth > innerWidth, root.scrollHeight > innerHeight, frame.bottom > innerHeight + 1];
+  return [...window.filter(Boolean), ...out.map((one) => one.outerHTML.slice(0, 120))];
+}"""
+LOCKS = """window.locks = 0;
+Object.defineProperty(navigator, "wakeLock", { value: { request: async () => { window.locks += 1; } } });"""
+
+
+@pytest.fixture
+def window(page_at: PageAt) -> BrowserContext:
+    return quick(page_at.context())
+
+
+@pytest.fixture(scope="module")
+def crowd(filled: Filled) -> list[str]:
+    """Return the ids of 100 bots with long names."""
+    manifest, made = manifest_of("1.0", sorted(PLAYED), 100), []
+    for number in range(100):
+        owner_id, name = filled.world.account(), f"Challenger of the North {number:03}"
+        with filled.database.write() as session:
+            made.append(bots.register(session, owner_id, name, f"http://127.0.1.{number}:9000/").id)
+            (handshake,) = handshakes.claim_due_handshakes(session)
+            certify(session, made[-1], manifest)
+            handshake_results.finish_handshake(session, made[-1], handshake.epoch, {"ok": True}, manifest)
+    return made
+
+
+def hall(window: BrowserContext, made: str) -> Page:
+    page = window.new_page()
+    page.goto(f"/tournaments/{made}/hall")
+    expect(page.locator(".part[data-shown]")).to_be_visible()
+    return page
+
+
+def stepped(page: Page) -> str:
+    page.keyboard.press("ArrowRight")
+    shown: str = page.evaluate(SHOWN)
+    return shown
+
+
+def begun(filled: Filled, name: str, entrants: list[str], **terms: Any) -> str:
+    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
+    with filled.database.write() as session:
+        made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
+        for one in entrants:
+            entries.enter_bot(session, made, one)
+        starting.start(session, made, draw_key=DRAW)
+    answer_handshakes(filled.database)
+    go_on(filled.database, made)
+    return made
+
+
+def test_the_parts_are_shown_in_turn(window: BrowserContext, filled: Filled) -> None:
+    page = hall(window, filled.tournaments["knockout"])
+    seen = [page.evaluate(SHOWN)]
+
+    for _ in range(4):
+        until(page, lambda: page.evaluate(SHOWN) != seen[-1])
+        seen.append(page.evaluate(SHOWN))
+
+    order = ["podium", "bracket", "standings", "results"] * 3
+    assert seen == order[order.index(seen[0]) :][:5]
+
+
+def test_keys_stop_and_step(window: BrowserContext, filled: Filled) -> None:
+    page = hall(window, filled.tournaments["swiss"])
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    stays = page.evaluate(SHOWN)
+    page.clock.run_for(120_000)
+    assert page.evaluate(SHOWN) == stays
+    seen = [stays]
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        seen.append(page.evaluate(SHOWN))
+    assert sorted(seen[:3]) == ["podium", "results", "standings"]
+    assert (seen[3], seen[4]) == (seen[0], seen[2])
+    page.keyboard.press("Space")
+    until(page, lambda: page.evaluate(SHOWN) != seen[-1])
+    page.keyboard.press("f")
+    page.wait_for_function("document.fullscreenElement !== null")
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("document.fullscreenElement === null")
+
+
+def test_a_live_table_is_played_to_its_end_and_then_the_next(window: BrowserContext, filled: Filled) -> None:
+    made = event(filled, "Hall", count=4, game="pool-nap", options={"rounds": 2})
+    first, second = (filled.claimed(match_id) for match_id in filled.list_due(made)[:2])
+    first.go_on(4)
+    second.go_on(4)
+    page = hall(window, made)
+    live = page.locator("#live-title")
+    until(page, live.count)
+    page.keyboard.press("Space")
+    until(page, lambda: stepped(page) == "table")
+    until(page, lambda: page.locator(".live-table .felt").is_visible())
+    before = live.inner_text()
+    assert before.startswith("Live: ")
+
+    first.finish()
+    until(page, lambda: "The match is over" in page.locator(".live-table .sentence").inner_text())
+    assert live.inner_text() == before, "the end stays for a while"
+    until(page, lambda: page.locator(".live-table .ending").is_visible())
+    until(page, lambda: live.inner_text() != before)
+    assert page.locator(".live-table .felt").count() == 1
+    assert page.url.endswith("/hall"), "the viewer does not change the address"
+
+    second.finish()
+    go_on(filled.database, made)
+    until(page, lambda: page.locator("#part-table").is_hidden())
+    until(page, lambda: page.locator("#part-results li").count() == 2)
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [("10:58:57", r"Starts in 1:01:0\d"), ("11:59:00", r"Starts in (1:00|0:5\d)"), ("12:00:00", "About to start")],
+)
+def test_the_clock_counts_down_by_the_clock_of_the_service(
+    window: BrowserContext, filled: Filled, now: str, words: str
+) -> None:
+    made = filled.tournaments["open"]
+    clock = f'<p class="clock" data-until="2030-01-01T12:00:00Z" data-now="2030-01-01T{now}Z">Starts</p></header>'
+    page = window.new_page()
+
+    def add_clock(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("</header>", clock, 1))
+
+    page.route(f"**/tournaments/{made}/hall", add_clock)
+    page.goto(f"/tournaments/{made}/hall")
+
+    expect(page.locator(".clock")).to_have_text(re.compile(words))
+    shown = page.locator(".clock").inner_text()
+    if shown.startswith("Starts in"):
+        until(page, lambda: page.locator(".clock").inner_text() != shown)
+
+
+def test_the_screen_is_kept_awake_again_when_the_page_becomes_visible(page_at: PageAt, filled: Filled) -> None:
+    context = page_at.context()
+    context.add_init_script(LOCKS)
+    page = context.new_page()
+    page.goto(f"/tournaments/{filled.tournaments['swiss']}/hall")
+    page.wait_for_function("locks === 1")
+
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange', {bubbles: true}))")
+
+    page.wait_for_function("locks === 2")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720)])
+@pytest.mark.parametrize("entrants", [4, 100])
+def test_nothing_is_cut_off(
+    page_at: PageAt, filled: Filled, crowd: list[str], axe: Axe, width: int, height: int, entrants: int
+) -> None:
+    made = begun(filled, f"A tournament of {entrants} at {height} lines", crowd[:entrants], format="swiss")
+    filled.play_due(made, most=1)
+    filled.claimed(filled.list_due(made)[0]).go_on(2)
+    context = quick(page_at.context(width=width, height=height))
+    page = hall(context, made)
+    until(page, page.locator(".live-table .felt").count)
+    names: set[str] = set()
+    seen = []
+
+    while (now := page.evaluate(SHOWN)) not in seen:
+        seen.append(now)
+        page.clock.run_for(50)
+        assert page.evaluate(BEYOND) == [], now
+        if now.split()[0] == "standings":
+            names |= set(page.locator("#part-standings tbody tr:visible bdi").all_inner_texts())
+        page.keyboard.press("ArrowRight")
+
+    assert seen[-2:] == ["table", "results"]
+    assert len(names) == entrants, "every page of rows was shown"
+    axe(page)
+
+
+def test_without_a_script_everything_is_below_one_another(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/tournaments/{filled.tournaments['swiss']}/hall", script=False)
+
+    for title in ("Final standings", "Newest results"):
+        assert page.get_by_role("heading", name=title).is_visible()
+    assert page.get_by_role("row", name=NAMES[0]).is_visible()
+    assert page.get_by_role("button").count() == 0

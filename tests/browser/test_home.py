@@ -1,0 +1,132 @@
+"""The first page plays a match by itself: live, or the last result."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from referee.db.engine import Database
+from tests.browser.conftest import Axe, PageAt
+from tests.browser.record import Filled
+from tests.browser.service import Served, served
+from tests.browser.test_tournaments import event
+from tests.browser.test_watching import quick, until
+from tests.database.world import World
+
+STAGE = "#featured .featured-table .felt"
+SENTENCE = "#featured .sentence"
+REST_MS = 9_000
+
+
+@dataclass
+class Idle:
+    """A service with a copy of the filled database in which no match is running."""
+
+    site: Served
+    filled: Filled
+
+
+@pytest.fixture(scope="module")
+def idle(filled: Filled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Idle]:
+    path = tmp_path_factory.mktemp("idle") / "referee.db"
+    with (
+        closing(sqlite3.connect(filled.folder / "referee.db")) as source,
+        closing(sqlite3.connect(path)) as copy,
+    ):
+        source.backup(copy)
+        copy.execute("UPDATE matches SET status = 'cancelled' WHERE status = 'running'")
+        copy.commit()
+    database = Database(f"sqlite:///{path}")
+    with served(path.parent) as running:
+        yield Idle(running, replace(filled, folder=path.parent, world=World(database)))
+    database.dispose()
+
+
+@pytest.fixture
+def idle_page_at(browser: Browser, idle: Idle) -> Iterator[PageAt]:
+    opened = PageAt(browser, idle.site.url)
+    yield opened
+    opened.close()
+    assert opened.troubles == []
+
+
+def opened(context: BrowserContext) -> Page:
+    page = quick(context).new_page()
+    page.goto("/")
+    page.wait_for_selector(STAGE)
+    return page
+
+
+def watched(page: Page) -> str | None:
+    return page.locator("#featured a").get_attribute("href")
+
+
+def test_the_first_page_plays_the_last_result_until_it_is_paused(idle_page_at: PageAt, axe: Axe) -> None:
+    page = opened(idle_page_at.context(motion=True))
+    before = page.locator(SENTENCE).inner_text()
+    until(page, lambda: page.locator(SENTENCE).inner_text() != before)
+    axe(page)
+
+    page.get_by_role("button", name="Pause").click()
+    paused = page.locator(SENTENCE).inner_text()
+    page.clock.run_for(10_000)
+    assert page.locator(SENTENCE).inner_text() == paused
+    page.get_by_role("button", name="Play").click()
+    until(page, lambda: page.locator(SENTENCE).inner_text() != paused)
+    until(page, lambda: page.locator(SENTENCE).inner_text().startswith("The match is over"))
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_nothing_plays_for_readers_who_prefer_that(idle_page_at: PageAt) -> None:
+    page = opened(idle_page_at.context())
+    shown = page.locator(SENTENCE).inner_text()
+
+    page.clock.run_for(10_000)
+
+    assert shown.startswith("The match is over")
+    assert page.locator(SENTENCE).inner_text() == shown
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_a_live_match_is_followed_to_its_end_and_then_the_next_is_shown(idle_page_at: PageAt, idle: Idle) -> None:
+    filled = idle.filled
+    made = event(filled, "On the first page", count=3, options={"rounds": 4})
+    first, second, _ = filled.list_due(made)
+    live = filled.claimed(first)
+    live.go_on(5)
+    page = opened(idle_page_at.context(motion=True))
+    assert watched(page) == f"/matches/{live.id}"
+    expect(page.locator("#featured .state")).to_have_text("running")
+    before = page.locator(SENTENCE).inner_text()
+    live.go_on(5)
+    until(page, lambda: page.locator(SENTENCE).inner_text() != before)
+    later = filled.claimed(second)
+    later.go_on(3)
+    live.finish()
+    until(page, lambda: page.locator(SENTENCE).inner_text().startswith("The match is over"))
+    page.clock.run_for(REST_MS)
+
+    until(page, lambda: watched(page) == f"/matches/{later.id}")
+    page.wait_for_selector(STAGE)
+    later.finish()
+    filled.play_due(made)
+
+
+def test_the_first_page_names_the_match_without_script(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/", script=False)
+
+    assert re.fullmatch(r"/matches/mat_\w+", watched(page) or "")
+    expect(page.get_by_role("button", name="Play")).to_have_count(0)
+    expect(page.locator(".results li").first).to_contain_text(re.compile(r"beat|tied"))
+
+
+def test_results_say_how_long_ago_they_were(page_at: PageAt, filled: Filled) -> None:
+    filled.begin("pool-nap", rated=False).finish()
+
+    page = page_at("/")
+
+    expect(page.locator(".results time").first).to_have_text(re.compile(r"just now|ago|\d{4}"))

@@ -1,0 +1,165 @@
+"""Pages in narrow windows, and on paper."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import PageAt
+from tests.browser.crawl import Crawl
+from tests.browser.record import Filled
+
+TOUCH_PX = 43.5  # 44 px, less what is lost by rounding
+LOW = """(least) => [...document.querySelectorAll("a[href], button, select, summary, input:not([type=hidden])")]
+  .filter((one) => !one.closest("svg, .skip, [hidden], .prose, label, .scrub, .track") && one.checkVisibility())
+  .filter((one) => { // links within a sentence are as high as its lines
+    const text = one.closest("p, dd, caption, .legs li, small");
+    return !text || text.textContent.trim() === one.textContent.trim();
+  })
+  .map((one) => [one, one.getBoundingClientRect()])
+  .filter(([one, {height, width}]) => width > 2 && height > 0 && height < least)
+  .map(([one, {height}]) => `${Math.round(height)} px: ${one.outerHTML.slice(0, 100)}`)"""
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CUT = """(table) => {
+  table.scrollLeft = 0;
+  const first = table.querySelector("tbody th") ?? table.querySelector("tbody td");
+  const fades = getComputedStyle(table).maskImage !== "none";
+  table.scrollLeft = 1e6;
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done({
+    cut: table.scrollLeft > 0, fades, ends: getComputedStyle(table).maskImage === "none",
+    head: first.getBoundingClientRect().right > table.getBoundingClientRect().left + 40,
+  }))));
+}"""
+PRINTED = """() => {
+  const seen = (one) => one.checkVisibility() && one.getBoundingClientRect().height > 0;
+  const all = [...document.querySelectorAll("body *")].filter(seen);
+  const styles = new Map([document.documentElement, document.body, ...all].map((one) => [one, getComputedStyle(one)]));
+  const isDark = (colour) => {
+    const [red, green, blue, opacity = 1] = colour.match(/[0-9.]+/g).map(Number);
+    return opacity > .5 && red + green + blue < 600;
+  };
+  const hasText = (one) => [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+  const listed = (some) => some.map((one) => one.outerHTML.slice(0, 80));
+  const widest = document.querySelector("main").clientWidth + 1;
+  return {
+    controls: listed(all.filter((one) => one.matches("nav, button, input, select, .controls, .skip, form"))),
+    dark: listed([...styles.keys()].filter((one) => !one.closest("svg, progress")
+      && isDark(styles.get(one).backgroundColor))),
+    pale: listed(all.filter((one) => hasText(one) && !one.closest("svg, .unseen") && !isDark(styles.get(one).color))),
+    heads: all.filter((one) => one.matches("thead")).map((one) => styles.get(one).display),
+    rows: all.filter((one) => one.matches("tbody tr")).map((one) => styles.get(one).breakInside),
+    cut: all.filter((one) => one.matches(".table")).filter((one) => styles.get(one).overflowX !== "visible"
+      || one.scrollWidth > widest).map((one) => one.getAttribute("aria-label")),
+    address: document.querySelector(".address").innerText,
+  };
+}"""
+BRIGHT = """() => [document.documentElement, document.body, ...document.querySelectorAll("main *")].filter((one) => {
+  const [red, green, blue, opacity = 1] = getComputedStyle(one).backgroundColor.match(/[0-9.]+/g).map(Number);
+  const {width, height} = one.getBoundingClientRect();
+  return opacity > .5 && red + green + blue > 500 && width > 200 && height > 60;
+}).map((one) => one.outerHTML.slice(0, 80))"""
+PAPER_PX = 703  # A4 upright, less its margins
+LANDSCAPE_PX = 1046
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_no_page_scrolls_sideways_and_everything_that_is_tapped_is_high_enough(
+    width: int, crawl: Crawl, page_at: PageAt
+) -> None:
+    page = page_at("/", width=width)
+    low = {}
+    for kind, path in crawl.kinds.items():
+        page.goto(path)
+        page.wait_for_load_state("load")
+        assert (kind, page.evaluate(SIDEWAYS)) == (kind, 0)
+        if found := page.evaluate(LOW, TOUCH_PX):
+            low[kind] = found
+
+    assert low == {}
+
+
+def test_a_wide_table_scrolls_in_its_frame_beside_its_first_column_and_fades_where_it_is_cut(
+    page_at: PageAt, filled: Filled
+) -> None:
+    swiss, knockout = filled.tournaments["swiss"], filled.tournaments["knockout"]
+    page = page_at("/", width=320)
+    for path in (
+        f"/ladders/{filled.ladders['saint-poker']}",
+        f"/tournaments/{swiss}/standings",
+        f"/tournaments/{knockout}/crosstable",
+        "/matches",
+        "/bots",
+    ):
+        page.goto(path)
+        found = page.locator(".table").first.evaluate(CUT)
+        assert (path, found) == (path, {"cut": True, "fades": True, "ends": True, "head": True})
+
+
+def test_a_table_that_fits_does_not_fade(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/tournaments/{filled.tournaments['open']}/entries", width=630)
+    table = page.locator(".table").first
+
+    assert table.evaluate("(one) => [one.scrollWidth > one.clientWidth, getComputedStyle(one).maskImage]") == [
+        False,
+        "none",
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_standings_crosstable_bracket_result_and_rules_are_printed_black_on_white(
+    dark: bool, page_at: PageAt, filled: Filled
+) -> None:
+    swiss, knockout = filled.tournaments["swiss"], filled.tournaments["knockout"]
+    page = page_at.context(dark=dark).new_page()
+    for path, width in (
+        (f"/tournaments/{swiss}/standings", PAPER_PX),
+        (f"/tournaments/{knockout}/crosstable", LANDSCAPE_PX),
+        (f"/tournaments/{knockout}/bracket", LANDSCAPE_PX),
+        (f"/matches/{filled.matches['saint-poker']}", PAPER_PX),
+        ("/games/prince-albert", PAPER_PX),
+    ):
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.emulate_media(media="screen")
+        page.goto(path)
+        if "/matches/" in path:
+            page.locator(".below").wait_for()
+        page.emulate_media(media="print")
+
+        found = page.evaluate(PRINTED)
+
+        assert (path, found["controls"], found["dark"], found["pale"], found["cut"]) == (path, [], [], [], [])
+        assert set(found["heads"]) <= {"table-header-group"}
+        assert set(found["rows"]) <= {"avoid"}
+        assert found["address"].endswith(path)
+
+
+def test_print_sheets_are_loaded_for_paper_only(page_at: PageAt, filled: Filled) -> None:
+    page = page_at(f"/tournaments/{filled.tournaments['knockout']}/crosstable")
+
+    assert page.locator("link[href$='print.css']").get_attribute("media") == "print"
+    assert page.locator(".address").is_hidden()
+    assert [round(width, -1) for width in widths_of(page)] == [600, 840]  # A4 upright, and landscape for the table
+
+
+def widths_of(page: Page) -> list[float]:
+    """Return the different widths of the sheets of a PDF of the page, in points, rising."""
+    pdf = page.pdf(prefer_css_page_size=True, format="A4").decode("latin-1")
+    return sorted({float(width) for width in re.findall(r"/MediaBox \[0 0 ([0-9.]+) ", pdf)})
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_reference_of_the_api_has_the_frame_of_the_site_and_is_dark_in_dark_mode(
+    width: int, page_at: PageAt
+) -> None:
+    page = page_at("/docs", width=width, dark=True)
+    page.wait_for_selector(".swagger-ui .opblock")
+
+    assert page.get_by_role("navigation", name="Main").is_visible()
+    assert page.evaluate(SIDEWAYS) == 0
+    assert page.evaluate(BRIGHT) == []
+    page.locator(".opblock-summary-control").first.click()
+    page.wait_for_selector(".swagger-ui .opblock-body table")
+    assert page.evaluate(SIDEWAYS) == 0
+
+    page.locator(".brand").click()
+    page.wait_for_url("**/")

@@ -1,0 +1,1 @@
+"""Preview pictures: what is drawn, in which fonts."""

@@ -1,0 +1,1 @@
+"""Draw the pictures in ``api/static/site`` that do not depend on data."""

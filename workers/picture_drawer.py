@@ -1,0 +1,73 @@
+"""Draw pictures of pages, in a thread of the scheduler that draws a limited number per minute.
+
+Pictures are drawn after they were requested, and again when what they show has changed. Nothing is drawn in requests.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from referee.db.engine import Database, current_time
+from referee.errors import NotFound, Unavailable
+from referee.pictures import store
+from referee.pictures.contents import PictureContent
+from referee.pictures.drawing import draw_png
+from referee.pictures.store import WantedPicture
+from workers.picture_contents import load_content
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 1.0  # between two looks for requests
+MAX_PER_MINUTE: Final = 60  # checks by all schedulers, of which each draws at most one picture
+REST_FACTOR: Final = 9  # rest after each check, in multiples of its duration: a tenth of a processor at most
+
+
+class PictureDrawer:
+    """Check one picture after the other, the one that has waited longest first, and draw those that have changed."""
+
+    def __init__(
+        self,
+        database: Database,
+        draw: Callable[[PictureContent], bytes] = draw_png,
+        seconds: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._draw = draw
+        self._seconds = seconds
+
+    def step(self) -> float:
+        """Check at most one picture. Return how long to wait before the next step, in seconds."""
+        began = self._seconds()
+        with self._database.read() as session:
+            wanted = store.find_next(session)
+            if wanted is None:
+                return LOOK_S
+            a_minute_ago = current_time(session) - timedelta(minutes=1)
+            if store.count_checks_since(session, a_minute_ago) >= MAX_PER_MINUTE:
+                return LOOK_S
+        with self._database.write(durable=False) as session:
+            store.begin_check(session, wanted)
+        try:
+            self._check(wanted)
+        except Unavailable:
+            raise
+        except Exception:  # affects no other picture
+            log.exception("picture_not_drawn", extra={"kind": wanted.kind, "subject": wanted.subject_id})
+        return REST_FACTOR * (self._seconds() - began)
+
+    def _check(self, wanted: WantedPicture) -> None:
+        try:
+            with self._database.read() as session:
+                content = load_content(session, wanted.kind, wanted.subject_id)
+        except NotFound:
+            with self._database.write(durable=False) as session:
+                store.delete_picture(session, wanted)
+            return
+        digest = content.digest()
+        if digest == wanted.content_digest:
+            return
+        png = self._draw(content)
+        with self._database.write(durable=False) as session:
+            store.store_picture(session, wanted, png, digest, is_settled=content.is_settled)
