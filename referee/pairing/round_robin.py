@@ -11,6 +11,7 @@ from referee.errors import BadOption
 from referee.pairing.kinds import TournamentFormat
 from referee.pairing.model import Json, Leg, PairingInput, PairingRound, Table
 from referee.pairing.options import check_fills_a_table, refuse_unknown
+from referee.pairing.seat_balance import balance_seats
 from referee.pairing.seeded_random import shuffle
 
 Entrant = TypeVar("Entrant", bound=Hashable)
@@ -18,7 +19,9 @@ MAX_TABLES = 20_000
 
 
 class RoundRobin:
-    """Let every set of ``seats`` entrants meet ``cycles`` times. Seats are balanced and rotate from cycle to cycle.
+    """Let every set of ``seats`` entrants meet ``cycles`` times, with seats as even as possible.
+
+    If nobody leaves, the numbers of times that an entrant has each seat differ by at most 1.
 
     The entrants at the start, in random positions, determine the schedule. A table with an entrant who is inactive when
     its round begins is dropped: its other entrants have a bye, and the table is not played later.
@@ -75,9 +78,10 @@ class DoubleRoundRobin(RoundRobin):
 def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> list[list[tuple[Entrant, ...]]]:
     """Return rounds of tables in which every group of ``seats`` entrants meets once per cycle.
 
-    Nobody sits at two tables of a round, so its tables can play the same deals. Seats are balanced over a cycle, and
-    each cycle rotates every table by one seat. Raise ``BadOption`` if there are too few entrants or if more than
-    ``MAX_TABLES`` tables would be needed.
+    Nobody sits at two tables of a round, so its tables can play the same deals. Over all cycles, the numbers of times
+    that an entrant has each seat differ by at most 1. Each cycle rotates every table by one seat, except where this
+    balance needs other seats. Raise ``BadOption`` if there are too few entrants or if more than ``MAX_TABLES`` tables
+    would be needed.
     """
     _check_size(len(entrants), seats, cycles)
     rounds = _circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats)))
@@ -87,7 +91,8 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
         [_order_pair(table, position) if seats == 2 else _assign_seats(table, taken) for table in tables]
         for tables in rounds
     ]
-    return [[_rotate(table, cycle) for table in tables] for cycle in range(cycles) for tables in once]
+    once = balance_seats(once)
+    return balance_seats([[_rotate(table, cycle) for table in tables] for cycle in range(cycles) for tables in once])
 
 
 def _check_size(entrants: int, seats: int, cycles: int) -> None:
@@ -112,14 +117,17 @@ def _schedule(starters: tuple[str, ...], seats: int, cycles: int) -> list[list[t
 
 
 def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: PairingInput) -> int:
-    """Return the index in the schedule after the last round played. Rounds in which nobody could play were skipped."""
-    where: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    """Return the index in the schedule after the last round played. Rounds in which nobody could play were skipped.
+
+    Tables are recognised by their entrants, since an earlier version may have seated them differently.
+    """
+    where: defaultdict[frozenset[str], list[int]] = defaultdict(list)
     for index, tables in enumerate(schedule):
         for table in tables:
-            where[table].append(index)
+            where[frozenset(table)].append(index)
     latest = -1
     for played in tournament.played:
-        latest = next(index for index in where[played.round.tables[0].entrants] if index > latest)
+        latest = next(index for index in where[frozenset(played.round.tables[0].entrants)] if index > latest)
     return latest + 1
 
 

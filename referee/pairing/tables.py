@@ -6,6 +6,7 @@ from typing import Final
 
 from referee.pairing.history import PairingHistory
 from referee.pairing.seating import assign_seats, seat_cost
+from referee.pairing.table_search import reduce_meetings
 
 NEAR: Final = 12  # tables on either side that are searched for a swap
 SWEEPS: Final = 6  # passes over the tables that still have repeat meetings
@@ -20,11 +21,14 @@ def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> l
        Entrants who are left over join the next group as its best.
     2. Swap entrants between neighbouring tables as long as this reduces repeat meetings and meetings of siblings;
        among equally good swaps choose the one with the smallest difference in score.
-    3. Seat each table.
+    3. If any are left, search further (``table_search``): fewest repeat meetings, then fewest siblings at a table, then
+       the smallest differences in score.
+    4. Seat each table.
     """
     ranked = sorted(people, key=lambda player: (-history.score[player], player))
     tables = _split_by_score(history, ranked, seats)
     _TableSwaps(history, tables).improve()
+    reduce_meetings(history, tables)
     return [_seat_table(history, table) for table in tables]
 
 

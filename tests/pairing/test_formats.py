@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.errors import BadOption
-from referee.pairing import Entrant, PairingInput, PairingRound, PlayedRound, formats, sections
+from referee.pairing import Entrant, PairingInput, PairingRound, PlayedRound, Table, formats, sections
 from referee.pairing.seating import assign_seats
 from referee.pairing.seeded_random import shuffle
 
@@ -93,6 +93,17 @@ def test_tables_with_somebody_who_left_are_not_played_and_rounds_without_tables_
 
     assert rest == [table for table in whole[1:] if "e0" not in table]
     assert formats()["round_robin"].expected_matches(after(left, first)) == 1 + len(rest)
+
+
+def test_a_round_robin_continues_behind_rounds_that_were_seated_otherwise() -> None:
+    tournament = tournament_of("round_robin", 4, 6)
+    rounds = carried_out("round_robin", tournament)
+    assert len(rounds) == 15
+
+    first, *rest = rounds
+    otherwise = replace(first, tables=tuple(Table(table.entrants[::-1]) for table in first.tables))
+
+    assert formats()["round_robin"].next_round(after(tournament, otherwise)) == rest[0]
 
 
 def test_a_round_robin_too_large_says_what_is_possible() -> None:

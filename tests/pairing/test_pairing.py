@@ -1,12 +1,17 @@
 """Round-robin rounds: everyone meets everyone, nobody sits twice in a round, seats are balanced."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.errors import BadOption
 from referee.pairing import round_robin
+from referee.pairing.seat_balance import balance_seats
 
 
 @pytest.mark.parametrize(("bots", "seats"), [(n, k) for k in range(2, 6) for n in range(k, 9)])
@@ -35,17 +40,52 @@ def test_pairs_need_no_more_rounds_than_the_circle_method(bots: int, rounds: int
     assert len(round_robin(range(bots), 2)) == rounds
 
 
-def test_seats_are_balanced_within_a_cycle() -> None:
-    taken = Counter(
-        (bot, seat)
-        for pairing_round in round_robin(range(6), 3)
-        for table in pairing_round
-        for seat, bot in enumerate(table)
-    )
+def seat_counts(tables: Sequence[tuple[int, ...]]) -> dict[int, list[int]]:
+    counts: dict[int, list[int]] = {bot: [0] * len(tables[0]) for table in tables for bot in table}
+    for table in tables:
+        for seat, bot in enumerate(table):
+            counts[bot][seat] += 1
+    return counts
 
-    counts = [taken[bot, seat] for bot in range(6) for seat in range(3)]
 
-    assert max(counts) - min(counts) <= 2  # 10 tables each, 3 seats: 3 or 4 at best
+@pytest.mark.parametrize(("bots", "seats"), [(n, k) for k in range(2, 7) for n in range(k, 11)])
+@pytest.mark.parametrize("cycles", [1, 2, 3, 4])
+def test_seats_are_as_even_as_the_numbers_allow(bots: int, seats: int, cycles: int) -> None:
+    tables = [table for pairing_round in round_robin(range(bots), seats, cycles) for table in pairing_round]
+
+    for counts in seat_counts(tables).values():
+        assert max(counts) - min(counts) == (sum(counts) % seats > 0)
+
+
+def test_nobody_has_a_seat_again_against_the_same_in_the_second_cycle() -> None:
+    tables = [table for pairing_round in round_robin(range(8), 4, 2) for table in pairing_round]
+    first, second = tables[:70], tables[70:]
+
+    assert not [
+        bot
+        for before, after in zip(first, second, strict=True)
+        for bot, again in zip(before, after, strict=True)
+        if bot == again
+    ]
+
+
+@given(
+    seats=st.integers(2, 6),
+    sizes=st.lists(st.integers(0, 6), max_size=8),
+    random=st.randoms(use_true_random=False),
+)
+def test_any_schedule_can_be_balanced(seats: int, sizes: list[int], random: Random) -> None:
+    schedule = [[tuple(random.sample(range(9), seats)) for _ in range(size)] for size in sizes]
+
+    balanced = balance_seats(schedule)
+
+    assert [[sorted(table) for table in tables] for tables in balanced] == [
+        [sorted(table) for table in tables] for tables in schedule
+    ]
+    if tables := [table for pairing_round in balanced for table in pairing_round]:
+        for counts in seat_counts(tables).values():
+            assert max(counts) - min(counts) <= 1
+    assert balance_seats(balanced) == balanced
 
 
 def test_too_few_bots_are_refused_with_the_numbers() -> None:

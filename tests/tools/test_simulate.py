@@ -1,14 +1,16 @@
 """Simulate a few tournaments, and test that the checks notice a broken one. ``make simulate`` runs more."""
 
+from collections import Counter
 from dataclasses import replace
 from random import Random
 
 import pytest
 
 from referee.pairing.formats import formats
-from tools.simulate.invariants import check
+from tools.simulate.invariants import check, seat_spread
 from tools.simulate.ladders import simulate_ladder
 from tools.simulate.simulation import NAMES, Mishaps, draw_scenario, play_to_end
+from tools.simulate.tables import judge_tables, merge
 
 TOURNAMENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 70, "knockout": 70, "gauntlet": 50}
 MOST, LADDERS = 13, 8
@@ -25,6 +27,21 @@ def test_simulated_tournaments_keep_what_their_format_promises(name: str) -> Non
         scenario = draw_scenario(formats()[name], rng, MOST)
 
         check(play_to_end(scenario, rng))
+
+
+def test_tables_of_three_and_more_are_judged_by_all_possible_tables() -> None:
+    counts = Counter[str]()
+    for number in range(60):
+        rng = Random(f"tables {number}")
+        scenario = draw_scenario(formats()["swiss"], rng, MOST)
+        if scenario.tournament.seats > 2:
+            history = play_to_end(scenario, rng)
+            merge(counts, judge_tables(history, seat_spread(history)))
+
+    assert counts["judged rounds"] > 50
+    assert counts["rematches"] > 0
+    assert counts["avoidable rematches"] == 0
+    assert counts["max seat spread"] <= 3
 
 
 def test_simulated_ladders_keep_what_they_promise() -> None:

@@ -12,9 +12,10 @@ from time import process_time
 
 from referee.pairing.formats import formats
 from referee.pairing.kinds import TournamentFormat
-from tools.simulate.invariants import check
+from tools.simulate.invariants import check, seat_spread
 from tools.simulate.ladders import simulate_ladder
 from tools.simulate.simulation import NAMES, draw_scenario, play_to_end
+from tools.simulate.tables import judge_tables, merge
 
 SEED, COUNT = 1, 3_000
 EVERY = (*NAMES, TournamentFormat.LADDER)
@@ -37,11 +38,12 @@ def main() -> int:
     print(f"seed {options.seed}", flush=True)
     broken = Counter[str]()
     totals = {name: Counter[str]() for name in names}
+    tables: dict[tuple[str, int], Counter[str]] = {}
     began = process_time()
     for number in range(options.count) if options.only is None else [options.only]:
         name = names[number % len(names)]
         try:
-            totals[name].update(simulate_tournament(name, options.seed, number))
+            totals[name].update(simulate_tournament(name, options.seed, number, tables))
         except AssertionError as error:
             broken[name] += 1
             print(f"broken: {name} {number}: {error}", flush=True)
@@ -49,12 +51,19 @@ def main() -> int:
                 traceback.print_exc()
     for name, counts in totals.items():
         print(f"{name:20} " + ", ".join(f"{count:,} {label}" for label, count in counts.items()))
+    for (name, seats), counts in sorted(tables.items()):
+        print(f"{name:20} {seats} seats: " + ", ".join(f"{count:,} {label}" for label, count in counts.items()))
     print(f"{broken.total()} broken, {process_time() - began:.1f} s of CPU")
     return 1 if broken else 0
 
 
-def simulate_tournament(name: str, seed: int, number: int) -> dict[str, int]:
-    """Simulate one tournament and return counts. Raise AssertionError if an invariant is broken."""
+def simulate_tournament(
+    name: str, seed: int, number: int, tables: dict[tuple[str, int], Counter[str]]
+) -> dict[str, int]:
+    """Simulate one tournament and return counts. Raise AssertionError if an invariant is broken.
+
+    Add the counts of its tables to ``tables``, by format and number of seats.
+    """
     rng = Random(f"{seed} {name} {number}")
     if name == TournamentFormat.LADDER:
         return simulate_ladder(rng)
@@ -62,6 +71,8 @@ def simulate_tournament(name: str, seed: int, number: int) -> dict[str, int]:
     try:
         history = play_to_end(scenario, rng)
         check(history)
+        counts = tables.setdefault((name, scenario.tournament.seats), Counter())
+        merge(counts, judge_tables(history, seat_spread(history)))
     except AssertionError as error:
         raise AssertionError(f"{error} ({scenario})") from error
     calm = scenario.mishaps.calm

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise
+from math import comb
 
 from referee.pairing import PairingInput, PairingRound, PlayedRound
 from referee.pairing.gauntlet import champion_of
@@ -85,8 +86,8 @@ def check_round_robin(history: History) -> None:
     for table in combinations(always_active(history), tournament.seats):
         assert met[frozenset(table)] == cycles, f"{table} meets {met[frozenset(table)]} times, not {cycles}"
     if history.scenario.mishaps.calm:
-        bound = (cycles % tournament.seats > 0) * (1 if tournament.seats == 2 else tournament.seats)
-        assert seat_spread(history) <= bound, f"seats differ by {seat_spread(history)}"
+        tables_each = cycles * comb(len(tournament.entrants) - 1, tournament.seats - 1)
+        assert seat_spread(history) == (tables_each % tournament.seats > 0), f"seats differ by {seat_spread(history)}"
 
 
 # -- the gauntlet --
