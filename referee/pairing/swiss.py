@@ -5,7 +5,8 @@ The constraints are, from the most to the least important:
 1. Nobody gets a second bye while an active entrant has had none. Among those eligible, the bye goes to the lowest score
    at which constraints 2 and 3 can be met, and, among players with that score, to those who missed the fewest rounds;
    among equals, the pairing decides.
-2. Rematches are avoided if possible. At tables of three or more, there are as few as swaps can achieve.
+2. Rematches are avoided if possible. At tables of three or more, a bounded search keeps them few (``table_search``);
+   tests compare it with all possible tables for up to 12 entrants.
 3. Siblings (entrants of one owner) are not paired if everyone can be paired otherwise without breaking 2. If not, few
    of them are paired, though perhaps not the fewest possible.
 4. At tables of two, nobody gets one seat three times in a row, or three times more often than the other (an absolute
