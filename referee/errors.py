@@ -99,3 +99,7 @@ class StaleEpoch(RefereeError):
 
 class Unavailable(RefereeError):
     """Signal that the database or the queue is temporarily unavailable. A retry may succeed."""
+
+
+class CallNotMade(Unavailable):
+    """Signal that this host could not call a bot: it lacks descriptors, threads, memory or certificate authorities."""
