@@ -102,4 +102,8 @@ class Unavailable(RefereeError):
 
 
 class CallNotMade(Unavailable):
-    """Signal that this host could not call a bot: it lacks descriptors, threads, memory or certificate authorities."""
+    """Signal that this host could not call a bot, usually for lack of file descriptors, threads or memory."""
+
+
+class NoAuthorities(CallNotMade):
+    """Signal that this host cannot verify certificates because it has no usable certificate authorities."""

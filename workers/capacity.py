@@ -13,10 +13,11 @@ log = logging.getLogger(__name__)
 
 FIRST_REST_S: Final = 1.0  # without claims after a shortage; doubled while shortages follow each other
 MAX_REST_S: Final = 60.0
+SUCCESSES_PER_RISE: Final = 10
 
 
 class Capacity:
-    """Hold how many tasks a runner may have: half as many after a shortage, one more for each match that ends well."""
+    """Hold how many tasks a runner may have: as many as ran on after a shortage, and later again more."""
 
     def __init__(self, slots: int, seconds: Callable[[], float] = time.monotonic) -> None:
         self.limit = slots
@@ -24,6 +25,7 @@ class Capacity:
         self._seconds = seconds
         self._rest_s = FIRST_REST_S
         self._rests_until = float("-inf")
+        self._successes = 0  # since the last shortage or rise
 
     @property
     def is_resting(self) -> bool:
@@ -31,15 +33,20 @@ class Capacity:
         return self._seconds() < self._rests_until
 
     def note_shortage(self, running: int, reason: str) -> None:
-        """Halve the limit, from the number of tasks that were running, and rest. Several shortages at once are one."""
+        """Lower the limit because one of the running tasks had to end. Rest, unless the runner rests already."""
+        self._successes = 0
         if self.is_resting:
+            self.limit = max(1, self.limit - 1)
             return
-        self.limit = max(1, min(self.limit, running) // 2)
+        self.limit = max(1, min(self.limit, running) - 1)
         self._rests_until = self._seconds() + self._rest_s
-        log.warning("runner_lacks_resources", extra={"limit": self.limit, "rest_s": self._rest_s, "reason": reason})
+        log.warning("runner_lacks_resources", extra={"running": running, "rest_s": self._rest_s, "reason": reason})
         self._rest_s = min(2 * self._rest_s, MAX_REST_S)
 
     def note_success(self) -> None:
-        """Raise the limit by one, up to the slots of the runner."""
-        self.limit = min(self.limit + 1, self._slots)
+        """Count a match that was played to its end. Some of them raise the limit by one, up to the runner's slots."""
         self._rest_s = FIRST_REST_S
+        self._successes += 1
+        if self._successes >= SUCCESSES_PER_RISE:
+            self._successes = 0
+            self.limit = min(self.limit + 1, self._slots)

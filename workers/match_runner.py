@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
-from referee.botclient.connection import has_authorities
 from referee.botclient.match_driver import drive
 from referee.db.leases import LEASE_S
-from referee.errors import BadLog, CallNotMade, RefereeError, StaleEpoch, Unavailable
+from referee.errors import BadLog, NoAuthorities, RefereeError, StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
@@ -255,7 +254,7 @@ class _MatchSession:
             before = uplink.clock.read()
             try:
                 answer = await seat.ask(request)
-            except CallNotMade as error:
+            except NoAuthorities as error:
                 await self._wait_for_authorities(error)
                 continue
             if seat.last is None:  # a house player in this process
@@ -282,9 +281,9 @@ class _MatchSession:
         if self._context.now_s() - self._written_at_s >= CONFIRM_CLAIM_S:
             await self._write_update(self._next_update(fault_reports=[]))
 
-    async def _wait_for_authorities(self, error: CallNotMade) -> None:
-        """Pause if this host has no certificate authorities. Otherwise, or after too long, raise the error."""
-        if has_authorities() or not self._context.connectivity.may_wait():
+    async def _wait_for_authorities(self, error: NoAuthorities) -> None:
+        """Pause, and then try again. Raise the error if matches have waited for too long."""
+        if not self._context.connectivity.may_wait():
             raise error
         log.warning("no_certificate_authorities", extra={"match": self._loaded.id, "reason": str(error)})
         await self._pause(self._context.connectivity.probe_s)

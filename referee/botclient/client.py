@@ -18,7 +18,7 @@ from referee.botclient.bot_clock import BotClock
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.botclient.name_lookup import LookUp
-from referee.errors import CallNotMade, Unavailable, UrlRefused
+from referee.errors import CallNotMade, NoAuthorities, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
 from referee.protocol import messages
@@ -68,6 +68,7 @@ class Reply:
     sent: bool = False  # the bot may have read the request
     dialled: bool = False  # a connection was opened for this call
     unresolved: bool = False  # the call ended while its host name was looked up
+    no_authorities: bool = False  # this host has no certificate authorities
     untimely: bool = False  # according to our clock, the bot's certificate is not valid now
 
     @property
@@ -159,7 +160,8 @@ class BotCaller:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
             except Unavailable as error:
-                return call.reply("uplink_down", f"on our side: {error}")
+                reply = call.reply("uplink_down", f"on our side: {error}")
+                return replace(reply, no_authorities=isinstance(error, NoAuthorities))
             finally:
                 self._lag.end()
 
@@ -330,7 +332,8 @@ class BotSeat:
                 reply = reply.with_fault(decision.fault, decision.detail)
         self.last, self.error = (body, reply), decision.error
         if reply.fault and reply.fault not in FAULTS:
-            raise CallNotMade(f"{reply.fault}: {reply.detail}")
+            error = NoAuthorities if reply.no_authorities else CallNotMade
+            raise error(f"{reply.fault}: {reply.detail}")
         return Answer(
             request.seat, decision.action, decision.choice, trouble=decision.fault, ms=reply.ms, note=decision.note
         )

@@ -12,7 +12,7 @@ from typing import Final
 
 from referee.botclient.address_guard import Address, Endpoint, Policy, vet
 from referee.botclient.framing import BadResponse, Response
-from referee.errors import Unavailable, UrlRefused
+from referee.errors import NoAuthorities, UrlRefused
 
 READ_BYTES = 16 * 1024
 _FIRST_TRIES_SECONDS = (
@@ -164,7 +164,7 @@ async def dial(
 ) -> Connection:
     """Connect to the first address that accepts. Raise ``ExchangeFailed``, or ``TimeoutError`` at ``due``.
 
-    Raise ``Unavailable`` if TLS is needed and this host has no certificate authorities.
+    Raise ``NoAuthorities`` if TLS is needed and this host has none.
     """
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
@@ -226,7 +226,7 @@ def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy
 def system_tls() -> ssl.SSLContext:
     """Return a TLS context that trusts the system's certificate authorities and ignores environment variables.
 
-    Raise ``Unavailable`` if no authority can be loaded: every certificate would be refused. The next call tries again.
+    Raise ``NoAuthorities`` if none can be loaded: every certificate would be refused. The next call tries again.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -234,15 +234,6 @@ def system_tls() -> ssl.SSLContext:
     context.set_alpn_protocols(["http/1.1"])
     _load_authorities(context)
     return context
-
-
-def has_authorities() -> bool:
-    """Return whether this host has certificate authorities, so that a certificate can be verified at all."""
-    try:
-        system_tls()
-    except Unavailable:
-        return False
-    return True
 
 
 def _load_authorities(context: ssl.SSLContext) -> None:
@@ -256,10 +247,12 @@ def _load_authorities(context: ssl.SSLContext) -> None:
     if cafile:
         try:
             context.load_verify_locations(cafile)
-        except (ssl.SSLError, OSError) as error:
+        except OSError as error:
+            if error.errno in _OUR_ERRORS:
+                raise
             problem = f"{cafile}: {error}"
     if not has_folder and not context.cert_store_stats()["x509_ca"]:
-        raise Unavailable(f"no certificate authority could be loaded: {problem}")
+        raise NoAuthorities(f"no certificate authority could be loaded: {problem}")
 
 
 def _to_exchange_failed(response: Response, error: BadResponse) -> ExchangeFailed:
