@@ -55,7 +55,7 @@ class Connectivity:
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
         self._troubled_at = float("-inf")  # when ``may_wait`` was last asked
-        self._waited_s = 0.0  # total duration of past outages
+        self.waited_s = 0.0  # total duration of past outages
 
     @property
     def is_down(self) -> bool:
@@ -71,7 +71,7 @@ class Connectivity:
         self._answered_at = self._seconds()
         if self._down_since is not None:
             self._last_outage = self._down_since, self._answered_at
-            self._waited_s += self._answered_at - self._down_since
+            self.waited_s += self._answered_at - self._down_since
         self._failed.clear()
         self._down_since = None
 
@@ -103,9 +103,9 @@ class Connectivity:
         """Count an outage that was found without ``verdict``. Return whether matches may still wait for its end."""
         moment = self._seconds()
         since_s = moment - self._troubled_at
-        self._waited_s += since_s if since_s < WINDOW_S else 0.0  # a longer gap separates two outages
+        self.waited_s += since_s if since_s < WINDOW_S else 0.0  # a longer gap separates two outages
         self._troubled_at = moment
-        return self._waited_s < MAX_TOTAL_S
+        return self.waited_s < MAX_TOTAL_S
 
     def is_our_clock(self, bot_id: str, reply: Reply, before: Reading) -> bool:
         """Return whether our wrong clock explains the fault: a refused signature, or a certificate that is not valid.
@@ -134,7 +134,7 @@ class Connectivity:
         failed = _drop_older(self._failed, moment - WINDOW_S)
         if len(failed) >= MIN_OWNERS:
             self._down_since = min(failed.values()) if self._down_since is None else self._down_since
-            return "down" if self._waited_s + moment - self._down_since < MAX_TOTAL_S else "fault"
+            return "down" if self.waited_s + moment - self._down_since < MAX_TOTAL_S else "fault"
         self._called = _drop_older(self._called, moment - WINDOW_S)
         return "fault" if len(self._called) < MIN_OWNERS or moment - failed_at >= WINDOW_S else "unclear"
 
