@@ -1,7 +1,7 @@
 """Limit the matches of a runner whose host lacks file descriptors, threads or memory.
 
-Such a runner releases the matches that it cannot play. Without a limit it would claim them again at once, and release
-them again.
+Such a runner releases the matches that it cannot play. Without a limit it would claim them again immediately, and
+release them again.
 """
 
 import logging
@@ -40,7 +40,7 @@ class Capacity:
             return
         self.limit = max(1, min(self.limit, running) - 1)
         self._rests_until = self._seconds() + self._rest_s
-        log.warning("runner_lacks_resources", extra={"running": running, "rest_s": self._rest_s, "reason": reason})
+        log.warning("runner_lacks_resources", extra={"tasks": running, "rest_s": self._rest_s, "reason": reason})
         self._rest_s = min(2 * self._rest_s, MAX_REST_S)
 
     def note_success(self) -> None:

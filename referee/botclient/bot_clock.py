@@ -3,7 +3,7 @@
 A bot refuses a signature (401) whose time differs too much from its own clock. Its ``Date`` header tells that clock, so
 the call is signed once more with that time. If the difference was the reason, the bot answers, whichever of the two
 clocks is wrong, and nobody has to be believed. A false ``Date`` gains nothing: the refusal remains a fault, and the
-time that was signed is the bot's own choice, which whoever knows its secret could have signed.
+time that was signed is one for which the bot, which knows the secret, could have made the signature itself.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class BotClock:
         self._now = now
         self._follow = follow
 
-    def now(self) -> float:
+    def get_time_s(self) -> float:
         """Return the time for the next signature, in seconds since 1970."""
         return self._now() + self.ahead_s
 
@@ -34,7 +34,7 @@ class BotClock:
         if status != REFUSED:
             return False
         theirs_s = _parse_date(date) if self._follow and not is_last_attempt else None
-        if theirs_s is None or abs(theirs_s - self.now()) <= TOLERATED_S:
+        if theirs_s is None or abs(theirs_s - self.get_time_s()) <= TOLERATED_S:
             self.ahead_s = 0.0
             return False
         self.ahead_s = theirs_s - self._now()

@@ -213,7 +213,7 @@ class BotCaller:
         common = self._common_headers.get((method, path))
         if common is None:
             common = self._common_headers[method, path] = self._create_common_headers(method, path)
-        timestamp = int(self.clock.now())
+        timestamp = int(self.clock.get_time_s())
         signature = self._signer.signature(id, timestamp, body)
         length = f"Content-Length: {len(body)}\r\n" if method == "POST" else ""
         signed = f"webhook-signature: {signature}\r\n" if signature else ""
