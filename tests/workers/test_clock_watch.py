@@ -219,6 +219,28 @@ def test_K19_a_bot_with_a_date_plays_on_whichever_clock_is_wrong_and_from_the_st
     no_faults(world)
 
 
+def test_K19_a_handshake_that_is_refused_while_the_clock_is_wrong_is_not_recorded(world: World) -> None:
+    host = Host()
+
+    async def story() -> Strict:
+        stranger = Strict()
+        async with world.houses():
+            await stranger.start("127.0.0.1", 0)
+            bot = await asyncio.to_thread(world.enlist, stranger.url)
+            stranger.secret = world.secret_of(bot)
+            uplink = Connectivity(clock=host.watch())
+            host.wrong_s = HOUR_S
+            await Runner(world.settings, world.database, connectivity=uplink).run()
+            await stranger.close()
+        return stranger
+
+    stranger = asyncio.run(story())
+
+    (bot,) = map(world.bot, world.bot_ids)
+    assert stranger.refused == 1
+    assert (bot.handshake_state, bot.handshake_report) == ("running", None)
+
+
 def test_K19_bots_of_fifty_accounts_that_refuse_signatures_and_send_false_dates_are_charged_as_usual(
     world: World,
 ) -> None:
