@@ -4,6 +4,7 @@ import asyncio
 import time
 from dataclasses import replace
 from email.utils import formatdate
+from typing import Any
 
 from aiohttp import web
 
@@ -115,7 +116,7 @@ class Ahead(Modest):
         super().__init__(well)
         self.now = lambda: time.time() + 3600
 
-    async def _read_signed_body(self, request: web.Request) -> Json:
+    async def _read_signed_body(self, request: web.Request) -> Any:
         try:
             return await super()._read_signed_body(request)
         except web.HTTPUnauthorized as refused:
