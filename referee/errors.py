@@ -106,3 +106,11 @@ class StaleEpoch(RefereeError):
 
 class Unavailable(RefereeError):
     """Signal that the database or the queue is temporarily unavailable. A retry may succeed."""
+
+
+class CallNotMade(Unavailable):
+    """Signal that this host could not call a bot, usually for lack of file descriptors, threads or memory."""
+
+
+class NoAuthorities(CallNotMade):
+    """Signal that this host cannot verify certificates because it has no usable certificate authorities."""

@@ -44,11 +44,13 @@ async def perform_handshake(
 
     1. Send a signed challenge, and nothing else before it succeeds. 2. Fetch the manifest. 3. Record the report.
 
-    Raise ``Unavailable``, and record nothing, if our resolver, our network or the database is down.
+    Raise ``Unavailable``, and record nothing, if our clock is wrong, or our resolver, our network or the database is
+    down.
     """
     secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
     target = CallTarget(handshake.bot_id, handshake.url, secrets, 1, handshake.owner_id)
-    caller = BotCaller(target, policy)
+    caller = BotCaller(target, policy, now=connectivity.clock.wall_s, follow_bot_clock=True)
+    before = connectivity.clock.read()
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_manifest(caller)
@@ -57,6 +59,8 @@ async def perform_handshake(
     last = (introduced or challenged).reply
     if last.fault == "uplink_down" or (last.unresolved and await connectivity.is_resolver_down()):
         raise Unavailable(f"not the bot's fault: {last.detail}")
+    if connectivity.is_our_clock(handshake.bot_id, last, before):
+        raise Unavailable("the clock of this host is wrong")
     report: Json = {"challenge": _step(challenged), "manifest": introduced and _step(introduced)}
     manifest = None
     if introduced is not None and introduced.manifest is not None:
@@ -99,8 +103,10 @@ async def check_bot(
 ) -> None:
     """Run the conformance suite on a bot whose address is verified; record the outcome and issue a certificate.
 
-    If cancelled, release the claim. Raise ``Unavailable`` if our resolver, our network or the database is down.
+    If cancelled, release the claim. Raise ``Unavailable`` if our clock is wrong, or our resolver, our network or the
+    database is down.
     """
+    before = connectivity.clock.read()
     bot, secrets = await database.read(_to_be_called, claimed.bot_id, master_key)
     seed = token_hex(8)
     check = asyncio.create_task(
@@ -121,6 +127,8 @@ async def check_bot(
         report = await check
         if "dns_failed" in {finding.fault for finding in report.findings} and await connectivity.is_resolver_down():
             raise Unavailable("the resolver does not answer")
+        if before.ahead_s or connectivity.clock.ahead_s():
+            raise Unavailable("the clock of this host is wrong")
         outcome = _outcome(report, seed)
         await database.write(check_results.finish_check, claimed, outcome)
     except StaleEpoch as error:

@@ -1,15 +1,18 @@
-"""Detect outages of our own network, so that bots are not blamed for them.
+"""Detect what goes wrong on our own side, so that bots are not blamed for it: the network, the resolver, the clock.
 
 Outages are inferred from failures to connect in the calls of this process. A call on a connection that was open when
-the network failed looks like a late answer, and counts as the bot's fault. When a host name is not found, the canary,
-a name that always exists, shows whether the resolver works: bots with open connections answer even if it does not.
+the network failed looks like a late answer, and counts as the bot's fault. When a host name is not found, or few owners
+have bots in play, the canary, a name that always exists, shows whether the resolver works: bots with open connections
+answer even if it does not. ``clock_watch`` judges our clock.
 """
 
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
+from referee.botclient.bot_clock import REFUSED
 from referee.botclient.client import Reply
+from workers.clock_watch import ClockWatch, Reading
 
 Verdict = Literal["fault", "unclear", "down"]
 Canary = Callable[[], Awaitable[bool]]  # returns whether the resolver answers
@@ -39,9 +42,11 @@ class Connectivity:
         seconds: Callable[[], float] = time.monotonic,
         *,
         canary: Canary | None = None,
+        clock: ClockWatch | None = None,
         probe_s: float = PROBE_S,
     ) -> None:
         self.probe_s = probe_s
+        self.clock = clock or ClockWatch()
         self._canary = canary
         self._seconds = seconds
         self._called: dict[str, float] = {}  # by owner: the last call to one of their bots
@@ -49,8 +54,8 @@ class Connectivity:
         self._answered_at = float("-inf")
         self._down_since: float | None = None
         self._last_outage = (float("inf"), float("inf"))
-        self._unresolved_at = float("-inf")  # when the canary was last not found
-        self._waited_s = 0.0  # total duration of past outages
+        self._troubled_at = float("-inf")  # when ``may_wait`` was last asked
+        self.waited_s = 0.0  # total duration of past outages
 
     @property
     def is_down(self) -> bool:
@@ -66,7 +71,7 @@ class Connectivity:
         self._answered_at = self._seconds()
         if self._down_since is not None:
             self._last_outage = self._down_since, self._answered_at
-            self._waited_s += self._answered_at - self._down_since
+            self.waited_s += self._answered_at - self._down_since
         self._failed.clear()
         self._down_since = None
 
@@ -82,11 +87,34 @@ class Connectivity:
         """
         if self._canary is None or await self._canary():
             return False
+        return self.may_wait()
+
+    async def is_network_down(self, failed_at: float) -> bool:
+        """Return whether a failure to connect at ``failed_at`` is ours, although ``verdict`` blames the bot.
+
+        The canary decides if bots of fewer than ``MIN_OWNERS`` owners were called and none has been reached since: bots
+        cannot influence the look-up of its name.
+        """
+        if len(self._called) >= MIN_OWNERS or self._answered_at > failed_at:
+            return False
+        return await self.is_resolver_down()
+
+    def may_wait(self) -> bool:
+        """Count an outage that was found without ``verdict``. Return whether matches may still wait for its end."""
         moment = self._seconds()
-        since_s = moment - self._unresolved_at
-        self._waited_s += since_s if since_s < WINDOW_S else 0.0  # a longer gap separates two outages
-        self._unresolved_at = moment
-        return self._waited_s < MAX_TOTAL_S
+        since_s = moment - self._troubled_at
+        self.waited_s += since_s if since_s < WINDOW_S else 0.0  # a longer gap separates two outages
+        self._troubled_at = moment
+        return self.waited_s < MAX_TOTAL_S
+
+    def is_our_clock(self, bot_id: str, reply: Reply, before: Reading) -> bool:
+        """Return whether our wrong clock explains the fault: a refused signature, or a certificate that is not valid.
+
+        ``before`` was read before the call. ``ClockWatch`` limits the duration.
+        """
+        if reply.status == REFUSED:
+            return self.clock.may_be_refused_by(bot_id, before)
+        return reply.untimely and (before.ahead_s or self.clock.ahead_s()) != 0.0
 
     def verdict(self, failed_at: float) -> Verdict:
         """Return the cause of a failure to connect at ``failed_at``: the bot (``fault``), our network (``down``), or
@@ -106,7 +134,7 @@ class Connectivity:
         failed = _drop_older(self._failed, moment - WINDOW_S)
         if len(failed) >= MIN_OWNERS:
             self._down_since = min(failed.values()) if self._down_since is None else self._down_since
-            return "down" if self._waited_s + moment - self._down_since < MAX_TOTAL_S else "fault"
+            return "down" if self.waited_s + moment - self._down_since < MAX_TOTAL_S else "fault"
         self._called = _drop_older(self._called, moment - WINDOW_S)
         return "fault" if len(self._called) < MIN_OWNERS or moment - failed_at >= WINDOW_S else "unclear"
 

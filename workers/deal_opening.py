@@ -27,11 +27,14 @@ from referee.matches.states import DealGroupState
 from referee.protocol import messages
 from referee.workflows import deal_group_superseding, match_loading
 from referee.workflows.match_loading import LoadedMatch, RunnerSeat
+from workers.clock_watch import Reading
+from workers.connectivity import Connectivity, is_unconnected
 from workers.match_context import HandedOver, MatchContext
 
 log = logging.getLogger(__name__)
 
 STEP_MS = 3_000  # time limit of each step
+VERDICT_POLL_S = 0.1  # pause between two attempts to find the cause of a failure to connect
 OPENING_POLL_S = 0.2  # pause between two looks at a deal group that another runner is opening
 T = TypeVar("T")
 
@@ -79,13 +82,16 @@ async def load_group_players(context: MatchContext, loaded: LoadedMatch) -> Sequ
 
 
 async def _open(context: MatchContext, opening: Opening, players: Sequence[RunnerSeat]) -> list[str] | None:
-    """Run the steps of an opening. Return the nonces, or None if it ended or another runner claimed it meanwhile."""
+    """Run the steps of an opening. Return the nonces, or None if it ended or another runner claimed it meanwhile.
+
+    Raise ``Unavailable`` if a call failed through our own fault.
+    """
     try:
         return await _run_steps(context, opening, players)
     except StaleEpoch:
         log.info("deal_group_claim_lost", extra={"group": opening.group_id})
         return None
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, Unavailable):
         # All matches of the group wait for its opening. Release the claim, so that they need not wait for the lease to
         # expire.
         with suppress(Unavailable):
@@ -98,11 +104,11 @@ async def _run_steps(context: MatchContext, opening: Opening, players: Sequence[
     callers = [_caller(context, opening, player) for player in players]
     hashes = opening.nonce_hashes
     if hashes is None:
-        promised = await _ask_all(callers, _Step(1, opening), messages.read_nonce_hash)
+        promised = await _ask_all(context, callers, _Step(1, opening), messages.read_nonce_hash)
         received = [hash or "" for hash, _ in promised]
         hashes = await context.database.write(openings.record_nonce_hashes, group_id, epoch, received)
     promising = [caller if hash else None for caller, hash in zip(callers, hashes, strict=True)]
-    given = await _ask_all(promising, _Step(2, opening, hashes), messages.read_nonce)
+    given = await _ask_all(context, promising, _Step(2, opening, hashes), messages.read_nonce)
     nonces = [_keep_promised(nonce, hash) for (nonce, _), hash in zip(given, hashes, strict=True)]
     failed = {
         entry: _failed_step(OpeningFailure.NONCE_WITHHELD, asked, "the nonce does not fit its hash")
@@ -111,7 +117,7 @@ async def _run_steps(context: MatchContext, opening: Opening, players: Sequence[
     }
     accepted: list[bool | None] = [None] * len(nonces)
     if not failed:
-        answers = await _ask_all(promising, _Step(3, opening, hashes, nonces), messages.read_accepted)
+        answers = await _ask_all(context, promising, _Step(3, opening, hashes, nonces), messages.read_accepted)
         accepted = [answer for answer, _ in answers]
         failed = {
             entry: _failed_step(OpeningFailure.NONCES_REFUSED, asked, "the bot answered false")
@@ -157,13 +163,19 @@ class _Step:
         return f"{self._id}_{index}"
 
 
-async def _ask_all(callers: Sequence[BotCaller | None], step: _Step, read: Callable[[bytes], T]) -> _Answers[T]:
-    """Return the usable answer of each bot and what was exchanged with it."""
+async def _ask_all(
+    context: MatchContext, callers: Sequence[BotCaller | None], step: _Step, read: Callable[[bytes], T]
+) -> _Answers[T]:
+    """Return the usable answer of each bot and what was exchanged with it. Raise ``Unavailable`` if we are at fault."""
 
     async def ask(index: int, caller: BotCaller | None) -> tuple[T | None, _Asked | None]:
         if caller is None:
             return None, None
+        context.connectivity.record_call(caller.target.owner_id)
+        before = context.connectivity.clock.read()
         reply = await client.notify(caller, step.body, step.id(index), STEP_MS)
+        if await _is_our_fault(context.connectivity, caller, reply, before):
+            raise Unavailable(f"an opening waits: {reply.detail or reply.fault}")
         if not reply.ok:
             return None, _Asked(step.body, reply, reply.detail or reply.fault)
         try:
@@ -171,7 +183,30 @@ async def _ask_all(callers: Sequence[BotCaller | None], step: _Step, read: Calla
         except messages.BadBody as error:
             return None, _Asked(step.body, reply, str(error))
 
-    return list(await asyncio.gather(*(ask(index, caller) for index, caller in enumerate(callers))))
+    calls = [ask(index, caller) for index, caller in enumerate(callers)]
+    answers: _Answers[T] = []
+    for answer in await asyncio.gather(*calls, return_exceptions=True):  # wait for all before raising an error
+        if isinstance(answer, BaseException):
+            raise answer
+        answers.append(answer)
+    return answers
+
+
+async def _is_our_fault(uplink: Connectivity, caller: BotCaller, reply: client.Reply, before: Reading) -> bool:
+    """Return whether a call failed because of our network, resolver or clock. Record whether the bot was reached."""
+    if reply.fault == "uplink_down" or uplink.is_our_clock(caller.target.bot_id, reply, before):
+        return True
+    if not is_unconnected(reply):
+        uplink.record_success()
+        return False
+    failed_at = uplink.record_failure(caller.target.owner_id)
+    if reply.unresolved and await uplink.is_resolver_down():
+        return True
+    while True:
+        verdict = uplink.verdict(failed_at)
+        if verdict != "unclear":
+            return verdict == "down" or await uplink.is_network_down(failed_at)
+        await asyncio.sleep(VERDICT_POLL_S)
 
 
 def _keep_promised(nonce: str | None, hash: str) -> str:

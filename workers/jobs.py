@@ -8,16 +8,17 @@ from referee.errors import Unavailable
 from referee.matches import claims
 from referee.settings import Settings
 from workers import claim_file, runner
+from workers.clock_watch import ClockWatch
 
-_preloaded: list[Database] = []  # filled before work-horses are forked
+_preloaded: list[tuple[Database, ClockWatch]] = []  # filled before work-horses are forked
 
 
 def preload(database: Database) -> None:
-    """Use this database in work-horses forked from now on, with the statements of runners compiled.
+    """Use this database in work-horses forked from now on, with the statements of runners compiled. Watch the clock.
 
     Compiling them in each work-horse would take 30 ms.
     """
-    _preloaded.append(database)
+    _preloaded.append((database, ClockWatch.for_database(database)))
     prepared.compile_all(database.dialect)
     try:
         with database.read() as session:
@@ -26,6 +27,12 @@ def preload(database: Database) -> None:
         pass  # the work-horses compile their own
     finally:
         database.dispose()  # forked children cannot use its connections
+
+
+def watch_clock() -> None:
+    """Note whether the clock has jumped, for the work-horses that are forked from now on."""
+    for _, clock in _preloaded:
+        clock.ahead_s()
 
 
 def run_due() -> None:
@@ -40,8 +47,8 @@ def run_alone(match_id: str) -> None:
 
 def _run(match_id: str | None) -> None:
     settings = Settings.load()
-    database = _preloaded[-1] if _preloaded else Database.from_settings(settings)
+    database, clock = _preloaded[-1] if _preloaded else (Database.from_settings(settings), None)
     try:
-        asyncio.run(runner.run(settings, database, claim_file.record_claims, match_id=match_id))
+        asyncio.run(runner.run(settings, database, claim_file.record_claims, match_id=match_id, clock=clock))
     finally:
         database.dispose()

@@ -42,7 +42,8 @@ class MatchContext:
         if key not in self.callers:
             secrets = bot_secrets(self.master_key, player.bot_id, player.secret_generations)
             target = CallTarget(player.bot_id, player.url, secrets, player.max_concurrent_requests, player.owner_id)
-            self.callers[key] = BotCaller(target, self.policy, self.limits)
+            now = self.connectivity.clock.wall_s
+            self.callers[key] = BotCaller(target, self.policy, self.limits, now=now, follow_bot_clock=True)
         return self.callers[key]
 
     def close_connections(self) -> None:

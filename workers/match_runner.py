@@ -9,7 +9,7 @@ from referee.botclient import client
 from referee.botclient.client import BotSeat
 from referee.botclient.match_driver import drive
 from referee.db.leases import LEASE_S
-from referee.errors import BadLog, StaleEpoch
+from referee.errors import BadLog, NoAuthorities, StaleEpoch
 from referee.house.players import is_house
 from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
@@ -22,6 +22,7 @@ from referee.workflows import match_end
 from referee.workflows.deal_group_closing import ClosedGroup
 from referee.workflows.match_loading import LoadedMatch, RunnerSeat
 from workers import deal_opening
+from workers.clock_watch import Reading
 from workers.connectivity import is_unconnected
 from workers.house_seat import match_random
 from workers.match_context import HandedOver, MatchContext
@@ -109,22 +110,30 @@ class _MatchSession:
             raise BadLog(len(replayed.lines), f"match {self._loaded.id} does not replay")
 
     async def _ask(self, request: Request) -> Answer:
-        """Return the seat's answer. During an outage of our network, repeat the question without charging the bot.
+        """Return the seat's answer. If the fault is ours, wait and repeat the question without charging the bot.
 
-        A bot that may have read the question is asked again only once per match: otherwise, bots of three owners could
-        gain thinking time by closing and refusing connections at the same time.
+        A bot that may have read the question is asked again only once per match if the network failed: otherwise, bots
+        of three owners could gain thinking time by closing and refusing connections at the same time.
         """
         seat, uplink = self.seats[request.seat], self._context.connectivity
-        owner_id = self._loaded.players[request.seat].owner_id
+        player = self._loaded.players[request.seat]
+        owner_id = player.owner_id
         while True:
             await self._confirm_claim()
             uplink.record_call(owner_id)
-            answer = await seat.ask(request)
+            before = uplink.clock.read()
+            try:
+                answer = await seat.ask(request)
+            except NoAuthorities as error:
+                await self._wait_for_authorities(error)
+                continue
             if seat.last is None:  # a house player in this process
                 await asyncio.sleep(0)  # a match of house players alone must not starve other matches
                 return answer
             if not is_unconnected(seat.last[1]):
                 uplink.record_success()
+                if await self._is_clock_to_blame(player, seat.last[1], before):
+                    continue
                 return answer
             failed_at = uplink.record_failure(owner_id)
             if seat.last[1].sent and request.seat in self._cut_off:
@@ -142,6 +151,26 @@ class _MatchSession:
         if self._context.now_s() - self._written_at_s >= CONFIRM_CLAIM_S:
             await self._write_update(self._next_update(fault_reports=[]))
 
+    async def _wait_for_authorities(self, error: NoAuthorities) -> None:
+        """Pause, and then try again. Raise the error if matches have waited for too long."""
+        if not self._context.connectivity.may_wait():
+            raise error
+        log.warning("no_certificate_authorities", extra={"match": self._loaded.id, "reason": str(error)})
+        await self._pause(self._context.connectivity.probe_s)
+
+    async def _is_clock_to_blame(self, player: RunnerSeat, reply: client.Reply, before: Reading) -> bool:
+        """Return whether the fault comes from our clock, after a pause. Note the clock that the bot accepted."""
+        uplink, bot_clock = self._context.connectivity, self._context.caller(player).clock
+        if bot_clock.ahead_s:
+            uplink.clock.record_bot_clock(player.owner_id, bot_clock.ahead_s)
+        elif reply.status == 200:
+            uplink.clock.record_accepted(player.bot_id, before)
+        if not uplink.is_our_clock(player.bot_id, reply, before):
+            return False
+        log.info("match_waits_for_clock", extra={"match": self._loaded.id, "bot": player.bot_id})
+        await self._pause(uplink.probe_s)
+        return True
+
     async def _is_its_fault(self, reply: client.Reply, failed_at: float) -> bool:
         uplink = self._context.connectivity
         if reply.unresolved and await uplink.is_resolver_down():
@@ -150,10 +179,11 @@ class _MatchSession:
             return False
         while (verdict := uplink.verdict(failed_at)) == "unclear":
             await self._pause(VERDICT_POLL_S)
-        if verdict == "down":
-            log.warning("network_outage", extra={"match": self._loaded.id})
-            await self._pause(uplink.probe_s)
-        return verdict == "fault"
+        if verdict == "fault" and not await uplink.is_network_down(failed_at):
+            return True
+        log.warning("network_outage", extra={"match": self._loaded.id})
+        await self._pause(uplink.probe_s)
+        return False
 
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

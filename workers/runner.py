@@ -18,7 +18,7 @@ from referee.botclient.client import CallLimits
 from referee.bots import checks, handshakes
 from referee.db import change_notifier
 from referee.db.engine import Database
-from referee.errors import Unavailable
+from referee.errors import CallNotMade, Unavailable
 from referee.matches import claims, match_queue
 from referee.matches.claims import Claim, ClaimedMatch
 from referee.matches.shares import Pool, slot_shares
@@ -26,7 +26,9 @@ from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
 from workers.bot_checks import CheckParameters, check_bot, perform_handshake
+from workers.capacity import Capacity
 from workers.claim_file import RecordClaims
+from workers.clock_watch import ClockWatch
 from workers.connectivity import Canary, Connectivity
 from workers.database_thread import DatabaseThread
 from workers.lease_renewal import LeaseRenewer
@@ -68,19 +70,21 @@ class Runner:
         database: Database,
         *,
         connectivity: Connectivity | None = None,
+        clock: ClockWatch | None = None,
         record_claims: RecordClaims = lambda _kind, _claims: None,
         suite: CheckParameters | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = RunnerCounters()
         self._slots = settings.runner_slots
+        self._capacity = Capacity(settings.runner_slots, seconds)
         self._in_use = Pool(settings.runner_slots, slot_shares)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
         self._thread = DatabaseThread(database, master_key=settings.master_key)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
-        self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary))
+        self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary), clock=clock)
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
         self._checks_running = 0
@@ -116,10 +120,14 @@ class Runner:
         if match_id is not None:
             await self._claim_alone(match_id)
         while not self._stopping.is_set():
+            self._connectivity.clock.ahead_s()  # notes a jump when it happens
             self._something_ended = False
             if match_id is None and self._age_s() < LIFETIME_S:
                 await self._claim_due()
             if not self._tasks and not self._webhook_sender.is_busy:
+                if self._capacity.is_resting:
+                    await self._wait_for_room()  # the next work-horse would not know what this one lacks
+                    continue
                 if self._something_ended:
                     continue  # the ended task may have made more work due, as a handshake does for a check
                 return
@@ -135,6 +143,8 @@ class Runner:
 
     async def _claim_due(self) -> None:
         """Claim due work, as far as there is room. Claim no matches while one waits that must be played alone."""
+        if self._capacity.is_resting:
+            return
         try:
             todo = await self._thread.read(claims.find_due_work)
             if todo.bots_due:
@@ -147,7 +157,7 @@ class Runner:
 
     async def _claim_matches(self, newest: datetime | None) -> None:
         """Look for matches without holding up any writer, then claim what was found, as long as there is room."""
-        while (room := min(self._slots - len(self._tasks), CLAIM_BATCH_SIZE)) > 0:
+        while (room := min(self._capacity.limit - len(self._tasks), CLAIM_BATCH_SIZE)) > 0:
             look = self._planner.next_look(newest)
             if look is None:
                 return
@@ -231,7 +241,11 @@ class Runner:
         try:
             finished = await play_match(playing)
             self.counters.finished += finished
+            self._capacity.note_success()
         except HandedOver as reason:
+            await self._hand_over(claim, str(reason))
+        except CallNotMade as reason:
+            self._capacity.note_shortage(len(self._tasks), str(reason))
             await self._hand_over(claim, str(reason))
         except Unavailable as reason:
             await asyncio.sleep(OUTAGE_PAUSE_S)
@@ -286,10 +300,18 @@ def _create_canary(name: str) -> Canary | None:
 
 
 async def run(
-    settings: Settings, database: Database, record_claims: RecordClaims, *, match_id: str | None = None
+    settings: Settings,
+    database: Database,
+    record_claims: RecordClaims,
+    *,
+    match_id: str | None = None,
+    clock: ClockWatch | None = None,
 ) -> RunnerCounters:
-    """Run a runner in this event loop until nothing is due or its worker requests a stop."""
-    runner = Runner(settings, database, record_claims=record_claims)
+    """Run a runner in this event loop until nothing is due or its worker requests a stop.
+
+    ``clock`` is that of the worker, which knows what happened before this work-horse was forked.
+    """
+    runner = Runner(settings, database, record_claims=record_claims, clock=clock or ClockWatch.for_database(database))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
     if shutdown.is_stop_requested():

@@ -48,6 +48,7 @@ class RunnerWorker(Worker):
 
     def maintain_heartbeats(self, job: Job) -> None:
         """Send heartbeats. Ignore an outage of Redis, which the matches of the work-horse do not need."""
+        jobs.watch_clock()
         try:
             super().maintain_heartbeats(job)
         except RedisError as error:
@@ -72,6 +73,7 @@ class RunnerWorker(Worker):
 
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         self._parent = os.getpid()
+        jobs.watch_clock()
         super().fork_work_horse(job, queue)
         if self._stop_requested:  # the request arrived before the work-horse was forked
             self.handle_warm_shutdown_request()

@@ -14,10 +14,11 @@ from weakref import WeakValueDictionary
 
 from referee import __version__
 from referee.botclient.address_guard import Address, Endpoint, Policy, parse_url, resolve
+from referee.botclient.bot_clock import BotClock
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.botclient.name_lookup import LookUp
-from referee.errors import Unavailable, UrlRefused
+from referee.errors import CallNotMade, NoAuthorities, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
 from referee.protocol import messages
@@ -67,6 +68,8 @@ class Reply:
     sent: bool = False  # the bot may have read the request
     dialled: bool = False  # a connection was opened for this call
     unresolved: bool = False  # the call ended while its host name was looked up
+    no_authorities: bool = False  # this host has no certificate authorities
+    untimely: bool = False  # according to our clock, the bot's certificate is not valid now
 
     @property
     def ok(self) -> bool:
@@ -103,6 +106,7 @@ class BotCaller:
     """Call one bot over one keep-alive connection. Each seat of a match has its own caller.
 
     The host is resolved and its addresses are vetted once. If no address accepts, the next attempt resolves it again.
+    With ``follow_bot_clock``, a call that the bot refuses with 401 is signed again with the time of the bot's clock.
     """
 
     def __init__(
@@ -114,15 +118,16 @@ class BotCaller:
         look_up: LookUp | None = None,
         tls: ssl.SSLContext | None = None,
         now: Callable[[], float] = time.time,
+        follow_bot_clock: bool = False,
     ) -> None:
         self.target = target
+        self.clock = BotClock(now, follow=follow_bot_clock)
         self._policy = policy
         limits = limits or CallLimits()
         self._slots = limits.slots(target)
         self._lag = limits.lag
         self._look_up = look_up
         self._tls = tls
-        self._now = now
         self._signer = Signer(target.secrets)
         self._endpoint: Endpoint | None = None
         self._addresses: list[Address] = []
@@ -155,7 +160,8 @@ class BotCaller:
                 fault = refused.code if refused.code in FAULTS else "egress_denied"
                 return call.reply(fault, refused.reason)
             except Unavailable as error:
-                return call.reply("uplink_down", f"on our side: {error}")
+                reply = call.reply("uplink_down", f"on our side: {error}")
+                return replace(reply, no_authorities=isinstance(error, NoAuthorities))
             finally:
                 self._lag.end()
 
@@ -177,8 +183,12 @@ class BotCaller:
                 if failed.is_retryable and call.attempts < ATTEMPTS and not call.is_over:
                     call.attempts += 1
                     continue
-                return call.reply(failed.fault, failed.detail)
+                return replace(call.reply(failed.fault, failed.detail), untimely=failed.is_untimely)
             call.record_timing(connection)
+            is_last = call.attempts >= ATTEMPTS or call.is_over
+            if self.clock.adjust(response.status, response.date, is_last_attempt=is_last):
+                call.attempts += 1
+                continue
             return call.reply(response.fault, response.detail)
 
     async def _get_connection(self, call: "_Call") -> Connection:
@@ -203,7 +213,7 @@ class BotCaller:
         common = self._common_headers.get((method, path))
         if common is None:
             common = self._common_headers[method, path] = self._create_common_headers(method, path)
-        timestamp = int(self._now())
+        timestamp = int(self.clock.get_time_s())
         signature = self._signer.signature(id, timestamp, body)
         length = f"Content-Length: {len(body)}\r\n" if method == "POST" else ""
         signed = f"webhook-signature: {signature}\r\n" if signature else ""
@@ -312,7 +322,7 @@ class BotSeat:
         self.error = ""
 
     async def ask(self, request: Request) -> Answer:
-        """Ask the question and return the answer or its fault. Raise ``Unavailable`` if this host cannot make calls."""
+        """Ask the question and return the answer or its fault. Raise ``CallNotMade`` if this host cannot make calls."""
         id, body = self.questions.encode(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
@@ -322,7 +332,8 @@ class BotSeat:
                 reply = reply.with_fault(decision.fault, decision.detail)
         self.last, self.error = (body, reply), decision.error
         if reply.fault and reply.fault not in FAULTS:
-            raise Unavailable(f"{reply.fault}: {reply.detail}")
+            error = NoAuthorities if reply.no_authorities else CallNotMade
+            raise error(f"{reply.fault}: {reply.detail}")
         return Answer(
             request.seat, decision.action, decision.choice, trouble=decision.fault, ms=reply.ms, note=decision.note
         )

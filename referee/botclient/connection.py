@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import Final
 
 from referee.botclient.address_guard import Address, Endpoint, Policy, vet
 from referee.botclient.framing import BadResponse, Response
-from referee.errors import UrlRefused
+from referee.errors import NoAuthorities, UrlRefused
 
 READ_BYTES = 16 * 1024
 _FIRST_TRIES_SECONDS = (
@@ -22,14 +23,19 @@ _CA_FILES = (  # CA bundles of common systems, for a Python built with other pat
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 )
+_UNTIMELY: Final = frozenset([9, 10])  # OpenSSL: the certificate is not valid yet, or has expired
 _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL])
 
 
 class ExchangeFailed(Exception):
-    """Report that an exchange failed. ``is_retryable`` means that no byte of a response arrived, so a retry is safe."""
+    """Report that an exchange failed. ``is_retryable`` means that no byte of a response arrived, so a retry is safe.
 
-    def __init__(self, fault: str, detail: str, *, is_retryable: bool = False) -> None:
+    ``is_untimely`` means that the certificate is not valid at the time of our clock.
+    """
+
+    def __init__(self, fault: str, detail: str, *, is_retryable: bool = False, is_untimely: bool = False) -> None:
         super().__init__(detail)
+        self.is_untimely = is_untimely
         self.fault = fault
         self.detail = detail
         self.is_retryable = is_retryable
@@ -156,7 +162,10 @@ class Connection(asyncio.BufferedProtocol):
 async def dial(
     endpoint: Endpoint, addresses: Sequence[Address], policy: Policy, due: float, tls: ssl.SSLContext | None = None
 ) -> Connection:
-    """Connect to the first address that accepts. Raise ``ExchangeFailed``, or ``TimeoutError`` at ``due``."""
+    """Connect to the first address that accepts. Raise ``ExchangeFailed``, or ``TimeoutError`` at ``due``.
+
+    Raise ``NoAuthorities`` if TLS is needed and this host has none.
+    """
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
         try:
@@ -186,7 +195,8 @@ async def _dial(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.S
                 server_hostname=endpoint.host if secured else None,
             )
     except ssl.SSLError as error:
-        raise ExchangeFailed("tls_failed", str(error)) from error
+        is_untimely = getattr(error, "verify_code", 0) in _UNTIMELY
+        raise ExchangeFailed("tls_failed", str(error), is_untimely=is_untimely) from error
     except UrlRefused as refused:
         raise ExchangeFailed(refused.code, refused.reason) from refused
     except OSError as error:
@@ -214,17 +224,35 @@ def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy
 
 @cache
 def system_tls() -> ssl.SSLContext:
-    """Return a TLS context that trusts the system's certificate authorities and ignores environment variables."""
+    """Return a TLS context that trusts the system's certificate authorities and ignores environment variables.
+
+    Raise ``NoAuthorities`` if none can be loaded: every certificate would be refused. The next call tries again.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])
+    _load_authorities(context)
+    return context
+
+
+def _load_authorities(context: ssl.SSLContext) -> None:
     paths = ssl.get_default_verify_paths()
     cafile = next((file for file in (paths.openssl_cafile, *_CA_FILES) if Path(file).is_file()), None)
-    capath = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
-    if cafile or capath:
-        context.load_verify_locations(cafile, capath)
-    return context
+    # OpenSSL looks an authority in a folder up when it needs it, by the hash in its file name.
+    has_folder = any(file.is_file() for file in Path(paths.openssl_capath).glob("*.[0-9]"))
+    if has_folder:
+        context.load_verify_locations(capath=paths.openssl_capath)
+    problem = "there is no CA bundle"
+    if cafile:
+        try:
+            context.load_verify_locations(cafile)
+        except OSError as error:
+            if error.errno in _OUR_ERRORS:
+                raise
+            problem = f"{cafile}: {error}"
+    if not has_folder and not context.cert_store_stats()["x509_ca"]:
+        raise NoAuthorities(f"no certificate authority could be loaded: {problem}")
 
 
 def _to_exchange_failed(response: Response, error: BadResponse) -> ExchangeFailed:

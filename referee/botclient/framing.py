@@ -43,6 +43,7 @@ class Response:
         self.status = 0
         self.fault = ""
         self.detail = ""
+        self.date = ""  # the header of an answer with a bad status
         self.body = bytearray()
         self.complete = False
         self.begun = False  # a byte has arrived
@@ -141,6 +142,7 @@ class Response:
             self.fault, self.detail = "redirect_refused", f"{self.status}: redirects are not followed"
         elif self.status != 200:
             self.fault, self.detail = "bad_status", f"{self.status}, expected 200"
+            self.date = fields.get(b"date", b"").decode("latin-1")
         elif fields.get(b"content-encoding", b"identity").lower() != b"identity":
             raise BadResponse("encoding_refused", f"Content-Encoding {_printable(fields[b'content-encoding'])}")
         elif not _JSON_TYPE.fullmatch(fields.get(b"content-type", b"")):

@@ -5,6 +5,7 @@ A look-up is a call of the system's resolver, which cannot be cancelled: its thr
 """
 
 import asyncio
+import os
 import socket
 import threading
 from collections import Counter, deque
@@ -179,9 +180,25 @@ def look_ups() -> LookUps:
 
 
 def system_look_up(host: str) -> list[str]:
-    """Resolve a name with the resolver of the system. Block the thread; raise ``OSError`` if the look-up fails."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    """Resolve a name with the resolver of the system. Block the thread.
+
+    Raise ``OSError`` if the look-up fails, and ``Unavailable`` if that may be for lack of file descriptors.
+    """
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    except OSError:
+        _require_descriptors(host)
+        raise
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _require_descriptors(host: str) -> None:
+    """Raise ``Unavailable`` if this process can open no files. The resolver then says that a name does not exist."""
+    try:
+        with open(os.devnull), open(os.devnull):
+            pass
+    except OSError as error:
+        raise Unavailable(f"{host} was not looked up: {error}") from None
 
 
 async def is_resolver_working(canary: str, look_up: LookUp | None = None) -> bool:

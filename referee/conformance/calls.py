@@ -87,12 +87,12 @@ class CallChannel:
 
     def caller(self, call: Call | None = None) -> BotCaller:
         """Return a caller with its own connection. With a ``call``, sign with the secrets and the age of that call."""
-        target, now = self.target, self.now
+        target, now, age_s = self.target, self.now, 0
         if call is not None:
             target = replace(target, secrets=call.secrets)
             age_s = call.age_s
             now = lambda: self.now() - age_s  # noqa: E731  # a named function would be longer
-        caller = BotCaller(target, self._policy, self._limits, now=now)
+        caller = BotCaller(target, self._policy, self._limits, now=now, follow_bot_clock=not age_s)
         self._open.append(caller)
         return caller
 

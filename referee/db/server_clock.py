@@ -21,6 +21,7 @@ class ServerClock:
     """Read the clock of one server. Ask the server once a second, and count the time since then."""
 
     def __init__(self) -> None:
+        self.host_ahead_s: float | None = None  # by how much the clock of this host is ahead; None if not compared yet
         self._warned_at = float("-inf")
         self._offset_s = 0.0  # the server's time minus the time since this host booted
         self._asked_at_s = float("-inf")  # since this host booted
@@ -39,8 +40,10 @@ class ServerClock:
         return server_s
 
     def _compare(self, asked_at: float, server_s: float, answered_at: float) -> None:
-        """Log by how many seconds the clock of this host is ahead, unless the time of the query explains it."""
+        """Note by how many seconds the clock of this host is ahead, unless the time of the query explains
+        it. Log a difference that is not tolerated."""
         ahead_s = asked_at - server_s if asked_at > server_s else min(answered_at - server_s, 0.0)
+        self.host_ahead_s = ahead_s
         if abs(ahead_s) > TOLERATED_SKEW_S and time.monotonic() - self._warned_at > WARN_EVERY_S:
             self._warned_at = time.monotonic()
             log.warning("host_clock_differs", extra={"ahead_s": round(ahead_s, 1)})

@@ -1,6 +1,8 @@
 """Look-ups of names: fair turns of owners, shared look-ups, and silent name servers that delay nobody else."""
 
 import asyncio
+import os
+import resource
 import socket
 import threading
 from collections.abc import AsyncIterator, Sequence
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.botclient import name_lookup
+from referee.botclient.client import Reply
 from referee.botclient.name_lookup import MAX_THREADS_PER_OWNER, LookUps, is_resolver_working
 from referee.errors import Unavailable
 from referee.settings import Settings
@@ -156,6 +159,21 @@ def test_K24_a_process_without_threads_blames_no_bot(monkeypatch: pytest.MonkeyP
         assert (reply.fault, "thread" in reply.detail) == ("uplink_down", True)
 
     asyncio.run(story())
+
+
+def test_K24_a_process_without_file_descriptors_blames_no_bot() -> None:
+    async def story() -> Reply:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        open_files = len(await asyncio.to_thread(os.listdir, "/proc/self/fd"))  # one of them lists the others
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files - 1, hard))
+        try:
+            return await called(caller("http://nowhere.invalid:9000"), 3000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    reply = asyncio.run(story())
+
+    assert (reply.fault, "Too many open files" in reply.detail) == ("uplink_down", True)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from referee.db.clock import SystemClock
 from referee.db.engine import Database, current_time, lease_now
 from referee.matches import matches
 from tests.database.world import START, FakeClock, World
+from workers.clock_watch import ClockWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,22 @@ def test_K19_a_host_whose_clock_differs_says_so(
         for _ in range(3):  # and no more than once a minute
             with database.read() as session:
                 lease_now(session)
+        assert database.server_clock.host_ahead_s == pytest.approx(timedelta(**wrong).total_seconds(), abs=1)
 
     told = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert [record.getMessage() for record in told] == ["host_clock_differs"] * 2
     assert [round(vars(record)["ahead_s"]) for record in told] == [120, -120]
+
+
+def test_K19_the_server_s_clock_is_a_witness_of_runners(host: Callable[..., Database]) -> None:
+    database = host(hours=1)
+    clock = ClockWatch.for_database(database)
+    assert clock.ahead_s() == 0  # the server was not asked yet
+
+    with database.read() as session:
+        lease_now(session)
+
+    assert clock.ahead_s() == pytest.approx(3600, abs=5)
 
 
 def test_a_clock_that_was_set_on_purpose_counts(postgres_url: str) -> None:

@@ -13,6 +13,7 @@ from aiohttp import web
 from referee import __version__
 from referee.accounts import accounts
 from referee.bots import bots
+from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
@@ -59,7 +60,7 @@ class World:
         number = len(self.bot_ids) + 1
         with self.database.write() as session:
             owner = accounts.create_account(session, f"Owner {number}")
-            bot = bots.register(session, owner.id, f"Bot {number}", url)
+            bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=100))
         self.bot_ids.append(bot.id)
         return bot
 
@@ -83,6 +84,13 @@ class World:
             seatings = (list(bot_ids), list(reversed(bot_ids)))
             plans = [MatchPlan(game, seating, options, Limits(), deal=deal) for seating in seatings]
             return create_matches(session, plans, master_key=MASTER_KEY)
+
+    def give_to_one_owner(self, bot_ids: Sequence[str]) -> None:
+        """Give these bots to the owner of the first."""
+        with self.database.write() as session:
+            owner_id = bots.get_bot(session, bot_ids[0]).owner_id
+            for bot_id in bot_ids:
+                bots.get_bot(session, bot_id).owner_id = owner_id
 
     def match(self, match_id: str) -> StoredMatch:
         with self.database.read() as session:

@@ -1,7 +1,10 @@
 """Checks by a runner: outcome, progress, and that nothing is lost when a runner ends half-way."""
 
 import asyncio
+import time
 from dataclasses import replace
+from email.utils import formatdate
+from typing import Any
 
 from aiohttp import web
 
@@ -12,6 +15,8 @@ from referee.match.canonical import Json
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import Holding, until
 from workers.bot_checks import CheckParameters
+from workers.clock_watch import ClockWatch
+from workers.connectivity import Connectivity
 from workers.runner import Runner, RunnerCounters
 
 VERSION = "7"
@@ -102,6 +107,55 @@ def test_a_registered_bot_is_checked_and_gets_a_certificate_for_its_games(world:
     assert report["coverage"].keys() == {*GAMES}
     row = row_of(world, bot_id)
     assert (row.state, row.version) == ("idle", VERSION)
+
+
+class Ahead(Modest):
+    """A bot whose clock, with its ``Date``, is an hour ahead, and which checks the time of signatures."""
+
+    def __init__(self) -> None:
+        super().__init__(well)
+        self.now = lambda: time.time() + 3600
+
+    async def _read_signed_body(self, request: web.Request) -> Any:
+        try:
+            return await super()._read_signed_body(request)
+        except web.HTTPUnauthorized as refused:
+            refused.headers["Date"] = formatdate(self.now(), usegmt=True)
+            raise
+
+
+def test_K19_a_bot_whose_clock_differs_passes_its_check(world: World) -> None:
+    async def story() -> None:
+        async with world.houses(Ahead(), version=VERSION):
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            await checked(world)
+
+    asyncio.run(story())
+
+    (bot_id,) = world.bot_ids
+    assert report_of(world, bot_id)["verdict"] == "pass"
+
+
+def test_K19_a_check_while_our_clock_is_wrong_is_not_recorded(world: World) -> None:
+    wrong_s = [0.0]
+    clock = ClockWatch(lambda: time.monotonic() + wrong_s[0], time.monotonic)
+
+    async def jump(_request: web.Request) -> None:
+        wrong_s[0] = 3600.0
+
+    async def story() -> Json | None:
+        async with world.houses(Modest(jump), version=VERSION):
+            before = row_of(world, world.bot_ids[0]).report
+            await asyncio.to_thread(ask, world, world.bot_ids[0])
+            uplink = Connectivity(clock=clock)
+            await Runner(world.settings, world.database, connectivity=uplink, suite=QUICK).run()
+            return before
+
+    before = asyncio.run(story())
+
+    row = row_of(world, world.bot_ids[0])
+    assert wrong_s[0]
+    assert (row.state, row.report) == ("running", before)
 
 
 def test_a_bot_that_fails_in_one_game_is_certified_for_the_other_and_sees_why(world: World) -> None:

@@ -15,7 +15,7 @@ from referee.house.players import find_player
 from referee.house.server import House
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import seats_of, until
-from workers.connectivity import MAX_TOTAL_S, WINDOW_S, Connectivity, is_unconnected
+from workers.connectivity import MAX_TOTAL_S, WINDOW_S, Canary, Connectivity, is_unconnected
 from workers.runner import Runner
 
 
@@ -304,6 +304,78 @@ def test_K22_K23_the_resolver_is_at_fault_for_ten_minutes_at_most() -> None:
         return lasted, await uplink.is_resolver_down()
 
     assert asyncio.run(story()) == (MAX_TOTAL_S, False)
+
+
+def canary_of(answers: list[bool]) -> Canary:
+    """Return a canary that is found or not, in this order, and then as at last."""
+
+    async def is_found() -> bool:
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    return is_found
+
+
+@pytest.mark.parametrize("owners", [("a",), ("a", "b")])
+def test_K22_with_bots_of_few_owners_the_canary_decides(owners: Sequence[str]) -> None:
+    async def story() -> list[bool]:
+        clock = Clock()
+        uplink = Connectivity(clock, canary=canary_of([True, False]))
+        found = []
+        for _ in range(2):
+            failed_at = failing(uplink, *owners)
+            assert uplink.verdict(failed_at) == "fault"
+            found.append(await uplink.is_network_down(failed_at))
+        clock.now += 1
+        uplink.record_success()
+        return [*found, await uplink.is_network_down(failed_at)]
+
+    assert asyncio.run(story()) == [False, True, False]
+
+
+def test_K22_with_bots_of_three_owners_the_canary_does_not_count() -> None:
+    async def story() -> bool:
+        clock = Clock()
+        uplink = Connectivity(clock, canary=canary_of([False]))
+        uplink.record_call("b")
+        uplink.record_call("c")
+        failed_at = failing(uplink, "a")
+        assert uplink.verdict(failed_at) == "unclear"
+        clock.now += WINDOW_S
+        for owner in "abc":
+            uplink.record_call(owner)
+        assert uplink.verdict(failed_at) == "fault"
+        return await uplink.is_network_down(failed_at)
+
+    assert not asyncio.run(story())
+
+
+@pytest.mark.parametrize("owners", [1, 2])
+def test_K22_matches_of_few_owners_wait_while_the_canary_is_not_found(world: World, owners: int) -> None:
+    found = [True]
+
+    async def story() -> str:
+        line = Line()
+        async with world.houses(Scripted(line), Scripted(line)) as houses:
+            if owners == 1:
+                world.give_to_one_owner(world.bot_ids)
+            match_id = world.arrange("pool-nap", world.bot_ids)
+            uplink = Connectivity(canary=canary_of(found), probe_s=0.05)
+            running = asyncio.create_task(Runner(world.settings, world.database, connectivity=uplink).run())
+            await until(lambda: all(house.decisions > 3 for house in houses))
+            line.is_up, found[0] = False, False
+            await until(lambda: line.under_way == 1)
+            await line.fall(houses)
+            await until(lambda: uplink.waited_s > 0)
+            await line.rise()
+            found[0] = True
+            await running
+        return match_id
+
+    match_id = asyncio.run(story())
+
+    assert [seat.faults for seat in seats_of(world, match_id)] == [0, 0]
+    assert world.match(match_id).status == "finished"
+    assert world.differences() == []
 
 
 def test_K23_without_a_canary_the_answers_of_other_bots_decide() -> None:
