@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from referee.botclient import client
 from referee.botclient.client import BotCaller
-from referee.errors import StaleEpoch, Unavailable
+from referee.errors import CallNotMade, StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
@@ -174,6 +174,8 @@ async def _ask_all(
         context.connectivity.record_call(caller.target.owner_id)
         before = context.connectivity.clock.read()
         reply = await client.notify(caller, step.body, step.id(index), STEP_MS)
+        if reply.fault == "uplink_down":
+            raise CallNotMade(f"an opening waits: {reply.detail}")
         if await _is_our_fault(context.connectivity, caller, reply, before):
             raise Unavailable(f"an opening waits: {reply.detail or reply.fault}")
         if not reply.ok:
@@ -194,7 +196,7 @@ async def _ask_all(
 
 async def _is_our_fault(uplink: Connectivity, caller: BotCaller, reply: client.Reply, before: Reading) -> bool:
     """Return whether a call failed because of our network, resolver or clock. Record whether the bot was reached."""
-    if reply.fault == "uplink_down" or uplink.is_our_clock(caller.target.bot_id, reply, before):
+    if uplink.is_our_clock(caller.target.bot_id, reply, before):
         return True
     if not is_unconnected(reply):
         uplink.record_success()
