@@ -26,7 +26,9 @@ def balance_seats(rounds: Sequence[Sequence[tuple[Entrant, ...]]]) -> list[list[
         unbalanced = True
         while unbalanced:
             pairs = combinations(range(len(tables[0])), 2)
-            exchanged = [_SeatPair(tables, one, two).balance() for one, two in pairs]  # all, not only the first
+            exchanged = [
+                _SeatPair(tables, first, second).balance() for first, second in pairs
+            ]  # all, not only the first
             unbalanced = any(exchanged)
     balanced = iter(tables)
     return [[tuple(next(balanced)) for _ in tables] for tables in rounds]

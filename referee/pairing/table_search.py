@@ -25,13 +25,13 @@ def reduce_meetings(history: PairingHistory, tables: list[list[int]]) -> None:
     """Change ``tables`` in place to those with the fewest repeat meetings that the search finds.
 
     Among these it prefers few pairs of siblings, then small differences in score; the result is in no case worse in
-    this order. If no table has either, return at once. With up to ``EXHAUSTIVE`` entrants, an exhaustive search follows
+    this order. If no table has either, return immediately. With up to ``EXHAUSTIVE`` entrants, an exhaustive search follows
     the swaps. It finds tables without repeat meetings if there are any and ``BRANCHES`` steps are enough.
     """
     if not any(sum_costs(history, tables)[:2]):
         return
     least = _least_cost(history, tables)
-    search = _Search(history, tables)
+    search = _TableSearch(history, tables)
     if search.cost <= least:
         return
     search.run(least)
@@ -76,7 +76,7 @@ def _least_cost(history: PairingHistory, tables: Sequence[Sequence[int]]) -> int
     return _REMATCH * -(-met // 2) + siblings
 
 
-class _Search:
+class _TableSearch:
     """Swap entrants of different tables, knowing what each entrant costs at each table."""
 
     def __init__(self, history: PairingHistory, tables: Sequence[Sequence[int]]) -> None:
@@ -103,7 +103,7 @@ class _Search:
         self.relatives = Counter((self.family[player], self.table_of[player]) for player in self.people)
         self.cost = sum(self._cost_at(player, self.table_of[player]) for player in self.people) // 2
         self.apart = sum(
-            abs(self.score[one] - self.score[other]) for table in tables for one, other in combinations(table, 2)
+            abs(self.score[player] - self.score[other]) for table in tables for player, other in combinations(table, 2)
         )
 
     def run(self, least: int) -> None:
@@ -120,7 +120,7 @@ class _Search:
                 return
             player = costly[self._draw_below(len(costly))]
             best: tuple[int, int, int] | None = None
-            for other in self._near(player):
+            for other in self._list_near(player):
                 if self.table_of[other] == self.table_of[player]:
                     continue
                 compared += 1
@@ -144,7 +144,7 @@ class _Search:
         while improved:
             improved = False
             for player in self.people:
-                for other in self._near(player):
+                for other in self._list_near(player):
                     if self.score[other] == self.score[player] or self.table_of[other] == self.table_of[player]:
                         continue
                     compared += 1
@@ -156,7 +156,7 @@ class _Search:
                         self._keep_if_best()
                         improved = True
 
-    def _near(self, player: int) -> Sequence[int]:
+    def _list_near(self, player: int) -> Sequence[int]:
         rank = self.rank[player]
         return self.people[max(0, rank - NEAR) : rank + NEAR + 1]
 

@@ -62,7 +62,7 @@ def merge(total: Counter[str], further: Counter[str]) -> None:
 def _count_siblings(tournament: PairingInput, pairing_round: PairingRound) -> int:
     owner = {entrant.id: entrant.owner for entrant in tournament.entrants}
     pairs = (pair for table in pairing_round.tables for pair in combinations(table.entrants, 2))
-    return sum(owner[one] == owner[other] != "" for one, other in pairs)
+    return sum(owner[player] == owner[other] != "" for player, other in pairs)
 
 
 def _judge_swiss(tournament: PairingInput, pairing_round: PairingRound) -> Counter[str]:
