@@ -25,8 +25,8 @@ def reduce_meetings(history: PairingHistory, tables: list[list[int]]) -> None:
     """Change ``tables`` in place to those with the fewest repeat meetings that the search finds.
 
     Among these it prefers few pairs of siblings, then small differences in score; the result is in no case worse in
-    this order. If no table has either, return immediately. With up to ``EXHAUSTIVE`` entrants, an exhaustive search follows
-    the swaps. It finds tables without repeat meetings if there are any and ``BRANCHES`` steps are enough.
+    this order. If no table has either, return immediately. With up to ``EXHAUSTIVE`` entrants, an exhaustive search
+    follows the swaps. It finds tables without repeat meetings if there are any and ``BRANCHES`` steps are enough.
     """
     if not any(sum_costs(history, tables)[:2]):
         return
