@@ -187,7 +187,7 @@ def _check_log(api: Api, match_id: str, facts: Json, ladder_id: str) -> Iterator
     try:
         lines = _fetch_log(api, match_id).splitlines()
     except ApiRefusal as error:
-        if error.status not in (NOT_FOUND, BROKEN) and error.code != "log_not_ready":
+        if error.status not in (NOT_FOUND, BROKEN) and error.code not in ("log_not_ready", "log_damaged"):
             raise  # also for a log that was deleted, which is no difference
         yield Difference("log", match_id, f"no log ({error.detail})", "a valid log", ladder_id)
         return
