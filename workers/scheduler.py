@@ -28,6 +28,7 @@ from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
 from workers.month_closing import MonthCloser
+from workers.nightly_auditor import NightlyAuditor
 from workers.picture_drawer import PictureDrawer
 from workers.rating_errors import RatingErrorRefresher
 from workers.repeated_steps import run_steps
@@ -185,6 +186,7 @@ def main() -> int:
     tasks = {
         "rating_errors": RatingErrorRefresher(database).step,
         "month_closing": MonthCloser(database).step,
+        "nightly_audit": NightlyAuditor(database).step,
         "picture_drawing": PictureDrawer(database).step,
     }
     threads = [

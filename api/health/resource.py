@@ -1,6 +1,7 @@
 """Report whether the process responds, and whether its database and Redis are available."""
 
 import logging
+from datetime import datetime
 from typing import Any
 
 from flask import current_app
@@ -12,6 +13,7 @@ from api.health.schemas import AliveView, ReadyView
 from api.views import Resource, database
 from referee import __version__
 from referee.errors import RefereeError
+from referee.ladders import nightly_audit
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +31,21 @@ def ready() -> Any:
     """Check that the service can work
 
     Without a database, the response is a 503. Without Redis, the service is only degraded: matches are still played,
-    but live pages and rate limits work separately in each process. With `egress: dev`, the service may call private
-    addresses.
+    but live pages and rate limits work separately in each process. It is degraded, too, when the last audit found logs
+    or ratings that differ. With `egress: dev`, the service may call private addresses.
     """
     database_status, redis_status = database_state(), redis_state()
     available = database_status == "ok"
-    status = "unavailable" if not available else "ok" if redis_status == "ok" else "degraded"
+    audit, audited_at = audit_state() if available else ("none", None)
+    is_whole = redis_status == "ok" and audit != "differs"
+    status = "unavailable" if not available else "ok" if is_whole else "degraded"
     egress = "dev" if current_app.config["SETTINGS"].egress_allow else "public"
     return {
         "status": status,
         "database": database_status,
         "redis": redis_status,
+        "audit": audit,
+        "audited_at": audited_at,
         "egress": egress,
         "version": __version__,
     }, 200 if available else 503
@@ -53,6 +59,17 @@ def database_state() -> str:
         log.warning("database_unavailable", extra={"error": type(error).__name__})
         return "unavailable"
     return "ok"
+
+
+def audit_state() -> tuple[str, datetime | None]:
+    """Return the result of the last audits, and when the last one ended."""
+    try:
+        with database().read() as session:
+            state = nightly_audit.load_state(session)
+    except (SQLAlchemyError, RefereeError) as error:
+        log.warning("database_unavailable", extra={"error": type(error).__name__})
+        return "none", None
+    return "differs" if state.differences else "ok" if state.finished_at else "none", state.finished_at
 
 
 def redis_state() -> str:

@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from api.fields import View
+from api.fields import UtcDateTime, View, describe
 
 
 class AliveView(View):
@@ -13,5 +13,7 @@ class ReadyView(View):
     status = fields.String(metadata={"enum": ["ok", "degraded", "unavailable"]})
     database = fields.String(metadata={"enum": ["ok", "unavailable"]})
     redis = fields.String(metadata={"enum": ["ok", "unavailable", "none"]})
+    audit = fields.String(metadata={"enum": ["ok", "differs", "none"], "description": "Result of the last audits."})
+    audited_at = UtcDateTime(allow_none=True, metadata=describe("When the last audit ended; null if none has."))
     egress = fields.String(metadata={"enum": ["public", "dev"]})
     version = fields.String()

@@ -5,7 +5,7 @@ The audit reads one snapshot and writes nothing. ``ladder_audit`` compares ladde
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
@@ -39,6 +39,14 @@ class AuditedMatch:
     seats: list[SeatWithOwner]
 
 
+class AuditedPage(NamedTuple):
+    """Hold the differences of some logs, their number, and the id of the last match, or None if it was the last one."""
+
+    differences: list[Difference]
+    logs: int
+    last: str | None
+
+
 def audit(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
     """Yield all differences: first those of logs and results, then those of ladders.
 
@@ -65,26 +73,28 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
     Yield each difference from the stored digest, result, seats and deal group. Call ``step`` with the number of matches
     after each page.
     """
-    after = ""
-    while True:
-        page = _load_page(session, after)
-        for played in page:
-            yield from _check(session, played)
-        step(len(page))
-        if len(page) < PAGE_SIZE:
-            return
-        after = page[-1].match.id
+    after: str | None = ""
+    while after is not None:
+        page = check_page(session, after, PAGE_SIZE)
+        yield from page.differences
+        step(page.logs)
+        after = page.last
         session.expunge_all()  # free memory, because logs are large
 
 
-def _load_page(session: Session, after: str) -> list[AuditedMatch]:
+def check_page(session: Session, after: str, limit: int) -> AuditedPage:
+    """Replay the logs of at most ``limit`` matches with ids above ``after``, in order of ids."""
+    page = _load_page(session, after, limit)
+    differences = [difference for played in page for difference in _check(session, played)]
+    return AuditedPage(differences, len(page), page[-1].match.id if len(page) == limit else None)
+
+
+def _load_page(session: Session, after: str, limit: int) -> list[AuditedMatch]:
     query = select(StoredMatch, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == StoredMatch.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == StoredMatch.id).outerjoin(
         Result, Result.match_id == StoredMatch.id
     )
-    rows = session.execute(
-        query.where(_WAS_PLAYED, StoredMatch.id > after).order_by(StoredMatch.id).limit(PAGE_SIZE)
-    ).all()
+    rows = session.execute(query.where(_WAS_PLAYED, StoredMatch.id > after).order_by(StoredMatch.id).limit(limit)).all()
     seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
     return [AuditedMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
 

@@ -128,6 +128,25 @@ class RatingError(Base):
     as_of_seq: Mapped[int] = mapped_column(BigInteger)
 
 
+class AuditRun(Base):
+    """Represent the audit of a night, which compares all ladders and a part of the logs.
+
+    ``after`` is the id of the last match compared; the next night goes on after it. ``findings`` describe the first
+    differences.
+    """
+
+    __tablename__ = "audit_runs"
+
+    day: Mapped[date] = mapped_column(primary_key=True)  # in UTC
+    started_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    after: Mapped[str] = mapped_column(Id)
+    logs: Mapped[int]
+    differences: Mapped[int]
+    findings: Mapped[list[Any]]
+
+
 class LadderMonth(Base):
     """Represent a month of a ladder that is over. Its final standings are those after ledger entry ``as_of_seq``.
 

@@ -1,0 +1,105 @@
+"""The audit of each night: its steps, what it finds, and what health checks say of it."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.ladders import nightly_audit
+from referee.ladders.tables import AuditRun, Ladder, Rating
+from tests.database.world import FakeClock, World
+from workers.nightly_auditor import LOOK_S, REST_S, NightlyAuditor
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
+    upgrade(database)
+    return World(database)
+
+
+def runs(world: World) -> list[AuditRun]:
+    with world.database.read() as session:
+        return list(session.scalars(select(AuditRun).order_by(AuditRun.day)))
+
+
+def finish(auditor: NightlyAuditor) -> int:
+    """Run steps until the audit of the day is over. Return their number."""
+    steps = 1
+    while auditor.step() == REST_S:
+        steps += 1
+    return steps
+
+
+def test_F3_an_audit_compares_all_logs_in_steps_and_runs_once_a_day(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nightly_audit, "LOGS_PER_STEP", 2)
+    bots = world.bots(2)
+    for _ in range(5):
+        world.play(bots)
+    auditor = NightlyAuditor(world.database)
+
+    steps = finish(auditor)
+    again = auditor.step()
+
+    (run,) = runs(world)
+    assert (steps, again) == (3, LOOK_S)
+    assert (run.logs, run.differences, run.after) == (5, 0, "")
+    assert run.finished_at is not None
+    world.clock.moment += timedelta(days=1)
+    finish(auditor)
+    assert len(runs(world)) == 2
+
+
+def test_F3_an_audit_goes_on_where_that_of_the_night_before_ended(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nightly_audit, "LOGS_PER_STEP", 1)
+    monkeypatch.setattr(nightly_audit, "LOGS_PER_NIGHT", 2)
+    bots = world.bots(2)
+    ids = sorted(world.play(bots).match_id for _ in range(3))
+    auditor = NightlyAuditor(world.database)
+
+    finish(auditor)
+    world.clock.moment += timedelta(days=1)
+    finish(auditor)
+
+    assert [(run.after, run.logs) for run in runs(world)] == [(ids[1], 2), ("", 1)]
+
+
+def test_F3_a_difference_freezes_its_ladder_and_is_stored(world: World) -> None:
+    result = world.play(world.bots(2), choice=1)
+    with world.database.write() as session:
+        session.execute(update(Rating).where(Rating.bot_id == result.bots[0]).values(value=Rating.value + 1))
+
+    finish(NightlyAuditor(world.database))
+
+    (run,) = runs(world)
+    assert run.differences >= 1
+    assert run.findings
+    with world.database.read() as session:
+        assert session.scalars(select(Ladder.frozen_reason)).one() is not None
+        assert nightly_audit.load_state(session).differences == run.differences
+
+
+def test_a_run_that_its_scheduler_left_is_continued_by_another_after_ten_minutes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nightly_audit, "LOGS_PER_STEP", 1)
+    bots = world.bots(2)
+    for _ in range(3):
+        world.play(bots)
+    gone, other = NightlyAuditor(world.database), NightlyAuditor(world.database)
+    assert gone.step() == REST_S
+
+    assert other.step() == LOOK_S
+    world.clock.moment += 2 * nightly_audit.ABANDONED
+    finish(other)
+
+    (run,) = runs(world)
+    assert run.logs == 3
+    assert gone.step() == LOOK_S, "the one that left finds that the run is over"
