@@ -121,10 +121,10 @@ def describe_origin(origin: DealOrigin) -> str:
     else:
         clause = "deals follow from the revealed seed alone: no bot gave a nonce, so the operator could choose it"
     if origin.missing:
-        clause += f"; {origin.missing} promised nonces are missing, which the operator could choose, too"
+        clause += f"; promised nonces that are missing: {origin.missing}, so the operator could choose, too"
     if origin.openings > 1:
         failures = ", ".join(f"{count} by {code}" for code, count in sorted(origin.failures.items()))
-        clause += f"; {origin.openings - 1} earlier openings ended ({failures})"
+        clause += f"; openings that ended before: {origin.openings - 1} ({failures})"
     return clause
 
 
@@ -149,7 +149,7 @@ def _parse(header: Json, row: Json) -> tuple[Reveal, DealOrigin]:
     accepted, openings = None, []
     if has_openings:
         accepted, openings = row["accepted"], _parse_openings(group, row["openings"])
-        _require(not missing, f"{missing} promised nonces are missing, so this opening should have ended")
+        _require(not missing, f"promised nonces that are missing: {missing}, so this opening should have ended")
         _check_accepted(group["entries"], row["nonces"], accepted)
         _check_left_out(group["entries"], [*openings, EndedOpening(**_last_opening(group, row, seed))])
     counted = Counter(code for opening in openings for code in opening.failures.values())
@@ -205,7 +205,8 @@ def _parse_openings(group: Json, openings: Any) -> list[EndedOpening]:
         missing = _count_missing(group["entries"], opening["nonces"], opening["nonce_hashes"])
         withheld = len(failures) if codes == {OpeningFailure.NONCE_WITHHELD} else 0
         _require(
-            missing == withheld, f"{missing} promised nonces are missing in {opening['id']}, {withheld} are listed"
+            missing == withheld,
+            f"promised nonces that are missing in {opening['id']}: {missing}, listed as withheld: {withheld}",
         )
         parsed.append(EndedOpening(**{**opening, "seed": seed}))
     _require(

@@ -263,6 +263,8 @@ def test_readiness_tells_what_is_there(limited: Service) -> None:
         "database": "ok",
         "redis": "ok",
         "egress": "dev",
+        "audit": "none",
+        "audited_at": None,
         "version": "",
     }
 

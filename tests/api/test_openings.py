@@ -78,7 +78,7 @@ def test_ended_openings_are_filtered_by_ladder(service: Service, world: World) -
 
     assert [item["matches"] for item in found] == [[match_id]]
     assert none == []
-    assert "1 openings ended without a deal" in client.get(f"/ladders/{ladder['id']}").text
+    assert "Openings that ended without a deal: 1" in client.get(f"/ladders/{ladder['id']}").text
 
 
 def test_pages_of_the_list_follow_one_another(service: Service, world: World) -> None:

@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[Forgery, str]] = {
     "a seed in capitals": (lambda rows: rows[-1].update(seed=rows[-1]["seed"].upper()), "64 lower-case"),
     "a seed with a blank": (lambda rows: rows[-1].update(seed=" " + rows[-1]["seed"]), "64 lower-case"),
     "another nonce": (in_reveal(nonces=["mine", "", "third"]), "does not fit its hash"),
-    "a dropped nonce": (in_reveal(nonces=["", "", "third"], accepted=[None] * 3), "promised nonces are missing"),
+    "a dropped nonce": (in_reveal(nonces=["", "", "third"], accepted=[None] * 3), "promised nonces that are missing"),
     "junk in place of a hash": (lambda rows: rows[-1]["nonce_hashes"].__setitem__(1, "junk"), "is not a hash"),
     "players for fewer seats": (lambda rows: rows[0]["players"].pop(), "a player for each of 3 seats"),
     "rated maybe": (in_header(rated="maybe"), "rated must be true or false"),

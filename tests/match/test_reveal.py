@@ -102,8 +102,8 @@ def add_a_member(reveal: Json) -> None:
 
 
 BENDS: list[tuple[Callable[[], Json], Bend, str]] = [
-    (one_opening, drop_a_promised_nonce, "1 promised nonces are missing"),
-    (one_opening, drop_all_promised_nonces, "2 promised nonces are missing"),
+    (one_opening, drop_a_promised_nonce, "promised nonces that are missing: 1"),
+    (one_opening, drop_all_promised_nonces, "promised nonces that are missing: 2"),
     (one_opening, exchange_a_nonce, "nonce 0 does not fit its hash"),
     (one_opening, use_the_nonce_of_a_bot_that_promised_none, "nonce 2 does not fit its hash"),
     (one_opening, go_on_against_a_refusal, "entry 0 did not accept"),
@@ -131,10 +131,10 @@ EARLIER_BENDS: list[tuple[Callable[[], Json], Bend, str]] = [
     (two_openings, change_earlier(failures={}), "ends by a bot"),
     (two_openings, change_earlier(failures={"bot_9": "nonce_withheld"}), "ends by a bot"),
     (two_openings, change_earlier(failures={"bot_0": "nonce_withheld"}), "bot_0 cannot have ended"),
-    (two_openings, change_earlier(failures={"bot_1": "nonces_refused"}), "1 promised nonces are missing"),
+    (two_openings, change_earlier(failures={"bot_1": "nonces_refused"}), "listed as withheld"),
     (two_openings, change_earlier(failures={"bot_1": "its_mood"}), "malformed"),
-    (two_openings, change_earlier(nonces=["", "", "c"]), "2 promised nonces are missing"),
-    (two_openings, change_earlier(nonces=["a", "b", "c"]), "0 promised nonces are missing"),
+    (two_openings, change_earlier(nonces=["", "", "c"]), "listed as withheld"),
+    (two_openings, change_earlier(nonces=["a", "b", "c"]), "listed as withheld"),
     (two_openings, change_earlier(nonces=["a", "x", "c"]), "does not fit its hash"),
     (two_openings, change_earlier(id=GROUP, commitment=commitment(EARLIER_SEED, GROUP)), "same id"),
     (refused_opening, change_earlier(failures={"bot_2": "nonces_refused"}), "bot_2 cannot have ended"),
@@ -181,8 +181,8 @@ def test_D8_the_second_verifier_checks_earlier_openings(check: Any, made: Callab
     ("made", "words"),
     [
         (one_opening, "deals follow from the revealed seed and the nonces of 2 bots"),
-        (two_openings, "the nonces of 2 bots; 1 earlier openings ended (1 by nonce_withheld)"),
-        (refused_opening, "the nonces of 1 bot; 1 earlier openings ended (1 by nonces_refused)"),
+        (two_openings, "the nonces of 2 bots; openings that ended before: 1 (1 by nonce_withheld)"),
+        (refused_opening, "the nonces of 1 bot; openings that ended before: 1 (1 by nonces_refused)"),
         (lambda: Reveal.without_nonces(SEED, 3).to_json(), "no bot gave a nonce, so the operator could choose it"),
     ],
 )
@@ -201,4 +201,4 @@ def test_D8_a_log_of_the_first_format_counts_the_promised_nonces_that_it_lacks()
 
     assert report.ok
     assert report.origin is not None
-    assert "1 promised nonces are missing, which the operator could choose, too" in describe_origin(report.origin)
+    assert "promised nonces that are missing: 1, so the operator could choose, too" in describe_origin(report.origin)
