@@ -21,8 +21,10 @@ Json = dict[str, Any]
 
 @resource.get('/matches/<id("mat"):match_id>/rows', anyone, RowsView, query=RowsQuery)
 def list_rows(query: Json, match_id: str) -> Any:
-    """List the visible rows of a match: numbers and masked game events
+    """List the visible rows of a match: masked game events, one in each row
 
+    Each row has its `number` and its `event`. The numbers count the public events of the match from 0; they are not the
+    numbers of rows in the log, which would reveal the moves that a seat was forced to make.
     Rows are visible immediately, except in rated matches that are not over. There, the rows of a round become visible
     when the next round begins; every ten seconds, all rows older than a minute become visible. While other matches play
     the same cards, the rows of a deal become visible when each of these matches has been dealt its next cards or is
@@ -36,7 +38,7 @@ def list_rows(query: Json, match_id: str) -> Any:
         rows=len(items),
         placements=visibility.load_placements(current_session(), match_id) if standing.has_ended else None,
         items=page,
-        next_after=page[-1]["row"] if page else query.get("after"),
+        next_after=page[-1]["number"] if page else query.get("after"),
     )
 
 

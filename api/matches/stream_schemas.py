@@ -19,9 +19,9 @@ class RowsQuery(Query):
     limit = QueryInt(low=1, high=MOST_ROWS, load_default=500, metadata=describe("The maximum number of rows."))
 
 
-class RowView(View):
-    row = fields.Integer()
-    events = fields.List(fields.Dict(), metadata=describe("Game events, masked for the public: hidden cards are `??`."))
+class PublicRowView(View):
+    number = fields.Integer(metadata=describe("Counts the public events of the match from 0."))
+    event = fields.Dict(metadata=describe("A game event, masked for the public: hidden cards are `??`."))
 
 
 class RowsView(View):
@@ -43,7 +43,7 @@ class RowsView(View):
     placements = fields.List(
         fields.Integer(), allow_none=True, metadata=describe("Placements, one per seat; null until the match is over.")
     )
-    items = fields.List(fields.Nested(RowView))
+    items = fields.List(fields.Nested(PublicRowView))
     next_after = fields.Integer(
         allow_none=True, metadata=describe("The last row returned so far; pass it as `after` in the next request.")
     )

@@ -35,7 +35,7 @@ def read_live_score(game: str, items: Sequence[Json]) -> LiveScore:
     member = presentation(game).get("score_member")
     sentences = Sentences(presentation(game), lambda seat: f"seat {seat + 1}")
     scores, title = None, ""
-    for event in (event for item in reversed(items) for event in reversed(item["events"])):
+    for event in (item["event"] for item in reversed(items)):
         scores = scores or event.get(member)
         title = title or sentences.round_title(event)
         if scores and title:

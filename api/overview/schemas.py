@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from api.fields import View, describe
 from api.matches.schemas import MatchView
-from api.matches.stream_schemas import RowView
+from api.matches.stream_schemas import PublicRowView
 from api.tournaments.schemas import ProgressView
 
 FEATURED_ROWS: Final = 20
@@ -46,7 +46,7 @@ class LiveMatchView(MatchView):
 class FeaturedView(View):
     match = fields.String(metadata=describe("Id of the match in progress that the first page shows."))
     items = fields.List(
-        fields.Nested(RowView),
+        fields.Nested(PublicRowView),
         metadata=describe(f"Its last visible rows, at most {FEATURED_ROWS}, as in GET /matches/{{id}}/rows."),
     )
 

@@ -92,17 +92,6 @@ def visible_events(game: type[State], events: Sequence[Event], viewer: Seat | No
     return game.visible_events(events, viewer, options)
 
 
-def visible(row: Json, header: Json, viewer: Seat | None, *, group_over: bool) -> Json:
-    """Return the part of a row that the seat ``viewer``, or the public if it is None, may read.
-
-    Return the whole row once the deal group is over, and only its number and masked events before that.
-    """
-    if group_over:
-        return row
-    events = visible_events(game(header["game"]), row.get("events", []), viewer, header["options"])
-    return {"row": row["row"], "events": events}
-
-
 def opens_round(row: Json, header: Json) -> bool:
     """Return whether this row begins a round or deal of the game, which means that the previous one is over."""
     opening = game(header["game"]).opening
@@ -112,31 +101,25 @@ def opens_round(row: Json, header: Json) -> bool:
 class PublicView:
     """Represent a growing log as the public may read it before its deal group is over.
 
-    ``items`` are the numbers and the masked events of the rows added so far.
+    ``items`` are the masked events of the rows added so far, each with a ``number`` that counts them from 0. How the log
+    numbers and groups them is not shown, because it reveals which moves were forced, and so what a seat holds (PR-16,
+    RR-13).
     """
 
     def __init__(self, header: Json) -> None:
         self.items: list[Json] = []
         self._rules, self._options = game(header["game"]), header["options"]
         self._events: list[Event] = []
-        self._shown = 0  # number of masked events in ``items``
 
     def add(self, rows: Sequence[Json]) -> list[Json]:
-        """Add the next rows of the log and return their items. Items of earlier rows never change.
+        """Add the next rows of the log and return their items. Earlier items never change.
 
         If masking raises an error, the view is unchanged.
         """
         events = [*self._events, *(event for row in rows for event in row.get("events", []))]
-        new_events = self._public_events(events)[self._shown :]
-        shown, items = self._shown + len(new_events), []
-        for row in rows:
-            count = len(self._public_events(row.get("events", [])))  # each event is masked independently of others
-            items.append({"row": row["row"], "events": new_events[:count]})
-            new_events = new_events[count:]
-        assert not new_events, "the masked events of a match are those of its rows"
-        self._events, self._shown = events, shown
+        shown = len(self.items)
+        new_events = visible_events(self._rules, events, None, self._options)[shown:]
+        self._events = events
+        items = [{"number": number, "event": event} for number, event in enumerate(new_events, shown)]
         self.items += items
         return items
-
-    def _public_events(self, events: Sequence[Event]) -> list[Event]:
-        return visible_events(self._rules, events, None, self._options)

@@ -12,7 +12,7 @@ export const OPEN = "open";
 
 /**
  * Hold the rows and moments of a match. A moment {row, event, round, first} is an event, or a decision that has no events
- * yet (`event` is null). `first` marks the first moment of its row. Rows of a `live` match are already masked.
+ * yet (`event` is null). `first` marks the first moment of its row. Rows of a `live` match are public.
  */
 export class Replay {
   constructor(header, table, rows, { live = false } = {}) {
@@ -31,9 +31,12 @@ export class Replay {
     this.add(rows);
   }
 
-  /** Add rows, ignoring those that are already known. */
+  /**
+   * Add rows, ignoring those that are already known. Those of a log have many events or none; public ones, in a live
+   * match, are {number, event}.
+   */
   add(rows) {
-    for (const row of rows) {
+    for (const row of this.live ? rows.map(({ number, event }) => ({ row: number, events: [event] })) : rows) {
       const number = row.row;
       if (this.rows.has(number)) continue;
       this.rows.set(number, row);

@@ -87,12 +87,12 @@ class Viewer {
   async finish(source) {
     const { controls } = this;
     const following = controls.playing;
-    const seen = this._readerPosition();
+    const seen = this.replay.moments.slice(0, this.at + 1);
     this.source = { ...this.source, ...source, live: false };
     controls.pause();
     this.viewer = OPEN;
     this._assemble(this.source, { pace: Number(controls.pace.value), keepUp: following && controls.keepUp });
-    this.goTo(this._restoreMoment(seen));
+    this.goTo(this._lastOf(seen));
     if (following) await this.controls.play();
   }
 
@@ -207,18 +207,12 @@ class Viewer {
     this.controls.jump(at);
   }
 
-  /** Return the reader's moment by row, because a row may have more events in the log than in the live stream. */
-  _readerPosition() {
-    const { replay, at } = this;
-    const row = replay.moments[at]?.row;
-    return { row, place: at - replay.momentOfRow(row), whole: replay.moments[at + 1]?.row !== row };
-  }
-
-  _restoreMoment({ row, place, whole }) {
+  /** Return the moment of the log that shows the last of these live moments. Some kinds of events are only in the log. */
+  _lastOf(seen) {
     const { moments } = this.replay;
-    const first = Math.max(0, this.replay.momentOfRow(row));
-    const last = Math.max(first, moments.findLastIndex((moment) => moment.row === row));
-    return whole ? last : Math.min(first + place, last);
+    let at = -1;
+    for (const { event } of seen) at = moments.findIndex((moment, place) => place > at && moment.event?.event === event.event);
+    return Math.max(0, at);
   }
 
   _assemble({ header, rows, lines, live }, pacing = live ? { pace: LIVE_PACE, keepUp: true } : {}) {

@@ -129,11 +129,12 @@ class MatchFeed:
 
     def __init__(self, match_id: str, tables: DealGroupProgress) -> None:
         self.match_id = match_id
-        self.items: list[Json] = []  # numbers and masked events of published rows
+        self.items: list[Json] = []  # numbers and masked events of published rows, as in ``PublicView``
         self._tables = tables
         self._view: PublicView | None = None
         self._header: Json = {}
         self._held: list[tuple[Json, float | None]] = []  # rows not yet published, with the time they were recorded
+        self._read = 0  # number of rows read from the log
         self._drawn = DrawCounts()  # draws in published rows
         self._next = DrawCounts()  # lower bound of the draws up to the first unpublished row
         self._whole = False  # no more rows will follow
@@ -161,15 +162,17 @@ class MatchFeed:
         return items
 
     def _read_recorded(self, session: Session, visibility: MatchVisibility) -> None:
-        start = len(self.items) + len(self._held)
+        start = self._read
         if visibility.has_ended:
             rows = [parse_row(line) for line in logs.log_lines(session, self.match_id, start=start)]
             self._held += [(row, None) for row in rows if row["type"] != "reveal"]
+            self._read = start + len(rows)
             self._whole = True
         elif visibility.rows > start:
             query = select(LogRow.line, LogRow.recorded_at).where(LogRow.match_id == self.match_id, LogRow.row >= start)
             for line, recorded_at in session.execute(query.order_by(LogRow.row)):
                 self._held.append((parse_row(line), recorded_at))
+                self._read += 1
 
     def _count_public(self, session: Session, visibility: MatchVisibility, last: DrawCounts | None) -> int:
         """Return how many of the held rows are public now."""

@@ -12,12 +12,13 @@ import pytest
 
 from referee.ladders import ratings
 from referee.ladders.tables import LedgerEntry
-from referee.match.log import opens_round, parse_row, visible
+from referee.match.log import opens_round
 from referee.match.match import Answer, Match
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
 from tests.api.streaming import THREADS, Message, Server, Watching, messages, serving
 from tests.database.world import World
+from tests.match.playing import public_items
 
 PAGE = (Path(__file__).parents[2] / "docs" / "watching.md").read_text()
 
@@ -48,12 +49,16 @@ class Playing:
         self.recorded = len(self.match.lines)
 
     def answer_until_round(self, count: int) -> int:
-        """Answer until the round begins and return the number of its first row."""
+        """Answer until the round begins and return the number of the last public row of its first log row."""
         while (
             len(openings := [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]) < count
         ):
             self.answer()
-        return int(openings[count - 1])
+        return self.last_public(int(openings[count - 1]) + 1)
+
+    def last_public(self, rows: int | None = None) -> int:
+        """Return the number of the last public row of the first rows of the log."""
+        return len(public_items(self.match.log.rows[:rows])) - 1
 
     def end(self) -> None:
         while not self.match.over:
@@ -62,11 +67,11 @@ class Playing:
 
 
 def rows(told: list[Message]) -> list[int]:
-    return [item["row"] for message in told if message.name == "rows" for item in message.data["items"]]
+    return [item["number"] for message in told if message.name == "rows" for item in message.data["items"]]
 
 
 def has_row(number: int) -> Callable[[Message], bool]:
-    return lambda message: message.name == "rows" and message.data["items"][-1]["row"] >= number
+    return lambda message: message.name == "rows" and message.data["items"][-1]["number"] >= number
 
 
 def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_double_nothing(server: Server) -> None:
@@ -91,11 +96,10 @@ def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_dou
         before += viewer
         viewer.leave()
 
-    recorded = [parse_row(line) for line in playing.match.lines]
-    masked = [visible(row, recorded[0], None, group_over=False) for row in recorded]
+    masked = public_items(playing.match.log.rows)
     groups = [rows([message])[-1] for message in told[0] if message.name == "rows"]
     assert all(list(chain(*(one.data["items"] for one in every if one.name == "rows"))) == masked for every in told)
-    assert groups[:2] == [1, second]  # nothing in between
+    assert groups[:2] == [playing.last_public(2), second]  # nothing in between
     states = [message.data for message in told[0] if message.name == "state"]
     assert states[0] == {"status": "running", "reason": None, "open": False, "delayed": True, "pace": "rounds"}
     assert states[-1] == {
@@ -106,7 +110,7 @@ def test_viewers_see_a_rated_match_round_by_round_across_a_kill_and_miss_and_dou
         "pace": "at_once",
         "placements": playing.match.state.placements(),
     }
-    assert (told[0][-1].name, told[0][-1].id) == ("end", f"{len(recorded) - 1}.end")
+    assert (told[0][-1].name, told[0][-1].id) == ("end", f"{len(masked) - 1}.end")
     assert Watching(server.port, path, told[0][-1].id).answer.status == 204
     assert "time" not in str([message.data for message in told[0]])
 
@@ -118,10 +122,10 @@ def test_viewers_see_a_friendly_match_row_by_row_from_where_their_page_is(server
     told = viewer.until(lambda message: message.name == "state")
     for _ in range(3):
         playing.answer()
-        told += viewer.until(has_row(playing.recorded - 1))
+        told += viewer.until(has_row(playing.last_public()))
     viewer.leave()
 
-    assert rows(told) == list(range(2, playing.recorded))
+    assert rows(told) == list(range(2, playing.last_public() + 1))
 
 
 def test_viewers_of_a_ladder_get_changes_also_after_reconnecting(server: Server) -> None:
@@ -183,6 +187,6 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
 
     stream, page, shown = told
     assert [one.name for one in messages(iter(stream.encode().splitlines()))] == ["rows", "state", "end"]
-    assert json.loads(page)["items"][0] == {"row": 0, "events": []}
+    assert json.loads(page)["items"][0]["number"] == 0
     assert '"observation"' in shown
     assert '"ok":true' in shown.replace(" ", "")

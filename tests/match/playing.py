@@ -1,11 +1,12 @@
 """Matches for tests: headers, seeded chance and seats that choose by a rule."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
+from referee.match.log import PublicView
 from referee.match.match import Answer, Match, Request, new_header
 from referee.match.time_limits import Limits
 
@@ -43,6 +44,11 @@ def played(head: Json, choose: Chooser, source: CommittedChance | None = None) -
         for request in match.requests():
             match.receive(choose(request))
     return match
+
+
+def public_items(rows: Sequence[Json]) -> list[Json]:
+    """Return what the public reads of the first rows of a log before the deal group is over."""
+    return PublicView(rows[0]).add(rows)
 
 
 def tables() -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from referee.match.canonical import Json
-from referee.match.log import opens_round, parse_row, visible
+from referee.match.log import opens_round
 from referee.match.match import Answer
 from referee.matches import deal_groups
 from referee.matches.deal_progress import DealGroupProgress
@@ -18,6 +18,7 @@ from referee.workflows import match_cancellation, visibility
 from referee.workflows.visibility import MatchFeed
 from tests.database import tournaments
 from tests.database.world import World
+from tests.match.playing import public_items
 from tests.surroundings import MASTER_KEY
 
 
@@ -54,10 +55,10 @@ class Playing:
         return [row["row"] for row in self.match.log.rows if opens_round(row, self.match.header)]
 
     def told(self) -> list[int]:
-        """Look, and return the numbers of all rows published so far."""
+        """Look, and return the numbers of all public rows published so far."""
         with self.world.database.read() as session:
             self.telling.read_new_rows(session, visibility.load_visibility(session, self.id))
-        return [item["row"] for item in self.telling.items]
+        return [item["number"] for item in self.telling.items]
 
     def answer_until_deal(self, count: int) -> int:
         """Answer until a deal begins; return the number of its first row."""
@@ -78,9 +79,13 @@ class Playing:
             self.match.receive(Answer(self.match.requests()[0].seat, choice=0))
         self.world.ended(self.claim, self.match, start)
 
-    def masked(self) -> list[Json]:
-        rows = [parse_row(line) for line in self.match.lines]
-        return [visible(row, rows[0], None, group_over=False) for row in rows]
+    def masked(self, rows: int | None = None) -> list[Json]:
+        """Return what the public may read of the first rows of the log."""
+        return public_items(self.match.log.rows[:rows])
+
+    def numbers(self, rows: int) -> list[int]:
+        """Return the numbers of the public rows of the first rows of the log."""
+        return list(range(len(self.masked(rows))))
 
 
 def test_of_unrated_play_rows_are_told_as_they_are_recorded(world: World) -> None:
@@ -91,8 +96,8 @@ def test_of_unrated_play_rows_are_told_as_they_are_recorded(world: World) -> Non
         playing.answer()
         counts.append(len(playing.told()))
 
-    assert counts[0] == 2  # the header, and the deal
-    assert counts[-1] == playing.recorded
+    assert counts[0] == len(playing.masked(2))  # the deal
+    assert counts[-1] == len(playing.masked(playing.recorded))
     assert playing.telling.items == playing.masked()
 
 
@@ -104,8 +109,8 @@ def test_D2_of_rated_play_the_rows_of_a_round_are_told_when_the_next_begins(worl
         told.append(playing.told())
 
     ends = [len(rows) for rows in told]
-    assert set(ends) == {number + 1 for number in playing.openings()}  # nothing in between
-    assert told[-1] == list(range(playing.openings()[-1] + 1))
+    assert set(ends) == {len(playing.masked(number + 1)) for number in playing.openings()}  # nothing in between
+    assert told[-1] == playing.numbers(playing.openings()[-1] + 1)
     assert playing.telling.items == playing.masked()[: len(told[-1])]
 
 
@@ -122,8 +127,15 @@ def test_D2_D4_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: W
         told[second] = len(playing.told()) - first
 
     assert playing.openings() == [1]
-    assert told == {62: 0, 69: 0, 70: rows_up_to(playing, 8) - first, 71: told[70], 79: told[70], 80: told[80]}
-    assert told[80] == playing.recorded - first
+    assert told == {
+        62: 0,
+        69: 0,
+        70: len(playing.masked(rows_up_to(playing, 8))) - first,
+        71: told[70],
+        79: told[70],
+        80: told[80],
+    }
+    assert told[80] == len(playing.masked(playing.recorded)) - first
 
 
 def test_rows_of_an_unknown_age_wait_for_their_round_or_for_a_row_after_them(world: World) -> None:
@@ -137,8 +149,8 @@ def test_rows_of_an_unknown_age_wait_for_their_round_or_for_a_row_after_them(wor
     playing.answer()
     world.clock.moment += timedelta(seconds=80)
 
-    assert still == first == [0, 1]
-    assert playing.told() == list(range(playing.recorded))
+    assert still == first == playing.numbers(2)
+    assert playing.told() == playing.numbers(playing.recorded)
 
 
 def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: World) -> None:
@@ -149,8 +161,8 @@ def test_of_an_event_that_tells_who_sits_where_rows_are_told_at_once(world: Worl
     with world.database.write() as session:
         session.execute(update(StoredMatch).where(StoredMatch.id == playing.id).values(tournament_id=event))
 
-    assert hidden == [0, 1]
-    assert playing.told() == list(range(playing.recorded))
+    assert hidden == playing.numbers(2)
+    assert playing.told() == playing.numbers(playing.recorded)
 
 
 def rows_up_to(playing: Playing, second: int) -> int:
@@ -171,8 +183,8 @@ def test_all_rows_are_told_when_the_match_is_over(world: World, end: str) -> Non
         with world.database.write() as session:
             match_cancellation.cancel_match(session, playing.id, master_key=MASTER_KEY)
 
-    assert len(held) < playing.recorded
-    assert playing.told() == list(range(len(playing.match.lines) if end == "finish" else playing.recorded))
+    assert len(held) < len(playing.masked(playing.recorded))
+    assert playing.told() == playing.numbers(len(playing.match.lines) if end == "finish" else playing.recorded)
     assert playing.telling.items == playing.masked()[: len(playing.telling.items)]
 
 
@@ -211,9 +223,10 @@ def test_D1_D2_of_cards_that_others_play_too_nothing_is_told_that_they_could_use
     other.end()
 
     assert third == ends[2]
-    assert [len(rows) for rows in told] == [0, *ends[:3], ends[2], ends[3]]
+    public = [len(playing.masked(end)) for end in ends]
+    assert [len(rows) for rows in told] == [0, *public[:3], public[2], public[3]]
     assert held == "all_tables"
-    assert playing.told() == list(range(len(playing.match.lines)))
+    assert playing.told() == playing.numbers(len(playing.match.lines))
     assert playing.telling.items == playing.masked()
 
 
@@ -228,10 +241,10 @@ def test_once_the_others_are_over_a_match_is_told_as_one_alone(world: World) -> 
     with world.database.write() as session:
         session.execute(update(StoredMatch).where(StoredMatch.id == there).values(status="void"))
 
-    assert before == stuck == ([0], "all_tables")  # the cards of this game are dealt once, for all of its rounds
+    assert before == stuck == ([], "all_tables")  # the cards of this game are dealt once, for all of its rounds
     assert playing.pace() == "rounds"
-    assert playing.told() == list(range(playing.openings()[-1] + 1))
-    assert (other.told(), other.pace()) == ([0], "all_tables")  # void, and its cards still played
+    assert playing.told() == playing.numbers(playing.openings()[-1] + 1)
+    assert (other.told(), other.pace()) == ([], "all_tables")  # void, and its cards still played
 
 
 def test_of_unrated_play_of_the_same_cards_rows_are_told_at_once(world: World) -> None:
@@ -239,4 +252,4 @@ def test_of_unrated_play_of_the_same_cards_rows_are_told_at_once(world: World) -
     playing = Playing(world, arranged=here)
     playing.answer()
 
-    assert playing.told() == list(range(playing.recorded))
+    assert playing.told() == playing.numbers(playing.recorded)

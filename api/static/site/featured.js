@@ -46,7 +46,7 @@ export class Featured {
       if (featured && isOther && !this.show.playing) this._planNext();
     } else if (isOther) {
       this._finish();
-    } else if (featured.items.length && featured.items[0].row > this.last + 1) {
+    } else if (featured.items.length && featured.items[0].number > this.last + 1) {
       this._fetchRows().catch(() => {}); // the next message tries again
     } else {
       this._add(featured.items);
@@ -54,9 +54,9 @@ export class Featured {
   }
 
   _add(items) {
-    const fresh = items.filter(({ row }) => row > this.last);
+    const fresh = items.filter(({ number }) => number > this.last);
     if (!fresh.length) return;
-    this.last = fresh.at(-1).row;
+    this.last = fresh.at(-1).number;
     this.show.add(fresh);
   }
 

@@ -88,7 +88,7 @@ async function watch(root, known, page) {
   const take = ({ items }) => {
     viewer.add(items, { missed: !noted });
     appear();
-    after = items.at(-1)?.row ?? after;
+    after = items.at(-1)?.number ?? after;
   };
   const note = (message) => {
     noted = true;
