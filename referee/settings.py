@@ -5,7 +5,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, cast, get_args
 from urllib.parse import urlsplit
 
 from environs import Env, EnvError, ValidationError, validate
@@ -16,6 +16,7 @@ MIN_DAYS_KEPT = 7
 MAX_DAYS_KEPT = 36_500
 
 Environment = Literal["development", "production"]
+ForcedMoveWaits = Literal["all", "rated", "none"]
 
 
 class BadSettings(RefereeError):
@@ -48,6 +49,7 @@ class Settings:
     streams_per_address: int = 20
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
     keep_ladder_logs_days: int = 90  # after which logs of matches on official ladders are deleted; 0: never
+    forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
 
     @classmethod
@@ -80,6 +82,7 @@ class Settings:
             allow_http=env.bool("ALLOW_HTTP", not production),
             self_service=env.bool("SELF_SERVICE", True),
             runner_slots=env.int("RUNNER_SLOTS", 100, validate=validate.Range(1, 1000)),
+            forced_move_waits=_forced_move_waits(env),
             public_url=public_url,
             dns_canary=env.str("DNS_CANARY", _public_name(public_url)),
             allowed_hosts=tuple(env.list("ALLOWED_HOSTS", [])),
@@ -91,6 +94,11 @@ class Settings:
             keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_to_keep),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
+
+
+def _forced_move_waits(env: Env) -> ForcedMoveWaits:
+    known = validate.OneOf(get_args(ForcedMoveWaits))
+    return cast(ForcedMoveWaits, env.str("FORCED_MOVE_WAITS", "rated", validate=known))
 
 
 def _check_days_to_keep(days: int) -> None:

@@ -9,6 +9,7 @@ from referee.botclient.client import BotCaller, CallLimits, CallTarget
 from referee.errors import RefereeError
 from referee.matches.claims import Claim
 from referee.protocol.signing import bot_secrets
+from referee.settings import ForcedMoveWaits
 from referee.workflows.match_loading import RunnerSeat
 from workers.claim_file import RecordClaims
 from workers.connectivity import Connectivity
@@ -33,6 +34,7 @@ class MatchContext:
     keep_claim: Callable[[], AbstractContextManager[None]]  # keeps the claim renewed while the block runs
     notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
     record_claims: RecordClaims
+    forced_move_waits: ForcedMoveWaits
     now_s: Callable[[], float]  # the clock of leases, which includes time in suspension
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 

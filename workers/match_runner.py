@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from referee.botclient import client
 from referee.botclient.client import BotSeat
@@ -24,6 +25,7 @@ from referee.workflows.match_loading import LoadedMatch, RunnerSeat
 from workers import deal_opening
 from workers.clock_watch import Reading
 from workers.connectivity import is_unconnected
+from workers.forced_waits import ForcedWaits
 from workers.house_seat import match_random
 from workers.match_context import HandedOver, MatchContext
 
@@ -78,12 +80,17 @@ class _MatchSession:
         self._written_at_s = float("-inf")  # when the last write began that verified the claim
         self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
+        self._forced_waits = ForcedWaits(self.match) if self._hides_forced_moves() else None
 
     async def play(self) -> None:
         """Play the match to its end."""
         if not self.match.over and self._recorded < len(self.match.lines):
             await self._write_update(self._next_update(fault_reports=[]))
         await drive(self.match, self._ask, self._record)
+
+    def _hides_forced_moves(self) -> bool:
+        waits = self._context.forced_move_waits
+        return waits == "all" or (waits == "rated" and bool(self._loaded.header["rated"]))
 
     async def finish(self) -> match_end.MatchEnd:
         """Verify the log by replaying the recorded rows, then store the result and return it."""
@@ -191,16 +198,20 @@ class _MatchSession:
             raise HandedOver("stop_requested")
 
     def _record(self, match: Match, rows: list[Json], answer: Answer) -> Awaitable[None]:
-        """Record an answer and the rows that it caused, before the match continues."""
+        """Record an answer and the rows that it caused, before the match continues.
+
+        If they have forced moves, wait as long as the seats would have taken to answer.
+        """
         evidence = self._fault_reports(answer.seat, rows)
         if not rows:
             return self._record_sealed(PendingAnswer(match.n, answer.seat, answer.to_json()), evidence)
         self._last_answer.set()
         self._last_answer = asyncio.Event()
-        update = self._next_update(evidence)
+        delays_ms = self._forced_waits.draw_delays(rows) if self._forced_waits else {}
+        update = replace(self._next_update(evidence), delays_ms=delays_ms)
         if match.over:
             self._last_update = update
-        return self._write_update(update)
+        return self._write_and_wait(update, answer)
 
     async def _record_sealed(self, answer: PendingAnswer, evidence: Sequence[FaultReport]) -> None:
         """Store an answer sealed, unless the last answer to the question arrives very soon and makes it a row.
@@ -218,6 +229,14 @@ class _MatchSession:
         with suppress(TimeoutError):
             async with asyncio.timeout(SEALED_DELAY_S):
                 await self._last_answer.wait()
+
+    async def _write_and_wait(self, update: MatchUpdate, answer: Answer) -> None:
+        started_at_s = self._context.now_s()
+        await self._write_update(update)
+        if self._forced_waits:
+            self._forced_waits.add_time(answer.seat, answer.ms + 1000 * (self._context.now_s() - started_at_s))
+        if update.delays_ms:
+            await self._pause(max(update.delays_ms[max(update.delays_ms)]) / 1000)
 
     async def _write_update(self, update: MatchUpdate) -> None:
         if update is self._last_update:  # stored with the result

@@ -84,6 +84,7 @@ class Runner:
         self._thread = DatabaseThread(database, master_key=settings.master_key)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
+        self._forced_move_waits = settings.forced_move_waits
         self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary), clock=clock)
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
@@ -236,6 +237,7 @@ class Runner:
             keep_claim=lambda: self._lease_renewer.keep_claim(claim),
             notify_spectators=self._notifier.notify,
             record_claims=self._record_claims,
+            forced_move_waits=self._forced_move_waits,
             now_s=lambda: self._database.clock.boot()[1],
         )
         try:

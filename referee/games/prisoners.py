@@ -12,7 +12,7 @@ from referee.errors import BadOption, IllegalAction
 from referee.games.cards import DECK, ORDER, SUITS, in_order
 from referee.games.options import Option
 from referee.games.prisoners_bids import ACE, ACTIONS, BID_CARDS, BOOKS, best_total, bids_within, claims_earned
-from referee.games.state import Json, Seat, Secret, State, rank_seats
+from referee.games.state import Event, Json, Seat, Secret, State, rank_seats
 
 JOKER = "X"
 POINTS = {"J": 50, "Q": 100, "K": 150, JOKER: 200}
@@ -376,6 +376,10 @@ class Prisoners(State):
             "claims": self.claims[:],
             "scores": self.scores(),
         }
+
+    @classmethod
+    def may_be_forced(cls, event: Event) -> bool:
+        return bool(event["event"] == "pass")  # PR-16
 
     @classmethod
     def legal_bound(cls, players: int) -> int:

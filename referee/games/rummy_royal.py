@@ -463,6 +463,10 @@ class RummyRoyal(State):
         return [_mask_event(event, viewer, looked=looks or event.get("deal") in kept) for event in events]
 
     @classmethod
+    def may_be_forced(cls, event: Event) -> bool:
+        return event["event"] == "play" and bool(event["lead"])  # RR-13; a forced pass follows from the stacks
+
+    @classmethod
     def legal_bound(cls, players: int) -> int:
         return 4
 

@@ -112,6 +112,15 @@ class State:
         )
 
     @classmethod
+    def may_be_forced(cls, event: Event) -> bool:
+        """Return whether the rules make this move for a seat in some worlds, while the seat chooses it in others.
+
+        Only hidden facts distinguish these worlds, so nothing that is shown early may do so. ``event`` may be any event
+        of the game.
+        """
+        return False
+
+    @classmethod
     def visible_events(cls, events: Sequence[Event], viewer: Seat | None, options: Json) -> list[Event]:
         """Return the events, which are in order, as ``viewer`` may see them in a match with these options.
 

@@ -101,9 +101,9 @@ def opens_round(row: Json, header: Json) -> bool:
 class PublicView:
     """Represent a growing log as the public may read it before its deal group is over.
 
-    ``items`` are the masked events of the rows added so far, each with a ``number`` that counts them from 0. How the log
-    numbers and groups them is not shown, because it reveals which moves were forced, and so what a seat holds (PR-16,
-    RR-13).
+    ``items`` are the masked events of the rows added so far, each with a ``number`` that counts them from 0. How they
+    are numbered and grouped in the log is not shown, because it reveals which moves were forced, and so what a seat
+    holds (PR-16, RR-13).
     """
 
     def __init__(self, header: Json) -> None:

@@ -1,6 +1,6 @@
 """Record the rows, sealed answers and fault reports of matches in progress, several matches per transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -44,7 +44,8 @@ class MatchUpdate:
     """Describe what happened in a match since its last update.
 
     ``start`` is the number of rows that were recorded before, even if there are no new ``lines``. ``unsealed`` lists
-    the decision points (``n``) whose sealed answers became rows.
+    the decision points (``n``) whose sealed answers became rows. ``delays_ms`` has, keyed by row number, the time after
+    which spectators may see each event of the row; other rows have no delays.
     """
 
     match_id: str
@@ -54,6 +55,7 @@ class MatchUpdate:
     sealed: Sequence[PendingAnswer] = ()
     unsealed: Sequence[int] = ()
     fault_reports: Sequence[FaultReport] = field(default=())
+    delays_ms: Mapping[int, list[int]] = field(default_factory=dict)
 
     def followed_by(self, later: "MatchUpdate") -> "MatchUpdate":
         """Return one update with the effect of both. Answers that ``later`` unseals need not be stored sealed."""
@@ -65,6 +67,7 @@ class MatchUpdate:
             sealed=[answer for answer in [*self.sealed, *later.sealed] if answer.n not in later.unsealed],
             unsealed=[*self.unsealed, *later.unsealed],
             fault_reports=[*self.fault_reports, *later.fault_reports],
+            delays_ms={**self.delays_ms, **later.delays_ms},
         )
 
 
@@ -106,9 +109,10 @@ def _continues(record: MatchUpdate, last: MatchUpdate) -> bool:
 def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
     moment: float = current_time(session).timestamp()
     rows = [
-        {"match_id": record.match_id, "row": record.start + offset, "line": line, "recorded_at": moment}
+        {"match_id": record.match_id, "row": row, "line": line, "recorded_at": moment}
+        | {"delays_ms": record.delays_ms.get(row)}
         for record in records
-        for offset, line in enumerate(record.lines)
+        for row, line in enumerate(record.lines, record.start)
     ]
     sealed_rows = [
         {"match_id": record.match_id, "n": sealed.n, "seat": sealed.seat, "answer": sealed.answer}

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, String, Text, and_, text
+from sqlalchemy import JSON, BigInteger, ColumnElement, ForeignKey, Index, String, Text, and_, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, StoredEnum, one_of
@@ -192,6 +192,7 @@ class LogRow(Base):
     row: Mapped[int] = mapped_column(primary_key=True)
     line: Mapped[bytes]
     recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; None in rows from before this column existed
+    delays_ms: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))  # of each event; None: no delay
 
 
 class SealedAnswer(Base):

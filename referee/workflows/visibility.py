@@ -5,12 +5,14 @@ once the next round has begun or the match is over, and all rows older than ``MA
 the time at which a row appears reveals only the end of a round or an interval of ten seconds, and never how long a seat
 thought. If other matches still play the same cards and a spectator could inform their bots, rows become public when all
 these matches have been dealt the next cards or are over (``deal_progress``). In all other matches, rows become public
-as soon as they are recorded. ``match.log`` decides which part of a row may be read: before the deal group is over, only
-masked events.
+as soon as they are recorded; forced moves seem to take time even then (``workers.forced_waits``). ``match.log`` decides
+which part of a row may be read: before the deal group is over, only masked events.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from sqlalchemy import ColumnElement, exists, or_, select
@@ -133,7 +135,9 @@ class MatchFeed:
         self._tables = tables
         self._view: PublicView | None = None
         self._header: Json = {}
-        self._held: list[tuple[Json, float | None]] = []  # rows not yet published, with the time they were recorded
+        self._held: list[
+            tuple[Json, float | None]
+        ] = []  # unpublished rows, with the times before which they are hidden
         self._read = 0  # number of rows read from the log
         self._drawn = DrawCounts()  # draws in published rows
         self._next = DrawCounts()  # lower bound of the draws up to the first unpublished row
@@ -169,16 +173,19 @@ class MatchFeed:
             self._read = start + len(rows)
             self._whole = True
         elif visibility.rows > start:
-            query = select(LogRow.line, LogRow.recorded_at).where(LogRow.match_id == self.match_id, LogRow.row >= start)
-            for line, recorded_at in session.execute(query.order_by(LogRow.row)):
-                self._held.append((parse_row(line), recorded_at))
+            query = select(LogRow.line, LogRow.recorded_at, LogRow.delays_ms)
+            query = query.where(LogRow.match_id == self.match_id, LogRow.row >= start)
+            for line, recorded_at, delays_ms in session.execute(query.order_by(LogRow.row)):
+                self._held += _split(parse_row(line), recorded_at, delays_ms)
                 self._read += 1
 
     def _count_public(self, session: Session, visibility: MatchVisibility, last: DrawCounts | None) -> int:
         """Return how many of the held rows are public now."""
         if last is not None:
             return self._count_played_by_all(last)
-        return self._count_past_rounds(session) if visibility.pace == "rounds" else len(self._held)
+        if visibility.pace == "rounds":
+            return self._count_past_rounds(session)
+        return len(self._held) if visibility.has_ended else self._count_past_delays(session)
 
     def _count_played_by_all(self, last: DrawCounts) -> int:
         """Return the number of held rows before the first one that would help a match that has drawn only ``last``."""
@@ -190,6 +197,14 @@ class MatchFeed:
             count += 1
         return count
 
+    def _count_past_delays(self, session: Session) -> int:
+        """Return the number of held rows before the first one whose forced move is not shown yet."""
+        now: float = current_time(session).timestamp()
+        for count, (_, shown_at) in enumerate(self._held):
+            if shown_at is not None and shown_at > now:
+                return count
+        return len(self._held)
+
     def _count_past_rounds(self, session: Session) -> int:
         """Return the number of held rows up to the last one that begins a round or is old enough."""
         seconds: float = current_time(session).timestamp()
@@ -200,3 +215,17 @@ class MatchFeed:
             if (recorded_at is not None and recorded_at <= newest) or opens_round(row, header):
                 return count
         return 0
+
+
+def _split(
+    row: Json, recorded_at: float | None, delays_ms: Sequence[int] | None
+) -> Iterator[tuple[Json, float | None]]:
+    """Yield the parts of a row whose events are shown at the same time, with this time."""
+    if not delays_ms or recorded_at is None:
+        yield row, recorded_at
+        return
+    kind = row["type"]
+    for delay_ms, shown in groupby(zip(delays_ms, row["events"], strict=True), key=itemgetter(0)):
+        part = {"events": [event for _, event in shown]}
+        yield ({**row, **part} if kind else {"type": "part", **part}), recorded_at + delay_ms / 1000
+        kind = ""

@@ -2,7 +2,6 @@
 
 from itertools import product, takewhile
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -12,20 +11,7 @@ from referee.match.match import Answer, Match
 from referee.protocol.messages import Questions
 from tests.games.hooks import HOOKS, unseen
 from tests.match.playing import chance, header, tables
-
-
-class Swapped:
-    """The outcomes of another source, with two cards exchanged in one deck."""
-
-    def __init__(self, source: Chance, deck: int, one: str, other: str) -> None:
-        self._source, self._deck = source, deck
-        self._exchange = {one: other, other: one}
-
-    def outcome(self, asked: Json, k: int) -> Any:
-        outcome = self._source.outcome(asked, k)
-        if asked["kind"] == "deck" and k == self._deck:
-            return [self._exchange.get(card, card) for card in outcome]
-        return outcome
+from tests.match.twins import Swapped
 
 
 def advanced(head: Json, source: Chance, answers: list[Answer]) -> Match:

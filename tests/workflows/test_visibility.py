@@ -127,14 +127,8 @@ def test_D2_D4_of_rated_play_rows_are_told_by_age_in_steps_of_the_clock(world: W
         told[second] = len(playing.told()) - first
 
     assert playing.openings() == [1]
-    assert told == {
-        62: 0,
-        69: 0,
-        70: len(playing.masked(rows_up_to(playing, 8))) - first,
-        71: told[70],
-        79: told[70],
-        80: told[80],
-    }
+    up_to_8 = len(playing.masked(rows_up_to(playing, 8))) - first
+    assert told == {62: 0, 69: 0, 70: up_to_8, 71: up_to_8, 79: up_to_8, 80: told[80]}
     assert told[80] == len(playing.masked(playing.recorded)) - first
 
 
