@@ -5,6 +5,7 @@ therefore takes as long as an answer that the same seat gave in this match, draw
 """
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from random import Random, SystemRandom
 
 from referee.match.canonical import Json
@@ -46,7 +47,7 @@ class ForcedWaits:
             for place in range(len(row.get("events", []))):
                 if place in forced:
                     elapsed += self._draw_wait_ms(forced[place])
-                times.append(round(elapsed))
+                times.append(ceil(elapsed))
             if any(times):
                 delays[row["row"]] = times
         return delays

@@ -247,3 +247,36 @@ def test_of_unrated_play_of_the_same_cards_rows_are_told_at_once(world: World) -
     playing.answer()
 
     assert playing.told() == playing.numbers(playing.recorded)
+
+
+def test_D3_a_forced_move_is_shown_after_its_delay(world: World) -> None:
+    """Otherwise it would be shown together with the move before it, and a free one later."""
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    playing = Playing(world, rated=False)
+    row = playing.recorded - 1
+    count = len(playing.match.log.rows[row]["events"])
+    with world.database.write() as session:
+        delays = [0] * (count - 1) + [1500]
+        session.execute(update(LogRow).where(LogRow.row == row).values(recorded_at=noon.timestamp(), delays_ms=delays))
+    told, shown = {}, len(playing.masked())
+    for ms in (0, 1000, 1500):
+        world.clock.moment = noon + timedelta(milliseconds=ms)
+        told[ms] = len(playing.told())
+    playing.answer()
+
+    assert count > 1
+    assert told == {0: shown - 1, 1000: shown - 1, 1500: shown}
+    assert playing.told() == playing.numbers(playing.recorded)
+    assert playing.telling.items == playing.masked(playing.recorded)
+
+
+def test_of_a_match_that_is_over_nothing_is_delayed(world: World) -> None:
+    playing = Playing(world, rated=False)
+    delays = [10**9] * len(playing.match.log.rows[1]["events"])
+    with world.database.write() as session:
+        session.execute(update(LogRow).where(LogRow.row == 1).values(delays_ms=delays))
+    held = playing.told()
+    playing.end()
+
+    assert len(held) < len(playing.masked(2))
+    assert playing.told() == playing.numbers(len(playing.match.lines))
