@@ -14,6 +14,7 @@ from referee.workflows.match_loading import RunnerSeat
 from workers.claim_file import RecordClaims
 from workers.connectivity import Connectivity
 from workers.database_thread import DatabaseThread
+from workers.forced_waits import ResponseTimes
 
 
 class HandedOver(RefereeError):
@@ -35,6 +36,7 @@ class MatchContext:
     notify_spectators: Callable[[], None]  # notifies spectators that the database has changed
     record_claims: RecordClaims
     forced_move_waits: ForcedMoveWaits
+    response_times: ResponseTimes
     now_s: Callable[[], float]  # the clock of leases, which includes time in suspension
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 

@@ -80,7 +80,7 @@ class _MatchSession:
         self._written_at_s = float("-inf")  # when the last write began that verified the claim
         self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
-        self._forced_waits = ForcedWaits(self.match) if self._hides_forced_moves() else None
+        self._forced_waits = self._create_waits()
 
     async def play(self) -> None:
         """Play the match to its end."""
@@ -88,9 +88,11 @@ class _MatchSession:
             await self._write_update(self._next_update(fault_reports=[]))
         await drive(self.match, self._ask, self._record)
 
-    def _hides_forced_moves(self) -> bool:
+    def _create_waits(self) -> ForcedWaits | None:
         waits = self._context.forced_move_waits
-        return waits == "all" or (waits == "rated" and bool(self._loaded.header["rated"]))
+        if waits == "all" or (waits == "rated" and self._loaded.header["rated"]):
+            return ForcedWaits(self.match, self._context.response_times)
+        return None
 
     async def finish(self) -> match_end.MatchEnd:
         """Verify the log by replaying the recorded rows, then store the result and return it."""

@@ -31,6 +31,7 @@ from workers.claim_file import RecordClaims
 from workers.clock_watch import ClockWatch
 from workers.connectivity import Canary, Connectivity
 from workers.database_thread import DatabaseThread
+from workers.forced_waits import ResponseTimes
 from workers.lease_renewal import LeaseRenewer
 from workers.look_planner import LookPlanner
 from workers.match_context import HandedOver, MatchContext
@@ -85,6 +86,7 @@ class Runner:
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits()
         self._forced_move_waits = settings.forced_move_waits
+        self._response_times = ResponseTimes()
         self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary), clock=clock)
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
@@ -238,6 +240,7 @@ class Runner:
             notify_spectators=self._notifier.notify,
             record_claims=self._record_claims,
             forced_move_waits=self._forced_move_waits,
+            response_times=self._response_times,
             now_s=lambda: self._database.clock.boot()[1],
         )
         try:

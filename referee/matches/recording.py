@@ -55,7 +55,7 @@ class MatchUpdate:
     sealed: Sequence[PendingAnswer] = ()
     unsealed: Sequence[int] = ()
     fault_reports: Sequence[FaultReport] = field(default=())
-    delays_ms: Mapping[int, list[int]] = field(default_factory=dict)
+    delays_ms: Mapping[int, list[float]] = field(default_factory=dict)
 
     def followed_by(self, later: "MatchUpdate") -> "MatchUpdate":
         """Return one update with the effect of both. Answers that ``later`` unseals need not be stored sealed."""

@@ -192,7 +192,7 @@ class LogRow(Base):
     row: Mapped[int] = mapped_column(primary_key=True)
     line: Mapped[bytes]
     recorded_at: Mapped[float | None]  # seconds since 1970 in UTC; None in rows from before this column existed
-    delays_ms: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))  # of each event; None: no delay
+    delays_ms: Mapped[list[float] | None] = mapped_column(JSON(none_as_null=True))  # of each event; None: no delay
 
 
 class SealedAnswer(Base):

@@ -218,7 +218,7 @@ class MatchFeed:
 
 
 def _split(
-    row: Json, recorded_at: float | None, delays_ms: Sequence[int] | None
+    row: Json, recorded_at: float | None, delays_ms: Sequence[float] | None
 ) -> Iterator[tuple[Json, float | None]]:
     """Yield the parts of a row whose events are shown at the same time, with this time."""
     if not delays_ms or recorded_at is None:

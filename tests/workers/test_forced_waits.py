@@ -15,7 +15,7 @@ from tests.match.playing import chance, header
 from tests.workers.conftest import World
 from workers import match_runner
 from workers.database_thread import DatabaseThread
-from workers.forced_waits import ForcedWaits
+from workers.forced_waits import ForcedWaits, ResponseTimes
 
 
 def begun() -> Match:
@@ -26,7 +26,7 @@ def begun() -> Match:
 
 def test_D3_a_forced_move_takes_as_long_as_an_answer_of_its_seat() -> None:
     match, dice = begun(), Random(3)
-    waits = ForcedWaits(match, dice)
+    waits = ForcedWaits(match, ResponseTimes(), dice)
     for seat in range(4):
         waits.add_time(seat, 1000 * (seat + 1))
     drawn = 0
@@ -46,25 +46,29 @@ def test_D3_a_forced_move_takes_as_long_as_an_answer_of_its_seat() -> None:
 
 
 def test_D3_waits_come_from_the_answers_of_the_seat_then_of_others_and_never_for_a_retired_one() -> None:
-    match, dice, forced, asked = begun(), Random(4), [], set()
+    match, dice = begun(), Random(4)
+    forced: list[int] = []
+    asked: set[int] = set()
     while len(forced) != 1 or forced[0] not in asked:
         (request,) = match.requests()
         asked.add(request.seat)
         rows = match.receive(Answer(request.seat, dice.choice(request.legal_actions), ms=70))
         forced = [move.seat for row in rows for move in find_forced_moves(match.rules, row)]
 
-    def wait(waits: ForcedWaits) -> int:
+    def wait(waits: ForcedWaits) -> float:
         return max((times[-1] for times in waits.draw_delays(rows).values()), default=0)
 
-    fresh = ForcedWaits(begun())
+    fresh = ForcedWaits(begun(), ResponseTimes())
     assert wait(fresh) == 0  # nobody has answered yet
     fresh.add_time((forced[0] + 1) % 4, 500)
     assert wait(fresh) == 500
     fresh.add_time(forced[0], 90)
     assert wait(fresh) == 90
-    assert wait(ForcedWaits(match)) == 70  # from the recorded answers, after another runner has taken over
+    assert (
+        wait(ForcedWaits(match, ResponseTimes())) == 70
+    )  # from the recorded answers, after another runner has taken over
     match.retired.add(forced[0])
-    assert wait(ForcedWaits(match)) == 0
+    assert wait(ForcedWaits(match, ResponseTimes())) == 0
 
 
 @pytest.mark.parametrize(

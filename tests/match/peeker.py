@@ -1,0 +1,288 @@
+"""A peeker: predict whether moves were forced from everything that is shown before the end of a match.
+
+``python -m tests.match.peeker [--matches N]`` prints, for each game with forced moves to hide and for each kind of
+evidence, how many bits the evidence adds to the prediction of one move in matches that it was not fitted to, and what
+the waits for forced moves cost. In place of the service's numbers, grouping and waits, those of a leaking service can
+be planted, which the peeker must find.
+
+The prediction without evidence uses the seat, the progress of the match and the move before. Each kind of evidence
+refines it: fitted frequencies of the refined cases are drawn towards the frequency of the case without evidence.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2, sqrt
+from random import Random
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from referee.games.state import Seat
+from referee.house.players import find_player
+from referee.match.canonical import Json, dumps, loads
+from referee.match.chance import CommittedChance
+from referee.match.forced_moves import find_forced_moves
+from referee.match.log import PublicView
+from referee.match.match import Answer, Match
+from referee.protocol.messages import Questions
+from tests.match.playing import GROUP, header
+from workers.forced_waits import ForcedWaits, ResponseTimes
+
+GAMES = ("prisoners", "rummy-royal")
+SEATS = 4
+MEDIANS_MS = (5.0, 20.0, 80.0, 300.0)  # of the response times of the seats
+POLL_MS = 100.0  # between two messages of a stream
+CHOICES = {"bid", "name_suit", "keep", "sell", "swap"}  # events of moves that are never forced
+PRIOR = 20.0  # weight of the frequency without evidence, in moves
+
+
+@dataclass(frozen=True)
+class Leak:
+    """Say which parts of a leaking service to plant."""
+
+    numbers: bool = False  # number questions by decision points and public rows by log rows
+    groups: bool = False  # show all events of a log row in one public row
+    times: bool = False  # let forced moves take no time
+
+
+@dataclass
+class Move:
+    """Hold what is known of one public move that may have been forced.
+
+    ``evidence`` is keyed by its kind: what the observer knows anyway, and what may leak.
+    """
+
+    case: Hashable  # without evidence
+    evidence: dict[str, tuple[Hashable, Hashable]]
+    forced: bool
+
+
+@dataclass
+class Played:
+    """Hold the moves of a match, its duration, and the part of it that was spent in waits for forced moves."""
+
+    moves: list[Move]
+    duration_ms: float
+    waits_ms: float
+
+
+class Spectator:
+    """Collect what the public and the bots of a match see before its end, and when they see it."""
+
+    def __init__(self, match: Match, leak: Leak) -> None:
+        self._match, self._leak = match, leak
+        self._view = PublicView(match.header)
+        self._last = _Seen(-1, -1, 0.0, {})
+        self._chosen = 0
+        self._moves: list[Move] = []
+        self._questions = [_Question(0, 0, 0, 0.0) for _ in range(SEATS)]
+
+    def see(self, rows: Sequence[Json], now_ms: float, delays: Mapping[int, list[float]]) -> None:
+        """Publish the events of new rows, each after its delay."""
+        for row in rows:
+            forced = {move.place for move in find_forced_moves(self._match.rules, row)}
+            items = self._view.add([row])  # as many as the row has events in the games of ``GAMES``
+            times = delays.get(row["row"], [0] * len(items))
+            for place, (item, delay) in enumerate(zip(items, times, strict=True)):
+                number = row["row"] if self._leak.numbers else item["number"]
+                group = (place, len(items)) if self._leak.groups else (0, 1)
+                seen = _Seen(number, item["number"], now_ms + delay, item["event"])
+                if self._match.rules.may_be_forced(item["event"]):
+                    self._moves.append(self._move(seen, group, forced=place in forced))
+                self._chosen += item["event"]["event"] in CHOICES
+                self._last = seen
+
+    def _move(self, seen: "_Seen", group: Hashable, *, forced: bool) -> Move:
+        gap_ms = seen.at_ms - self._last.at_ms
+        return Move(
+            case=(seen.event["seat"], min(9, seen.count // 15), self._last.event.get("event")),
+            evidence={
+                kind: (None, value)
+                for kind, value in {
+                    "number": seen.number - self._last.number,
+                    "group": group,
+                    "size": len(dumps({"number": seen.number, "event": {}})) - len(str(seen.count)),
+                    "time": round(2 * log2(1 + gap_ms)),
+                    "message": seen.at_ms // POLL_MS == self._last.at_ms // POLL_MS,
+                }.items()
+            },
+            forced=forced,
+        )
+
+    def ask(self, seat: Seat, number: int, body: bytes, now_ms: float) -> None:
+        """Let a bot see its question, and compare it with its last one."""
+        last = self._questions[seat]
+        since, chosen = self._moves[last.moves :], self._chosen - last.chosen
+        question = loads(body)
+        for move in since:
+            leaks = {
+                "number": number - last.number - chosen,
+                "size": len(dumps(question["decision"])) - 2 * len(str(question["decision"]["question"])),
+                "time": round(2 * log2(1 + now_ms - last.answered_ms)),
+            }
+            move.evidence |= {f"question {kind}, seat {seat}": (len(since), value) for kind, value in leaks.items()}
+        self._questions[seat] = _Question(number, len(self._moves), self._chosen, now_ms)
+
+    def answer(self, seat: Seat, now_ms: float) -> None:
+        self._questions[seat].answered_ms = now_ms
+
+    def moves(self) -> list[Move]:
+        return self._moves
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Hold a public event, the number that is shown with it, and its true number."""
+
+    number: int
+    count: int
+    at_ms: float
+    event: Json
+
+
+@dataclass
+class _Question:
+    """Hold the last question to a seat.
+
+    ``moves`` and ``chosen`` count the public moves before it: those that may have been forced, and those that were not.
+    """
+
+    number: int
+    moves: int
+    chosen: int
+    answered_ms: float
+
+
+def play_matches(game: str, leak: Leak, *, matches: int, medians_ms: Sequence[float] = MEDIANS_MS) -> list[Played]:
+    """Play matches of the same bots in simulated time."""
+    times = ResponseTimes()
+    return [_play(game, number, leak, times, medians_ms) for number in range(matches)]
+
+
+def _play(game: str, number: int, leak: Leak, times: ResponseTimes, medians_ms: Sequence[float]) -> Played:
+    """Play a match of house players, seen by the public and by each of its bots."""
+    dice = Random(f"{game} {number}")
+    head = header(game, SEATS)
+    players = [find_player("sound")(dice) for _ in range(SEATS)]
+    match = Match(head, CommittedChance(number.to_bytes(32, "big"), GROUP, [""] * SEATS))
+    waits, spectator = ForcedWaits(match, times, dice), Spectator(match, leak)
+    encoders = [Questions(head, seat) for seat in range(SEATS)]
+    now_ms, waited_ms = 0.0, 0.0
+    rows = match.begin()
+    while not match.over:  # what is shown with the end helps nobody
+        delays = {} if leak.times else waits.draw_delays(rows)
+        spectator.see(rows, now_ms, delays)
+        pause = max((times[-1] for times in delays.values()), default=0)
+        now_ms, waited_ms = now_ms + pause, waited_ms + pause
+        (request,) = match.requests()
+        seat = request.seat
+        number_shown = request.n if leak.numbers else request.question
+        spectator.ask(seat, number_shown, encoders[seat].encode(request)[1], now_ms)
+        ms = dice.lognormvariate(0, 0.5) * medians_ms[seat]
+        now_ms += ms
+        waits.add_time(seat, ms)
+        spectator.answer(seat, now_ms)
+        rows = match.receive(Answer(seat, players[seat].decide(game, request.for_player())))
+    return Played(spectator.moves(), now_ms, waited_ms)
+
+
+class Frequencies:
+    """Estimate the probability that a move was forced, from the case and one kind of evidence."""
+
+    def __init__(self, moves: Iterable[Move], kind: str) -> None:
+        self._kind = kind
+        self._all = _Tally()
+        self._cases, self._refined = (defaultdict[Hashable, _Tally](_Tally) for _ in range(2))
+        for move in moves:
+            for tally in (self._all, self._cases[self._case(move)], self._refined[self._refined_case(move)]):
+                tally.add(move.forced)
+
+    def without(self, move: Move) -> float:
+        """Return the probability without the evidence. It is that of a kind of evidence that never varies."""
+        tally = self._cases[self._case(move)]
+        return tally.probability(self._without(move))
+
+    def having(self, move: Move) -> float:
+        return self._refined[self._refined_case(move)].probability(self._without(move))
+
+    def _without(self, move: Move) -> float:
+        return self._cases[self._case(move)].probability(self._all.probability(0.5))
+
+    def _case(self, move: Move) -> Hashable:
+        known, _ = move.evidence.get(self._kind, (None, None))
+        return move.case, known
+
+    def _refined_case(self, move: Move) -> Hashable:
+        return move.case, move.evidence.get(self._kind)
+
+
+@dataclass
+class _Tally:
+    """Count forced moves."""
+
+    forced: int = 0
+    moves: int = 0
+
+    def add(self, forced: bool) -> None:
+        self.forced += forced
+        self.moves += 1
+
+    def probability(self, expected: float) -> float:
+        """Return the frequency, drawn towards the expected one."""
+        return (self.forced + PRIOR * expected) / (self.moves + PRIOR)
+
+
+class Gain(NamedTuple):
+    """Hold the mean gain of a kind of evidence in bits per move, and its standard error over matches."""
+
+    bits: float
+    error: float
+
+    @property
+    def is_found(self) -> bool:
+        """Return whether the evidence helps beyond chance: three standard errors, as there are many kinds."""
+        return self.bits > 3 * self.error
+
+
+def measure_gains(played: Sequence[Played]) -> dict[str, Gain]:
+    """Fit to the first half of the matches, and return the gains in the other half, keyed by kind of evidence."""
+    half = len(played) // 2
+    fitted = [move for match in played[:half] for move in match.moves]
+    tested = [match.moves for match in played[half:] if match.moves]
+    kinds = sorted({kind for move in fitted for kind in move.evidence})
+    return {kind: _measure_gain(Frequencies(fitted, kind), tested) for kind in kinds}
+
+
+def _measure_gain(model: Frequencies, tested: Sequence[Sequence[Move]]) -> Gain:
+    gains = [
+        fmean(_bits(model.having(move), move) - _bits(model.without(move), move) for move in moves) for moves in tested
+    ]
+    return Gain(fmean(gains), stdev(gains) / sqrt(len(gains)))
+
+
+def _bits(probability: float, move: Move) -> float:
+    return log2(probability if move.forced else 1 - probability)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.match.peeker", description=__doc__)
+    parser.add_argument("--matches", type=int, default=400, help="Matches of each game; half of them are for fitting.")
+    matches = parser.parse_args().matches
+    for game in GAMES:
+        for name, leak in (("as served", Leak()), ("numbers, groups and times of old", Leak(True, True, True))):
+            played = play_matches(game, leak, matches=matches)
+            moves = [move for match in played for move in match.moves]
+            print(f"{game}, {name}: {len(moves):,} moves, {fmean(move.forced for move in moves):.0%} forced")
+            for kind, gain in measure_gains(played).items():
+                verdict = "  FOUND" if gain.is_found else ""
+                print(f"  {kind:25} {gain.bits:+.4f} ± {gain.error:.4f} bits a move{verdict}")
+        for speed, medians_ms in (("fast", [2.0] * SEATS), ("slow", [500.0] * SEATS)):
+            played = play_matches(game, Leak(), matches=50, medians_ms=medians_ms)
+            duration, waits = sum(each.duration_ms for each in played), sum(each.waits_ms for each in played)
+            per_match_s = waits / len(played) / 1000
+            print(f"  waits of {speed} bots: {waits / (duration - waits):.0%} more time, {per_match_s:.2f} s a match")
+
+
+if __name__ == "__main__":
+    main()
