@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from flask import current_app
-from redis import Redis, RedisError
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from api.health.checks import ServiceHealth
 from api.health.schemas import AliveView, ReadyView
-from api.views import Resource, database
+from api.views import Resource, database, get_shared
 from referee import __version__
+from referee.db.health import DatabaseHealth
 from referee.errors import RefereeError
 from referee.ladders import nightly_audit
 
@@ -30,35 +30,28 @@ def alive() -> Any:
 def ready() -> Any:
     """Check that the service can work
 
-    Without a database, the response is a 503. Without Redis, the service is only degraded: matches are still played,
-    but live pages and rate limits work separately in each process. It is degraded, too, when the last audit found logs
-    or ratings that differ. With `egress: dev`, the service may call private addresses.
+    Both the database and Redis must store something; the result is cached for 3 s. Without a database that can be
+    written, the response is a 503. Without Redis, the service is only degraded: matches are still played, but live
+    pages and rate limits work separately in each process. It is degraded, too, when the last audit found logs or
+    ratings that differ. With `egress: dev`, the service may call private addresses.
     """
-    database_status, redis_status = database_state(), redis_state()
-    available = database_status == "ok"
+    health = get_shared(
+        "referee.health", lambda: ServiceHealth(database(), current_app.extensions["referee.redis"])
+    ).read()
+    available = health.database == DatabaseHealth.OK
     audit, audited_at = audit_state() if available else ("none", None)
-    is_whole = redis_status == "ok" and audit != "differs"
+    is_whole = health.redis == "ok" and audit != "differs"
     status = "unavailable" if not available else "ok" if is_whole else "degraded"
     egress = "dev" if current_app.config["SETTINGS"].egress_allow else "public"
     return {
         "status": status,
-        "database": database_status,
-        "redis": redis_status,
+        "database": health.database,
+        "redis": health.redis,
         "audit": audit,
         "audited_at": audited_at,
         "egress": egress,
         "version": __version__,
     }, 200 if available else 503
-
-
-def database_state() -> str:
-    try:
-        with database().read() as session:
-            session.execute(text("SELECT count(*) FROM accounts WHERE id = ''"))
-    except (SQLAlchemyError, RefereeError) as error:
-        log.warning("database_unavailable", extra={"error": type(error).__name__})
-        return "unavailable"
-    return "ok"
 
 
 def audit_state() -> tuple[str, datetime | None]:
@@ -70,14 +63,3 @@ def audit_state() -> tuple[str, datetime | None]:
         log.warning("database_unavailable", extra={"error": type(error).__name__})
         return "none", None
     return "differs" if state.differences else "ok" if state.finished_at else "none", state.finished_at
-
-
-def redis_state() -> str:
-    connection: Redis | None = current_app.extensions["referee.redis"]
-    if connection is None:
-        return "none"
-    try:
-        connection.ping()
-    except RedisError:
-        return "unavailable"
-    return "ok"

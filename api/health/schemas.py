@@ -1,8 +1,12 @@
 """Define the schemas of liveness and readiness."""
 
-from marshmallow import fields
+from typing import get_args
 
-from api.fields import UtcDateTime, View, describe
+from marshmallow import fields, validate
+
+from api.fields import UtcDateTime, View, describe, member_of
+from api.health.checks import RedisHealth
+from referee.db.health import DatabaseHealth
 
 
 class AliveView(View):
@@ -11,8 +15,8 @@ class AliveView(View):
 
 class ReadyView(View):
     status = fields.String(metadata={"enum": ["ok", "degraded", "unavailable"]})
-    database = fields.String(metadata={"enum": ["ok", "unavailable"]})
-    redis = fields.String(metadata={"enum": ["ok", "unavailable", "none"]})
+    database = fields.String(validate=member_of(DatabaseHealth))
+    redis = fields.String(validate=validate.OneOf(get_args(RedisHealth)))
     audit = fields.String(metadata={"enum": ["ok", "differs", "none"], "description": "Result of the last audits."})
     audited_at = UtcDateTime(allow_none=True, metadata=describe("When the last audit ended; null if none has."))
     egress = fields.String(metadata={"enum": ["public", "dev"]})

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -46,6 +47,7 @@ WAL_PAGES = 4_000  # pages of 4 KiB in the write-ahead log before a checkpoint; 
 WRITE_IDLE_S = 5.0
 READ_IDLE_S = 60.0
 LONG_IDLE_S = 600.0  # for work that computes between two statements: migrations, the audit and its repairs
+DAMAGE_REMEMBERED_S = 600.0  # after an error that shows a damaged database
 
 
 class Database:
@@ -65,6 +67,7 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._write_wait_s = write_wait_s
         self._write_idle_s = write_idle_s
+        self._damage_seen_at: float = float("-inf")
         self._gate = _create_gate(self.url, write_wait_s)
         self._engine = (
             _create_sqlite_engine(self.url, write_wait_s)
@@ -107,10 +110,28 @@ class Database:
         if not self.is_sqlite:
             session.execute(text(f"SET {scope} idle_in_transaction_session_timeout = {int(idle_s * 1000)}"))
 
+    def was_damage_seen(self) -> bool:
+        """Return whether a statement of this process failed in the last ten minutes because the database is damaged."""
+        return bool(time.monotonic() - self._damage_seen_at < DAMAGE_REMEMBERED_S)
+
+    @contextmanager
+    def _translating_errors(self) -> Iterator[None]:
+        """Raise ``Unavailable`` in place of transient database errors. Note errors that show damage."""
+        try:
+            yield
+        except DBAPIError as error:
+            if is_damage(error):
+                self._damage_seen_at = time.monotonic()
+            elif _is_outage(error):
+                raise Unavailable(f"the database is not available: {error.orig}") from error
+            raise
+        except (sqlite3.OperationalError, PoolTimeout) as error:  # raised while a connection was opened or set up
+            raise Unavailable(f"the database is not available: {error}") from error
+
     @contextmanager
     def _session(self, options: dict[str, Any]) -> Iterator[Session]:
         engine = self._engine.execution_options(**options)
-        with _translating_outages(), Session(engine, expire_on_commit=False) as session:
+        with self._translating_errors(), Session(engine, expire_on_commit=False) as session:
             session.info["database"] = self
             with session.begin():
                 yield session
@@ -121,7 +142,7 @@ class Database:
         engine = self._engine.execution_options(referee_access="durable")
         if self.is_sqlite:
             _make_private_file(Path(str(self.url.database)))
-        with self._gate(), _translating_outages(), engine.connect() as connection:
+        with self._gate(), self._translating_errors(), engine.connect() as connection:
             if self.is_sqlite:
                 _set_pragma(connection, "foreign_keys", "OFF")
             try:
@@ -138,7 +159,7 @@ class Database:
     def inspection_connection(self) -> Iterator[Connection]:
         """Open a connection that creates no file and changes neither the database nor its journal mode."""
         engine = _read_only_engine(self.url) if self.is_sqlite else self._engine
-        with _translating_outages(), engine.connect() as connection:
+        with self._translating_errors(), engine.connect() as connection:
             yield connection
 
     @property
@@ -190,7 +211,7 @@ class KeptConnection:
 
     @contextmanager
     def _session(self, access: str) -> Iterator[Session]:
-        with _translating_outages():
+        with self._database._translating_errors():
             connection = self._connection = self._connection or self._open()
             connection.execution_options(referee_access=access)
             try:
@@ -370,17 +391,12 @@ def _create_gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager
     return nullcontext
 
 
-@contextmanager
-def _translating_outages() -> Iterator[None]:
-    """Raise ``Unavailable`` in place of transient database errors."""
-    try:
-        yield
-    except DBAPIError as error:
-        if _is_outage(error):
-            raise Unavailable(f"the database is not available: {error.orig}") from error
-        raise
-    except (sqlite3.OperationalError, PoolTimeout) as error:  # raised while a connection was opened or set up
-        raise Unavailable(f"the database is not available: {error}") from error
+def is_damage(error: BaseException) -> bool:
+    """Return whether the error shows that the file or an index of the database cannot be read."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, sqlite3.DatabaseError):
+        return "malformed" in str(cause) or "not a database" in str(cause)
+    return str(getattr(cause, "sqlstate", "")) in {"XX001", "XX002"}
 
 
 def _is_outage(error: DBAPIError) -> bool:

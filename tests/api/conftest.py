@@ -168,6 +168,7 @@ def service(shared_app: Flask, settings: Settings) -> Iterator[Service]:
     database = databases.kept(settings.database_url)
     database.dispose()  # a thread of the test before may have opened a connection since, to the file of then
     shared_app.extensions["referee.database"] = database
+    shared_app.extensions.pop("referee.health", None)
     service = Service(shared_app, settings)
     service.forget_requests()
     yield service
