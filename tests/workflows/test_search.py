@@ -199,11 +199,12 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0019 changed to this database."""
+    """Take back what migrations 0012 to 0021 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
+            "DROP TABLE match_voids",
             "DROP TABLE audit_runs",
             "DROP TABLE failed_nonces",
             "DROP INDEX ix_deal_groups_superseded",
