@@ -38,16 +38,20 @@ def void(remote: Remote, match: str, reason: str, rematch: bool | None, whole_gr
 
 
 @service_command()
-@click.argument("tournament", metavar="[TOURNAMENT]", required=False)
-@click.option("--state", type=click.Choice([*VoidState]), help="Only those in this state, such as proposed.")
-def voids(remote: Remote, tournament: str | None, state: str | None) -> None:
+@click.argument("chosen", metavar="[TOURNAMENT]", required=False)
+@click.option(
+    "--state",
+    type=click.Choice([state.value for state in VoidState]),
+    help="Only those in this state, such as proposed.",
+)
+def voids(remote: Remote, chosen: str | None, state: str | None) -> None:
     """List voids of ended matches and proposals of voids, newest first.
 
     \b
     Example:
       referee tournament voids "Spring cup" --state proposed
     """
-    wanted = {"state": state, "tournament": tournament and lookup.tournament_id(remote.api, tournament)}
+    wanted = {"state": state, "tournament": chosen and lookup.tournament_id(remote.api, chosen)}
     query = urlencode({name: value for name, value in wanted.items() if value} | {"limit": 100})
     document = remote.api.get(f"/voids?{query}")
     rows = [
@@ -71,6 +75,10 @@ def confirm_void(remote: Remote, void_id: str) -> None:
     """Confirm the proposal of a void, as an operator who owns no bot in the match.
 
     VOID is its id, see `referee tournament voids`.
+
+    \b
+    Example:
+      referee tournament confirm-void vod_…
     """
     document = remote.api.post(f"/voids/{void_id}/confirm")
     remote.show(document, "\n".join(_outcome(document)))
@@ -79,7 +87,12 @@ def confirm_void(remote: Remote, void_id: str) -> None:
 @service_command("decline-void")
 @click.argument("void_id", metavar="VOID")
 def decline_void(remote: Remote, void_id: str) -> None:
-    """Decline the proposal of a void, as an operator who owns no bot in the match."""
+    """Decline the proposal of a void, as an operator who owns no bot in the match.
+
+    \b
+    Example:
+      referee tournament decline-void vod_…
+    """
     document = remote.api.post(f"/voids/{void_id}/decline")
     remote.show(document, document["state"])
 
@@ -87,7 +100,12 @@ def decline_void(remote: Remote, void_id: str) -> None:
 @service_command("withdraw-void")
 @click.argument("void_id", metavar="VOID")
 def withdraw_void(remote: Remote, void_id: str) -> None:
-    """Withdraw your own proposal of a void."""
+    """Withdraw your own proposal of a void.
+
+    \b
+    Example:
+      referee tournament withdraw-void vod_…
+    """
     document = remote.api.post(f"/voids/{void_id}/withdraw")
     remote.show(document, document["state"])
 
