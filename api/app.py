@@ -43,6 +43,7 @@ from api.ladders import stream_resource as ladder_streams
 from api.matches import fault_resource as faults
 from api.matches import resource as matches
 from api.matches import stream_resource as match_streams
+from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
 from api.search import resource as search
@@ -59,8 +60,8 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, ladders),
-    *(tournaments, entries, rounds, brackets, standings, tournament_streams),
+    *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
 )
 

@@ -13,6 +13,7 @@ from api.feeds import pages as feeds
 from api.games import pages as games
 from api.ladders import pages as ladders
 from api.matches import pages as matches
+from api.matches import void_pages as voids
 from api.openings import pages as openings
 from api.overview import pages as overview
 from api.pages import guides, page, static_files
@@ -32,6 +33,7 @@ GROUPS = (
     bots,
     directory_pages,
     openings,
+    voids,
     search,
     matches,
     register_page,

@@ -25,6 +25,7 @@ from referee.matches.tables import GroupToClose as GroupToClose
 from referee.matches.tables import LogRow as LogRow
 from referee.matches.tables import MatchLog as MatchLog
 from referee.matches.tables import MatchSeat as MatchSeat
+from referee.matches.tables import MatchVoid as MatchVoid
 from referee.matches.tables import QueuedSeat as QueuedSeat
 from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer

@@ -9,6 +9,7 @@ from api.errors import invalid
 from api.matches.presentation import extend_openings, match_views
 from api.matches.schemas import MatchQuery
 from api.matches.viewer_data import viewer_data
+from api.matches.void_presentation import present_voids
 from api.pages.formatting import match_reason
 from api.pages.page import EMBED_POLICY, Pages, page
 from api.pages.parameters import load_query
@@ -16,9 +17,10 @@ from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
-from referee.matches import deal_groups, logs, matches, results
+from referee.matches import deal_groups, logs, matches, results, voids
 from referee.matches.match_filters import BotResult, MatchFilter
 from referee.matches.states import ENDED, MatchState
+from referee.matches.voids import VoidFilter
 from referee.tournaments import tournaments
 from referee.viewer.presentation import presentation, presentations
 from referee.workflows import unrated, visibility
@@ -27,6 +29,7 @@ pages = Pages("matches", __name__)
 
 Json = dict[str, Any]
 MATCHES_PER_PAGE: Final = 30
+VOIDS_SHOWN: Final = 20  # of one match, the newest; the list of voids has all
 QUERY: Final = sorted(MatchQuery().load_fields.keys() - {"limit", "cursor"})  # the filters, as in the API
 STATES: Final = (  # the most interesting first
     *(MatchState.RUNNING, MatchState.FINISHED, MatchState.WAITING, MatchState.DUE),
@@ -73,6 +76,9 @@ def show(match_id: str) -> Response:
     script_data = viewer_data(match, view)
     # A match that was stuck when it was voided has no placements.
     placed = match.status in (MatchState.FINISHED, MatchState.VOID) and view["seats"][0]["placement"] is not None
+    over = match.status in ENDED
+    wanted = VoidFilter(match_id=match.id)
+    found = voids.list_voids(current_session(), wanted, limit=VOIDS_SHOWN, cursor=None).items if over else []
     return page(
         "matches/match.html",
         match=view,
@@ -82,7 +88,8 @@ def show(match_id: str) -> Response:
         digest=logs.find_digest(current_session(), match_id) if match.log_deleted_at else None,
         tournament=tournament,
         group=extend_openings(deal_groups.get_group(current_session(), match.group_id)),
-        over=match.status in ENDED,
+        over=over,
+        voids=present_voids(found),
         reason=match_reason(match.reason),
         why_unrated=unrated.UNRATED_REASONS.get(view["unrated_reason"]),
         script_data=script_data,

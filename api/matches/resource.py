@@ -1,4 +1,4 @@
-"""Create, list, cancel, void and retry matches; download their logs."""
+"""Create, list, cancel and retry matches; download their logs."""
 
 import gzip
 from dataclasses import asdict
@@ -6,11 +6,12 @@ from typing import Any
 
 from flask import Response, request
 
-from api.auth import account, admin, anyone, current_account, may_organise, organiser, viewer_id
+from api.auth import account, admin, anyone, current_account, may_organise, viewer_id
 from api.errors import Problem, invalid, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
 from api.matches.presentation import attach_group, visible_matches
-from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, VoidedView, VoidMatch, WholeMatchView
+from api.matches.rights import may_void
+from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
 from referee.bots import bots
@@ -20,8 +21,7 @@ from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
 from referee.matches.match_filters import MatchFilter
 from referee.matches.tables import StoredMatch
-from referee.tournaments import tournaments
-from referee.workflows import match_cancellation, match_retry, visibility, voiding
+from referee.workflows import match_cancellation, match_retry, visibility, void_proposals
 
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
@@ -74,7 +74,8 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     The account that created a match may cancel it, and so may any organiser. A match of a tournament can be cancelled
     only by the tournament's organiser; a friendly also by the owner of any bot in it. The operator may cancel any
     match. A cancelled match stays listed, without a result. Without `whole_group`, the response is a 409 if other
-    matches share the cards: they must be cancelled together.
+    matches share the cards: they must be cancelled together. If one of them has ended and counts, this would void it:
+    the response is a 409 unless you are the operator and own no bot in them; propose to void it instead.
     """
     match = matches.get_match(current_session(), match_id)
     if not may_cancel(match):
@@ -89,29 +90,9 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
         master_key=master_key(),
         whole_group=wish["whole_group"],
         created_by=current_account().id,
+        keep_results=not void_proposals.may_void_group(current_session(), current_account(), match.group_id),
     )
     return attach_group(cancelled)
-
-
-@resource.post('/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch)
-def void(wish: dict[str, Any], match_id: str) -> Any:
-    """Void a finished match, so that it no longer counts
-
-    Only the organiser who created the match or runs its tournament may do this. The log and placements stay readable,
-    with the reason. A new ledger entry changes the ladder to what it would be without the match. With `rematch` the
-    match is played again, as long as its tournament is running.
-    """
-    if not may_void(matches.get_match(current_session(), match_id)):
-        raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
-    return voiding.void_match(
-        current_session(),
-        match_id,
-        wish["reason"],
-        created_by=current_account().id,
-        master_key=master_key(),
-        rematch=wish["rematch"],
-        whole_group=wish["whole_group"],
-    )
 
 
 @resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True)
@@ -193,15 +174,6 @@ def check_time(time: dict[str, int]) -> None:
             (f"time.{name}", f"Must be at most {most[name]} ms in a friendly. Organisers may set more.")
             for name in too_long
         )
-
-
-def may_void(match: StoredMatch) -> bool:
-    """Return whether the caller created the match, runs its tournament, or is the operator."""
-    if current_account().role == "admin":
-        return True
-    if match.tournament_id is not None:
-        return tournaments.get_tournament(current_session(), match.tournament_id).created_by == current_account().id
-    return match.created_by == current_account().id
 
 
 def may_cancel(match: StoredMatch) -> bool:

@@ -118,25 +118,6 @@ class CancelMatch(OptionalBody):
     whole_group = StrictBool(load_default=False, metadata=describe(f"Cancel {WHOLE_GROUP}. Required if there are any."))
 
 
-class VoidMatch(Strict):
-    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, shown to everyone."))
-    rematch = StrictBool(load_default=False, metadata=describe("Play the match again with new cards."))
-    whole_group = StrictBool(
-        load_default=False, metadata=describe(f"Void {WHOLE_GROUP}. Required for duplicate deals.")
-    )
-
-
-class VoidedView(View):
-    void = fields.List(fields.String(), attribute="matches", metadata=describe("Ids of matches that were voided."))
-    cancelled = fields.List(fields.String(), metadata=describe("Ids of matches of the group that were cancelled."))
-    rematches = fields.List(fields.String(), metadata=describe("Ids of rematches that were created."))
-    ledger_entries = fields.List(
-        fields.Integer(),
-        attribute="entry_seqs",
-        metadata=describe("Numbers of the ledger entries that removed their results from ladders."),
-    )
-
-
 class UnratedReason(fields.String):
     """Serialise the reason why a match is unrated, one of ``UNRATED_REASONS``."""
 

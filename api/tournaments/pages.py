@@ -20,7 +20,10 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.errors import Conflict
 from referee.games import catalogue
+from referee.matches import voids
 from referee.matches.ended_openings import OpeningFilter, count_ended_openings
+from referee.matches.states import VoidState
+from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
@@ -83,6 +86,8 @@ def show(tournament_id: str) -> Response:
         newest=newest_matches(tournament),
         lines=list(terms.describe_terms(tournament)),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
+        voided=voids.count_voided_matches(current_session(), tournament.id),
+        proposed_voids=voids.count_voids(current_session(), VoidFilter(None, tournament.id, VoidState.PROPOSED)),
     )
 
 

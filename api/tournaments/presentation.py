@@ -7,6 +7,7 @@ from api.extended import Extended
 from api.views import current_session
 from referee.accounts import accounts
 from referee.bots.tables import Bot
+from referee.matches.voids import count_voided_matches
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries
 from referee.tournaments.progress import load_progress
@@ -14,12 +15,13 @@ from referee.tournaments.tables import Tournament, TournamentEntry
 
 
 def attach_progress(tournament: Tournament) -> Extended:
-    """Return a tournament with its number of entries, its progress, and the tie-breaks of its format."""
+    """Return a tournament with its number of entries, its progress, its voided matches, and its tie-breaks."""
     return Extended(
         tournament,
         entries=entries.count_by_state(current_session(), tournament.id),
         progress=load_progress(current_session(), tournament.id),
         tie_breaks=TIE_BREAKS[tournament.format],
+        voided_matches=count_voided_matches(current_session(), tournament.id),
     )
 
 

@@ -175,6 +175,9 @@ class WholeTournamentView(TournamentView):
     )
     progress = fields.Nested(ProgressView)
     tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))
+    voided_matches = fields.Integer(
+        metadata=describe("Number of matches that were voided after their end. GET /voids?tournament=… lists them.")
+    )
     draw = fields.String(
         attribute="public_draw_key",
         allow_none=True,

@@ -15,6 +15,7 @@ PREFIXES: Final = {
     "webhook": "whk",
     "delivery": "dlv",
     "certificate": "crt",
+    "match void": "vod",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

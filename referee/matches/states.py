@@ -25,6 +25,16 @@ PLAYED: Final = frozenset({MatchState.FINISHED, MatchState.VOID})  # played to t
 WITHOUT_RESULT: Final = ENDED - {MatchState.FINISHED}  # ended without a result that counts
 
 
+class VoidState(StrEnum):
+    """List the states of the void of a match that had ended."""
+
+    PROPOSED = "proposed"  # has no effect until a second account confirms it
+    CONFIRMED = "confirmed"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    SUPERSEDED = "superseded"  # the match was voided in another way while the void was only proposed
+
+
 class MatchKind(StrEnum):
     """List the kinds of matches that share slots of runners and requests of bots by rules of their own."""
 

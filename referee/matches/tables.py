@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from referee.db.base import AutoIncrement, Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
 from referee.match.reveal import OpeningFailure
-from referee.matches.states import QUEUED, DealGroupState, DealSharing, MatchState
+from referee.matches.states import QUEUED, DealGroupState, DealSharing, MatchState, VoidState
 
 CLAIM_ORDER = ("created_at", "tournament_round", "table_no", "leg", "id")  # the order in which matches are played
 
@@ -245,6 +245,37 @@ class Result(Base):
     digest: Mapped[str] = mapped_column(String(64))
     engine_version: Mapped[str] = mapped_column(ShortString)
     finished_at: Mapped[datetime]
+
+
+class MatchVoid(Base):
+    """Store the void of a match that had ended, or the proposal of one. ``voids`` reads and writes these rows."""
+
+    __tablename__ = "match_voids"
+    __table_args__ = (
+        one_of("state", VoidState),
+        Index(None, "match_id"),
+        Index(None, "tournament_id", "created_at", "id"),
+        Index(None, "created_at", "id"),
+        Index(
+            "ix_match_voids_proposed",
+            "match_id",
+            unique=True,
+            sqlite_where=text("state = 'proposed'"),
+            postgresql_where=text("state = 'proposed'"),
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"))
+    tournament_id: Mapped[str | None] = mapped_column(ForeignKey("tournaments.id"))
+    whole_group: Mapped[bool]  # whether it concerns all matches of the deal group
+    rematch: Mapped[bool | None]  # None: if the format needs one and one is possible
+    reason: Mapped[str] = mapped_column(Text)
+    state: Mapped[VoidState] = mapped_column(StoredEnum(VoidState))
+    proposed_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))  # None: the service
+    created_at: Mapped[datetime]
+    decided_by: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
+    decided_at: Mapped[datetime | None]
 
 
 class Fault(Base):

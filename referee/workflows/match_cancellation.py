@@ -20,12 +20,14 @@ def cancel_match(
     master_key: bytes,
     whole_group: bool = False,
     created_by: str | None = None,
+    keep_results: bool = False,
 ) -> StoredMatch:
     """Cancel a match that has not ended, and return it. Its runner notices this at its next write.
 
     A match that shares its cards with others is cancelled only with ``whole_group``. In that case, all open matches of
     the deal group are cancelled and its finished ones are voided, with the same reason. Raise ``Conflict`` for such a
-    match without ``whole_group`` and for a match that has ended.
+    match without ``whole_group``, for a match that has ended and, with ``keep_results``, if a result that counts would
+    be voided.
     """
     match = matches.get_match(session, match_id)
     others = select(func.count()).where(
@@ -35,7 +37,14 @@ def cancel_match(
     if sharing and not whole_group:
         raise Conflict(f"The match shares its cards with others ({sharing}); cancel them all with whole_group.")
     if sharing and match.status not in ENDED:
-        voiding.cancel_group(session, match.group_id, reason, created_by=created_by, master_key=master_key)
+        voiding.cancel_group(
+            session,
+            match.group_id,
+            reason,
+            created_by=created_by,
+            master_key=master_key,
+            keep_results=keep_results,
+        )
         return match
     ended = (
         update(StoredMatch)

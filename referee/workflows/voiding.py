@@ -1,4 +1,4 @@
-"""Void matches that were played but must not count, and create rematches.
+"""Void matches that were played but must not count.
 
 Nothing is deleted: log, result and placements stay readable and are marked by the match's status and reason.
 """
@@ -8,22 +8,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.db.names import make_storable
 from referee.errors import BadOption, Conflict, NotFound
 from referee.ladders import ledger
-from referee.match.time_limits import Limits
-from referee.matches import logs, queued_seats
-from referee.matches.scheduling import Deal, MatchPlan, create_matches
-from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
-from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
-from referee.tournaments.entrants import load_entrant_seats
-from referee.tournaments.states import IN_PROGRESS, TournamentState
-from referee.tournaments.tables import Tournament, TournamentRound
-from referee.workflows import deal_group_closing
+from referee.matches import logs, queued_seats, voids
+from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState, VoidState
+from referee.matches.tables import DealGroup, Result, StoredMatch
+from referee.matches.voids import VoidRequest
+from referee.tournaments.states import IN_PROGRESS
+from referee.tournaments.tables import Tournament
+from referee.workflows import deal_group_closing, rematches
 
 MAX_REASON_LENGTH = 500  # characters
 
@@ -51,24 +49,51 @@ def void_match(
     *,
     created_by: str | None,
     master_key: bytes,
-    rematch: bool = False,
+    rematch: bool | None = False,
     whole_group: bool = False,
+    recorded: bool = False,
 ) -> VoidReport:
     """Void a finished or stuck match. With ``rematch``, create a match with fresh cards in its place.
+
+    ``rematch`` None creates one if the format needs it and one is possible. Unless the void is ``recorded`` already,
+    record it in ``voids`` if the match had been played to its end.
 
     With ``whole_group``, which duplicate groups require, void all finished matches of the deal group and cancel its
     open ones, with the same reason. With both, all of them get rematches. Raise ``NotFound``, ``BadOption`` for a
     reason that is missing or too long, and ``Conflict`` for a match in another state, for a duplicate group without
-    ``whole_group``, and for a rematch that is impossible because the tournament is over, or a bot withdrew or cannot
-    play.
+    ``whole_group``, and for a rematch that is impossible because the tournament is over, the bracket has advanced,
+    the match was replaced once already, or a bot withdrew or cannot play.
+    """
+    tournament, matches, kind = lock_matches_to_void(session, match_id, reason, whole_group=whole_group)
+    obstacle = rematches.find_obstacle(session, tournament, matches)
+    if rematch and obstacle:
+        raise Conflict(obstacle)
+    played = [match.id for match in matches if match.status == MatchState.FINISHED]
+    done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
+    if played and not recorded:
+        _record(session, VoidRequest(match_id, reason, whole_group, rematch), tournament, created_by)
+    replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
+    if rematch:
+        done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
+    elif rematch is None and obstacle is None and tournament is not None and rematches.needs_rematches(tournament):
+        with suppress(Conflict):  # raised before anything is written
+            done.rematches = rematches.create_rematches(session, replaced, kind, tournament, master_key)
+    return done
+
+
+def lock_matches_to_void(
+    session: Session, match_id: str, reason: str, *, whole_group: bool
+) -> tuple[Tournament | None, list[StoredMatch], DealSharing]:
+    """Lock the tournament and the matches that a void concerns; return them and how they share their cards.
+
+    Everything that voids matches or decides about it takes these locks first, in this order, to prevent deadlocks.
+    Raise ``NotFound``, ``BadOption`` and ``Conflict`` as ``void_match`` does.
     """
     _check_reason(reason)
     group_id = session.scalar(select(StoredMatch.group_id).where(StoredMatch.id == match_id))
     if group_id is None:
         raise NotFound("match", match_id)
     tournament = _lock_tournament(session, group_id)
-    if rematch and tournament is not None and tournament.status not in IN_PROGRESS:
-        raise Conflict(f"The tournament is {tournament.status}; its matches can be voided, but not played again.")
     kind, count = session.execute(
         select(DealGroup.kind, func.count()).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
         .where(DealGroup.id == group_id).group_by(DealGroup.kind)
@@ -79,19 +104,44 @@ def void_match(
     (asked,) = (match for match in matches if match.id == match_id)
     if asked.status not in (MatchState.FINISHED, MatchState.STUCK):
         raise Conflict(f"The match is {asked.status}; only finished or stuck matches can be voided.")
-    done = _end_matches(session, matches, reason, created_by, master_key, void_stuck=True)
-    if rematch:
-        replaced = [match for match in matches if match.id in (*done.matches, *done.cancelled)]
-        done.rematches = _create_rematches(session, replaced, kind, tournament, master_key)
-    return done
+    return tournament, matches, kind
+
+
+def lock_group(session: Session, group_id: str, match_id: str | None) -> list[StoredMatch]:
+    """Lock the tournament of a deal group, then its matches or one of them, and return these."""
+    _lock_tournament(session, group_id)
+    return _lock_matches(session, group_id, match_id)
+
+
+def counts_somewhere(match: StoredMatch) -> bool:
+    """Return whether the match is finished and its result counts on a ladder or in a tournament."""
+    counted = match.rated or match.tournament_id is not None or match.ladder_id is not None
+    return match.status == MatchState.FINISHED and counted
 
 
 def cancel_group(
-    session: Session, group_id: str, reason: str, *, created_by: str | None, master_key: bytes
+    session: Session,
+    group_id: str,
+    reason: str,
+    *,
+    created_by: str | None,
+    master_key: bytes,
+    keep_results: bool = False,
 ) -> VoidReport:
-    """End a whole deal group: cancel its open matches and void its finished ones."""
-    _lock_tournament(session, group_id)
-    return _end_matches(session, _lock_matches(session, group_id, None), reason, created_by, master_key)
+    """End a whole deal group: cancel its open matches and void its finished ones.
+
+    With ``keep_results``, raise ``Conflict`` if a result that counts would be voided.
+    """
+    tournament = _lock_tournament(session, group_id)
+    matches = _lock_matches(session, group_id, None)
+    if keep_results and (finished := [match.id for match in matches if counts_somewhere(match)]):
+        raise Conflict(
+            f"{finished[0]} shares these cards and has ended. Propose to void it with whole_group, which also cancels "
+            "this match once a second account has confirmed it."
+        )
+    done = _end_matches(session, matches, reason, created_by, master_key)
+    _record_group(session, matches, done, reason, tournament, created_by)
+    return done
 
 
 def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
@@ -117,10 +167,12 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
         matches = _lock_matches(session, group_id, None)
         ended = [match for match in matches if kind == DealSharing.DUPLICATE or match.id in match_ids]
         ended = [match for match in ended if match.status in (*OPEN, MatchState.FINISHED)]
-        done.extend(_end_matches(session, ended, reason, None, master_key))
+        voided = _end_matches(session, ended, reason, None, master_key)
+        _record_group(session, ended, voided, reason, tournament, None)
+        done.extend(voided)
         if tournament is not None and tournament.status in IN_PROGRESS:
             with suppress(Conflict):  # raised before anything is written
-                done.rematches += _create_rematches(session, ended, kind, tournament, master_key)
+                done.rematches += rematches.create_rematches(session, ended, kind, tournament, master_key)
     return done
 
 
@@ -183,6 +235,8 @@ def _end_matches(
             _set_ended(session, match, MatchState.CANCELLED, reason, moment)
     session.flush()
     queued_seats.remove_from_queue(session, done.cancelled)
+    if done.matches:
+        voids.supersede(session, done.matches)
     results = select(Result).where(Result.match_id.in_(done.matches), Result.ladder_id.is_not(None))
     for result in session.scalars(results.order_by(Result.seq)).all():
         done.entry_seqs.append(
@@ -202,62 +256,20 @@ def _set_ended(session: Session, match: StoredMatch, status: MatchState, reason:
         logs.pack_partial_log(session, match.id)
 
 
-# -- rematches --
-
-
-def _create_rematches(
+def _record_group(
     session: Session,
     matches: Sequence[StoredMatch],
-    kind: DealSharing,
+    done: VoidReport,
+    reason: str,
     tournament: Tournament | None,
-    master_key: bytes,
-) -> list[str]:
-    """Create rematches with fresh cards and return their ids. Several rematches share one deal group of this kind."""
-    deal = Deal("rematch", kind) if len(matches) > 1 else None
-    match_ids = create_matches(
-        session, [_plan_rematch(session, match, tournament, deal) for match in matches], master_key=master_key
-    )
-    if tournament is not None:
-        numbers = {match.tournament_round for match in matches}
-        reopened = update(TournamentRound).where(
-            TournamentRound.tournament_id == tournament.id, TournamentRound.number.in_(numbers)
-        )
-        session.execute(reopened.values(ended_at=None))
-        if tournament.status == TournamentState.PAUSED:
-            session.execute(update(StoredMatch).where(StoredMatch.id.in_(match_ids)).values(status=MatchState.WAITING))
-            queued_seats.remove_from_queue(session, match_ids)
-    return match_ids
+    created_by: str | None,
+) -> None:
+    """Record that the finished matches of a group were voided. Its stuck ones were cancelled."""
+    if done.matches:
+        wanted = VoidRequest(done.matches[0], reason, whole_group=len(matches) > 1, rematch=False)
+        _record(session, wanted, tournament, created_by)
 
 
-def _plan_rematch(session: Session, match: StoredMatch, tournament: Tournament | None, deal: Deal | None) -> MatchPlan:
-    """Return the plan of a rematch. In a tournament, seats go to the bots that play for the entrants now."""
-    query = select(MatchSeat.bot_id, MatchSeat.entrant_id).where(MatchSeat.match_id == match.id)
-    seats = session.execute(query.order_by(MatchSeat.seat)).all()
-    entrants = [entrant or bot for bot, entrant in seats]
-    return MatchPlan(
-        game=match.game,
-        bots=[bot for bot, _ in seats] if tournament is None else _load_players(session, tournament, entrants),
-        options=match.options,
-        limits=Limits(match.budget_ms, match.bank_ms),
-        rated=match.rated if tournament is None else tournament.rated,  # substitutes may have made it unrated
-        created_by=match.created_by,
-        tournament_id=match.tournament_id,
-        tournament_round=match.tournament_round,
-        table_no=match.table_no,
-        leg=match.leg,
-        entrants=entrants,
-        deal=deal,
-        rematch_of=match.id,
-        ladder_id=match.ladder_id,
-    )
-
-
-def _load_players(session: Session, tournament: Tournament, entrants: Sequence[str]) -> list[str]:
-    entered = {
-        seat.bot_id: seat.current_player(tournament) for seat in load_entrant_seats(session, tournament, set(entrants))
-    }
-    players = [entered.get(entrant, entrant) for entrant in entrants]
-    if None in players:
-        absent = entrants[players.index(None)]
-        raise Conflict(f"No bot can play for {absent} now; the match can be voided, but not played again.")
-    return [player for player in players if player is not None]
+def _record(session: Session, wanted: VoidRequest, tournament: Tournament | None, account_id: str | None) -> None:
+    tournament_id = None if tournament is None else tournament.id
+    voids.record_void(session, wanted, VoidState.CONFIRMED, tournament_id=tournament_id, account_id=account_id)

@@ -57,7 +57,12 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
     (ping,) = owner.get(f"/webhooks/{webhook_id}/deliveries").get_json()["items"]
     month = datetime.now(UTC).date().replace(day=1)
     assert months.close_month(service.database, str(result.ladder_id), month)
+    second = service.played(owner, service.person())
+    voided = service.person("admin").post(f"/matches/{second.match_id}/void", {"reason": "a test"})
+    assert voided.status_code == 200
+    (void,) = owner.get("/voids").get_json()["items"]
     ids = {
+        "void_id": void["id"],
         "account_id": owner.id,
         "owner_id": owner.id,
         "bot_id": result.bots[0],

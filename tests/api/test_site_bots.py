@@ -56,14 +56,16 @@ def test_a_bot_that_never_played_has_a_page_that_says_so(service: Service, owner
         assert "Page not found" in text_of(service.anonymous(), missing, 404)
 
 
-def test_places_histories_and_results_of_a_bot(service: Service, owner: Person, organiser: Person) -> None:
+def test_places_histories_and_results_of_a_bot(
+    service: Service, owner: Person, organiser: Person, admin: Person
+) -> None:
     world = World(service.database)
     bots = [service.verified_bot(person)["id"] for person in (owner, service.person(), service.person())]
     first, second, third = (world.play(bots, created_by=organiser.id, choice=at % 2) for at in range(3))
     with service.database.write() as session:
         late = MatchSeat.match_id == second.match_id
         session.execute(update(MatchSeat).where(late, MatchSeat.bot_id == bots[0]).values(version=PAYLOAD, faults=3))
-    organiser.post(f"/matches/{third.match_id}/void", {"reason": PAYLOAD})
+    admin.post(f"/matches/{third.match_id}/void", {"reason": PAYLOAD})
 
     page = shown(service.anonymous(), bots[0])
 

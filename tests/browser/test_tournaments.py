@@ -1,6 +1,7 @@
 """Pages of tournaments in a browser: live updates, actions of organisers, no injected code."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -219,12 +220,20 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
     page.get_by_role("button", name="Void the match…").click()
     expect(page.locator("#reason-error")).to_have_text("Enter a reason.")
     page.get_by_label("Reason").first.fill(PAYLOAD.replace("\u202e", ""))
-    page.get_by_label("Play it again").check()
+    page.get_by_label("Play it again").select_option("yes")
     asked = posts(page)
     page.get_by_role("button", name="Void the match…").click()
     expect(page.locator("#confirm-text")).to_contain_text("new cards")
     page.get_by_role("button", name="Yes, do it").dblclick()
 
+    expect(page.locator("[data-outcome]")).to_contain_text("The void is proposed.")
+    expect(page.get_by_role("button", name="Withdraw…")).to_be_visible()
+    expect(page.get_by_role("button", name="Confirm the void…")).to_be_hidden()
+    assert len(asked) == 1
+    page = page_at(urlsplit(page.url).path + "?" + urlsplit(page.url).query, token=filled.tokens["admin"])
+    asked = posts(page)
+    page.get_by_role("button", name="Confirm the void…").click()
+    page.get_by_role("button", name="Yes, do it").dblclick()
     expect(page.locator("[data-outcome]")).to_contain_text("One match is void. Rematches: mat_")
     expect(page.locator("[data-match-card] bdi[data-field=reason]")).to_contain_text("onerror")
     assert len(asked) == 1
@@ -243,10 +252,10 @@ def test_a_match_is_taken_back_with_a_reason_once(page_at: PageAt, filled: Fille
 def test_all_that_played_the_same_cards_is_void_and_played_again(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Same cards", count=4, deal_sharing="common")
     filled.play_due(made, most=2)
-    page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["organiser"])
+    page = page_at(f"/tournaments/{made}/matches?status=finished", token=filled.tokens["admin"])
     page.get_by_role("link", name="Void…").first.click()
     page.get_by_label("Reason").first.fill("wrong cards")
-    page.get_by_label("Play it again").check()
+    page.get_by_label("Play it again").select_option("yes")
     page.get_by_label("With all matches that share its cards").check()
     page.get_by_label("Reason").first.press("Enter")
     expect(page.locator("#confirm-text")).to_contain_text("This includes all matches that share its cards")

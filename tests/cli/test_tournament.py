@@ -75,10 +75,26 @@ def test_what_was_played_can_be_taken_back(there: Hall) -> None:
     event = there.json("show", "Spring cup")["id"]
     match = there.up.get(f"/api/v1/tournaments/{event}/matches?limit=1")["items"][0]["id"]
 
-    said = there.says("void", match, "--reason", "The cable was cut.").stdout
+    made = CliRunner().invoke(
+        main, ["admin", "create", "Operator", "--role", "admin"], env={"REFEREE_DATA": str(there.up.folder)}
+    )
+    operator = made.stdout.strip()
+    proposed = there.says("void", match, "--reason", "The cable was cut.", "--no-rematch").stdout
+    (void,) = there.json("voids", event, "--state", "proposed")["items"]
+    withdrawn = there.says("withdraw-void", void["id"]).stdout
+    second = there.json("void", match, "--reason", "The cable was cut.", "--no-rematch")["proposal"]["id"]
+    declined = there.says("decline-void", second, token=operator).stdout
+    third = there.json("void", match, "--reason", "The cable was cut.", "--no-rematch")["proposal"]["id"]
+    refused = there.says("confirm-void", third, status=1).stderr
+    said = there.says("confirm-void", third, token=operator).stdout
+    listed = there.says("voids", "Spring cup").stdout
     again = there.says("void", match, "--reason", "Again.", status=1).stderr
 
+    assert proposed.startswith(f"proposed: {void['id']}")
+    assert (withdrawn, declined) == ("withdrawn\n", "declined\n")
+    assert refused.startswith("Error: ")
     assert said == f"void: {match}\n"
+    assert listed.count("The cable was cut.") == 3
     assert again.startswith("Error: ")
     assert sum(row["matches"] for row in there.json("standings", event)["items"]) == 6
 

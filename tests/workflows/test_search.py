@@ -206,6 +206,7 @@ def _schema_0011(database: Database) -> Database:
             "DROP TABLE search_documents",
             "DROP TABLE installation",
             "ALTER TABLE log_rows DROP COLUMN delays_ms",
+            "DROP TABLE match_voids",
             "DROP TABLE audit_runs",
             "DROP TABLE failed_nonces",
             "DROP INDEX ix_deal_groups_superseded",

@@ -16,7 +16,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
     },
     "Run": {
         **dict.fromkeys(("start", "pause", "resume", "cancel", "finish"), "lifecycle"),
-        **dict.fromkeys(("void", "waiting"), "voiding"),
+        **dict.fromkeys(("void", "voids", "confirm-void", "decline-void", "withdraw-void", "waiting"), "voiding"),
     },
     "Follow": {
         "list": "listing",

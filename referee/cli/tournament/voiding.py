@@ -1,4 +1,6 @@
-"""Implement `referee tournament void` and `waiting`, which void a match and show why a bot is not playing."""
+"""Implement the commands that void matches and decide about proposals of voids, and `referee tournament waiting`."""
+
+from urllib.parse import urlencode
 
 import click
 
@@ -7,19 +9,24 @@ from referee.cli.tournament import lookup
 from referee.cli.tournament.remote import Remote, service_command
 from referee.labels import rated_label
 from referee.match.canonical import Json
+from referee.matches.states import VoidState
 
 
 @service_command()
 @click.argument("match", metavar="MATCH")
 @click.option("--reason", metavar="TEXT", required=True, help="Reason, shown to everyone with the match.")
-@click.option("--rematch", is_flag=True, help="Play the match again with fresh cards.")
+@click.option(
+    "--rematch/--no-rematch", default=None, help="Whether to play the match again. By default, if the format needs it."
+)
 @click.option(
     "--whole-group", is_flag=True, help="Void all matches that share their cards with it, as duplicate deals require."
 )
-def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bool) -> None:
-    """Void a finished match, so that it does not count.
+def void(remote: Remote, match: str, reason: str, rematch: bool | None, whole_group: bool) -> None:
+    """Void a finished match, so that it does not count, or propose it.
 
-    MATCH is its id. The log stays readable and states the reason. Ratings are recalculated without the match.
+    MATCH is its id. If its result counts, a void by anybody but the operator is only proposed, and so is one by an
+    operator who owns a bot in the match: another operator has to confirm it. The log stays readable and states the
+    reason. Ratings are recalculated without the match.
 
     \b
     Example:
@@ -30,7 +37,82 @@ def void(remote: Remote, match: str, reason: str, rematch: bool, whole_group: bo
     remote.show(document, "\n".join(_outcome(document)))
 
 
+@service_command()
+@click.argument("chosen", metavar="[TOURNAMENT]", required=False)
+@click.option(
+    "--state",
+    type=click.Choice([state.value for state in VoidState]),
+    help="Only those in this state, such as proposed.",
+)
+def voids(remote: Remote, chosen: str | None, state: str | None) -> None:
+    """List voids of ended matches and proposals of voids, newest first.
+
+    \b
+    Example:
+      referee tournament voids "Spring cup" --state proposed
+    """
+    wanted = {"state": state, "tournament": chosen and lookup.tournament_id(remote.api, chosen)}
+    query = urlencode({name: value for name, value in wanted.items() if value} | {"limit": 100})
+    document = remote.api.get(f"/voids?{query}")
+    rows = [
+        (
+            void["id"],
+            void["match"],
+            void["state"],
+            void["proposed_by"] or "-",
+            void["decided_by"] or "-",
+            void["reason"],
+        )
+        for void in document["items"]
+    ]
+    columns = ("id", "match", "state", "proposed by", "decided by", "reason")
+    remote.show(document, TextTable(columns, rows, left=columns).plain() if rows else "No match was voided.")
+
+
+@service_command("confirm-void")
+@click.argument("void_id", metavar="VOID")
+def confirm_void(remote: Remote, void_id: str) -> None:
+    """Confirm the proposal of a void, as an operator who owns no bot in the match.
+
+    VOID is its id, see `referee tournament voids`.
+
+    \b
+    Example:
+      referee tournament confirm-void vod_…
+    """
+    document = remote.api.post(f"/voids/{void_id}/confirm")
+    remote.show(document, "\n".join(_outcome(document)))
+
+
+@service_command("decline-void")
+@click.argument("void_id", metavar="VOID")
+def decline_void(remote: Remote, void_id: str) -> None:
+    """Decline the proposal of a void, as an operator who owns no bot in the match.
+
+    \b
+    Example:
+      referee tournament decline-void vod_…
+    """
+    document = remote.api.post(f"/voids/{void_id}/decline")
+    remote.show(document, document["state"])
+
+
+@service_command("withdraw-void")
+@click.argument("void_id", metavar="VOID")
+def withdraw_void(remote: Remote, void_id: str) -> None:
+    """Withdraw your own proposal of a void.
+
+    \b
+    Example:
+      referee tournament withdraw-void vod_…
+    """
+    document = remote.api.post(f"/voids/{void_id}/withdraw")
+    remote.show(document, document["state"])
+
+
 def _outcome(document: Json) -> list[str]:
+    if document["proposal"]:
+        return [f"proposed: {document['proposal']['id']}; an operator without a bot in the match has to confirm it"]
     labels = (("void", "void"), ("cancelled", "cancelled"), ("rematches", "played again as"))
     return [f"{label}: {', '.join(document[field])}" for field, label in labels if document[field]]
 

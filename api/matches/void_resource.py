@@ -1,0 +1,74 @@
+"""Void matches, and list, confirm, decline and withdraw proposals of voids."""
+
+from typing import Any
+
+from api.auth import admin, anyone, current_account, organiser
+from api.matches.rights import may_void
+from api.matches.void_presentation import present_report, present_voids
+from api.matches.void_schemas import VoidedView, VoidMatch, VoidQuery, VoidView
+from api.views import Resource, current_session, master_key
+from referee.db.paging import Page
+from referee.errors import Forbidden
+from referee.matches import matches, voids
+from referee.matches.voids import VoidFilter, VoidRequest
+from referee.workflows import void_proposals
+
+resource = Resource("voids", "/api/v1", "Voids of matches that had ended, and proposals of voids.")
+
+
+@resource.post('/matches/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch)
+def void(wish: dict[str, Any], match_id: str) -> Any:
+    """Void a finished match, so that it no longer counts, or propose it
+
+    Only the organiser who created the match or runs its tournament may ask for this, and the operator. If the result
+    counts on a ladder or in a tournament, this creates a `proposal`, which takes effect when an operator without a bot
+    in the match confirms it. The operator's own request takes effect immediately, unless they own a bot in the match. A
+    stuck match is voided immediately. The log and placements of a void match stay readable, with the reason, and a new
+    ledger entry changes the ladder to what it would be without the match. A match is played again at most once.
+    """
+    if not may_void(matches.get_match(current_session(), match_id)):
+        raise Forbidden("Only the organiser who created a match or runs its tournament may void it.")
+    outcome = void_proposals.void_or_propose(
+        current_session(), current_account(), VoidRequest(match_id, **wish), master_key=master_key()
+    )
+    return present_report(outcome.report, outcome.proposal)
+
+
+@resource.get("/voids", anyone, items=VoidView, query=VoidQuery)
+def list_voids(query: dict[str, Any]) -> Any:
+    """List voids of ended matches and proposals of voids, newest first"""
+    place = {name: query.pop(name) for name in ("limit", "cursor")}
+    found = voids.list_voids(current_session(), VoidFilter(**query), **place)
+    return Page(present_voids(found.items), found.next)
+
+
+@resource.get('/voids/<id("vod"):void_id>', anyone, VoidView)
+def show(void_id: str) -> Any:
+    """Get a void or a proposal"""
+    return present_voids([voids.get_void(current_session(), void_id)])[0]
+
+
+@resource.post('/voids/<id("vod"):void_id>/confirm', admin, VoidedView, wakes_runner=True)
+def confirm(void_id: str) -> Any:
+    """Confirm a proposal, so that its match is void
+
+    Only an operator may do this who did not propose it and owns no bot in the match.
+    """
+    return present_report(
+        void_proposals.confirm(current_session(), current_account(), void_id, master_key=master_key())
+    )
+
+
+@resource.post('/voids/<id("vod"):void_id>/decline', admin, VoidView)
+def decline(void_id: str) -> Any:
+    """Decline a proposal, so that the match keeps its result
+
+    Only an operator may do this who did not propose it and owns no bot in the match.
+    """
+    return present_voids([void_proposals.decline(current_session(), current_account(), void_id)])[0]
+
+
+@resource.post('/voids/<id("vod"):void_id>/withdraw', organiser, VoidView)
+def withdraw(void_id: str) -> Any:
+    """Withdraw your own proposal"""
+    return present_voids([void_proposals.withdraw(current_session(), current_account(), void_id)])[0]
