@@ -28,11 +28,11 @@ class Gauntlet:
     """Pair the champion with every other entrant ``cycles`` times, at tables filled up with challengers.
 
     A round is one table, since the champion sits at every table. If smaller tables are allowed and the challengers do
-    not fill the tables, the last ones have a seat fewer, so that all meet the champion equally often. Challengers are chosen by the fewest meetings with the
-    champion, at a smaller table then by the fewest smaller tables, then the fewest meetings with each other, then the
-    fewest siblings at the table, then at random. The same rule fills the last table if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1 times.
-    Late entrants play as many tables as the others; inactive entrants play none. The gauntlet ends when the champion
-    becomes inactive.
+    not fill the tables, the last ones have a seat fewer, so that all meet the champion equally often. Challengers are
+    chosen by the fewest meetings with the champion, at a smaller table then by the fewest smaller tables, then the
+    fewest meetings with each other, then the fewest siblings at the table, then at random. The same rule fills the last
+    table if necessary, so at most ``seats`` − 2 challengers meet the champion ``cycles`` + 1 times. Late entrants play
+    as many tables as the others; inactive entrants play none. The gauntlet ends when the champion becomes inactive.
     """
 
     name = TournamentFormat.GAUNTLET

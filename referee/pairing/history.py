@@ -27,8 +27,8 @@ class PairingHistory:
     ``score`` is in units of 1 / (2 × ``unit``) points; ``unit`` is a multiple of the number of opponents at tables of
     any size. For each entrant, ``met`` has the number of tables shared with each opponent, ``seat_counts`` the number
     of matches in each seat, and ``recent_seats`` the seats in order of play. ``small`` counts the tables that were
-    smaller than others of their round; late entrants begin with the smallest count of the others. ``floats`` covers the last two rounds, latest first: +1 for an upfloat, −1 for a downfloat or a bye, 0
-    otherwise.
+    smaller than others of their round; late entrants begin with the smallest count of the others. ``floats`` covers the
+    last two rounds, latest first: +1 for an upfloat, −1 for a downfloat or a bye, 0 otherwise.
     """
 
     ids: list[str]

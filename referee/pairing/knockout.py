@@ -45,11 +45,12 @@ class Knockout:
     - ``third_place`` (false): whether the losers of the semi-finals meet while the final is played. This is possible
       only at tables of two, because a larger final ranks all its seats.
 
-    If the entrants do not fill the bracket otherwise, the strongest have byes in the first round. If an entrant withdraws, its
-    opponent at a table of two advances by walkover. At larger tables, the remaining entrants close up; if fewer are
-    left than the final has seats, the best active entrants of the latest eliminations fill it up. If an entrant
-    withdraws before its table is decided, the active entrants advance first, by points and seed. A table without a leg
-    that counts (all cancelled) is not repeated: the better seed advances. If some legs count, missing ones are played.
+    If the entrants do not fill the bracket otherwise, the strongest have byes in the first round. If an entrant
+    withdraws, its opponent at a table of two advances by walkover. At larger tables, the remaining entrants close up;
+    if fewer are left than the final has seats, the best active entrants of the latest eliminations fill it up. If an
+    entrant withdraws before its table is decided, the active entrants advance first, by points and seed. A table
+    without a leg that counts (all cancelled) is not repeated: the better seed advances. If some legs count, missing
+    ones are played.
     """
 
     name = TournamentFormat.KNOCKOUT

@@ -35,9 +35,7 @@ def mixed_round_robin(
         search = _PlaceSearch(sizes, meetings, number, STEPS // cycles)
         search.run()
         meetings = search.best_meetings
-        rounds += [
-            [[(place + by) % count for place in table] for table in search.best_tables] for by in range(count)
-        ]
+        rounds += [[[(place + by) % count for place in table] for table in search.best_tables] for by in range(count)]
     if max(meetings) - min(meetings) > 1:
         _MeetingSearch(rounds, count).run()
     balanced = _balance_seats_by_size(rounds)
@@ -87,7 +85,7 @@ class _MeetingSearch:
     def _find_opposite(
         self, here: Sequence[int], seat: int, there: Sequence[int], other_seat: int
     ) -> list[tuple[list[int], int, list[int], int]]:
-        """Return an exchange in a round in which each of the two sits at a table of the other's size, if there is one."""
+        """Return an exchange in a round in which both sit at tables of the other's size, if there is one."""
         one, other = here[seat], there[other_seat]
         begin = self._draw_below(len(self.rounds))
         for tables in (*self.rounds[begin:], *self.rounds[:begin]):

@@ -32,7 +32,9 @@ def pair_tables(history: PairingHistory, people: Sequence[int], sizes: Sequence[
     4. Seat each table.
     """
     ranked = sorted(people, key=lambda player: (-history.score[player], player))
-    tables = _split_among_sizes(history, ranked, sizes) if are_mixed(sizes) else _split_by_score(history, ranked, sizes[0])
+    tables = (
+        _split_among_sizes(history, ranked, sizes) if are_mixed(sizes) else _split_by_score(history, ranked, sizes[0])
+    )
     _TableSwaps(history, tables).improve()
     reduce_meetings(history, tables)
     return [_seat_table(history, table) for table in tables]
@@ -40,8 +42,7 @@ def pair_tables(history: PairingHistory, people: Sequence[int], sizes: Sequence[
 
 def _split_among_sizes(history: PairingHistory, ranked: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
     smaller = [size for size in sizes if size < sizes[0]]
-    last_first = sorted(reversed(ranked), key=lambda player: history.small[player])
-    apart = {*last_first[: sum(smaller)]}
+    apart = {*sorted(ranked, key=lambda player: -history.small[player])[-sum(smaller) :]}
     tables = _split_by_score(history, [player for player in ranked if player not in apart], sizes[0])
     tables += _split_by_score(history, [player for player in ranked if player in apart], smaller[0])
     return sorted(tables, key=lambda table: -Fraction(sum(history.score[player] for player in table), len(table)))
