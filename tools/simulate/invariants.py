@@ -83,14 +83,15 @@ def seat_spread(history: History) -> int:
 
 
 def small_spread(history: History) -> int:
-    """Return the largest difference between how often two entrants sat at tables smaller than others of their round."""
-    small = {entrant.id: 0 for entrant in history.scenario.tournament.entrants}
+    """Return the largest difference between how often two starters sat at tables smaller than others of their round."""
+    small: Counter[str] = Counter()
     for _, pairing_round in history.decided:
         largest = max((len(table.entrants) for table in pairing_round.tables), default=0)
         for table in pairing_round.tables:
             for entrant in table.entrants if len(table.entrants) < largest else ():
                 small[entrant] += 1
-    return max(small.values()) - min(small.values())
+    counts = [small[entrant.id] for entrant in history.scenario.tournament.entrants]
+    return max(counts) - min(counts)
 
 
 # -- round robins --
