@@ -52,8 +52,8 @@ class _MeetingSearch:
     def __init__(self, rounds: list[list[list[int]]], count: int) -> None:
         self.rounds = rounds
         self.met = [[0] * count for _ in range(count)]
-        for one, other in (pair for tables in rounds for table in tables for pair in permutations(table, 2)):
-            self.met[one][other] += 1
+        for first, other in (pair for tables in rounds for table in tables for pair in permutations(table, 2)):
+            self.met[first][other] += 1
         pairs = count * (count - 1) // 2
         each, more = divmod(sum(map(sum, self.met)) // 2, pairs)
         self.least = (each + 1) ** 2 * more + each**2 * (pairs - more)
@@ -86,28 +86,28 @@ class _MeetingSearch:
         self, here: Sequence[int], seat: int, there: Sequence[int], other_seat: int
     ) -> list[tuple[list[int], int, list[int], int]]:
         """Return an exchange in a round in which both sit at tables of the other's size, if there is one."""
-        one, other = here[seat], there[other_seat]
+        first, other = here[seat], there[other_seat]
         begin = self._draw_below(len(self.rounds))
         for tables in (*self.rounds[begin:], *self.rounds[:begin]):
-            ones = [table for table in tables if len(table) == len(there) and one in table]
+            ones = [table for table in tables if len(table) == len(there) and first in table]
             others = [table for table in tables if len(table) == len(here) and other in table]
             if ones and others:
-                return [(ones[0], ones[0].index(one), others[0], others[0].index(other))]
+                return [(ones[0], ones[0].index(first), others[0], others[0].index(other))]
         return []
 
     def _exchange(self, here: list[int], seat: int, there: list[int], other_seat: int) -> None:
-        one, other = here[seat], there[other_seat]
-        for table, leaving, entering in ((here, one, other), (there, other, one)):
+        first, other = here[seat], there[other_seat]
+        for table, leaving, entering in ((here, first, other), (there, other, first)):
             for member in table:
                 if member != leaving:
                     self._meet(leaving, member, -1)
                     self._meet(entering, member, 1)
-        here[seat], there[other_seat] = other, one
+        here[seat], there[other_seat] = other, first
 
-    def _meet(self, one: int, other: int, times: int) -> None:
-        self.cost += 2 * times * self.met[one][other] + 1
-        self.met[one][other] += times
-        self.met[other][one] += times
+    def _meet(self, first: int, other: int, times: int) -> None:
+        self.cost += 2 * times * self.met[first][other] + 1
+        self.met[first][other] += times
+        self.met[other][first] += times
 
     def _draw_below(self, bound: int) -> int:
         """Return the next number of a fixed sequence: D. Knuth's linear congruential generator (MMIX)."""
@@ -155,8 +155,8 @@ class _PlaceSearch:
         places = iter(shuffle(range(self.count), b"places at mixed tables", f"{self.number}|{attempt}"))
         self.tables = [[*islice(places, size)] for size in self.sizes]
         self.meetings = [*self.before]
-        for one, other in (pair for table in self.tables for pair in combinations(table, 2)):
-            self._count(self.meetings, one, other, 1)
+        for first, other in (pair for table in self.tables for pair in combinations(table, 2)):
+            self._count(self.meetings, first, other, 1)
 
     def _improve(self) -> bool:
         """Make the first swap that evens out the meetings. Return whether there is one."""
@@ -183,8 +183,8 @@ class _PlaceSearch:
                     self._count(meetings, place, entering, 1)
         return meetings
 
-    def _count(self, meetings: list[int], one: int, other: int, times: int) -> None:
-        around = abs(one - other)
+    def _count(self, meetings: list[int], first: int, other: int, times: int) -> None:
+        around = abs(first - other)
         distance = min(around, self.count - around)
         meetings[distance - 1] += times * (3 - self.weights[distance - 1])
 

@@ -26,7 +26,7 @@ def options_at(game: str, seats: int, options: Mapping[str, Any], table_seats: i
 
 
 def table_sizes(tournament: Tournament, entrants: int) -> list[int]:
-    """Return the different sizes of the tables of a round of so many entrants, the largest first.
+    """Return the different sizes of the tables of a round with this number of entrants, the largest first.
 
     If they do not fill any table, return the number of seats of a full one.
     """
