@@ -24,6 +24,7 @@ from referee.standings import RankedEntrant
 from referee.tournaments import entries, tournaments
 from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.states import OVER, TournamentState
+from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament
 from referee.viewer.presentation import presentation
 from referee.workflows import visibility
@@ -143,12 +144,13 @@ def _load_tournament(session: Session, tournament_id: str) -> PictureContent:
     is_live = tournament.status == TournamentState.RUNNING
     rows = [] if tournament.started_at is None else _load_leaders(session, tournament)
     bots_entered = f"{count(entered)} bot{'' if entered == 1 else 's'}"
+    sizes = " and ".join(map(str, table_sizes(tournament, entered)))
     format = tournament.format.replace("_", " ").capitalize()
     return PictureContent(
         label="live" if is_live else f"Tournament · {state_label(tournament.status)}",
         title=tournament.name,
         subject=tournament.id,
-        lines=[f"{format} of {game_title(tournament.game)}, {tournament.seats} seats"],
+        lines=[f"{format} of {game_title(tournament.game)}, {sizes} seats"],
         rows=rows,
         remark=f"{bots_entered} entered",
         is_live=is_live,

@@ -45,6 +45,7 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
     "late_entry": False,
     "frozen_version": False,
     "bots_per_owner": None,
+    "min_seats": None,
     "substitute": None,
     "starts_at": None,
     "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},

@@ -68,6 +68,7 @@ def contents() -> Response:
         first=first,
         next=envelope(found, query)["next"],
         formats=terms.FORMATS,
+        describe_sizes=terms.describe_sizes,
         states=[*TournamentState],
     )
 
@@ -77,14 +78,15 @@ def show(tournament_id: str) -> Response:
     """Show the front page: live standings, newest matches, terms."""
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bracket = visible_bracket(tournament)
+    context = tournament_context(tournament)
     return page(
         "tournaments/show.html",
-        **tournament_context(tournament),
+        **context,
         table=standings_context(tournament, 1),
         bracket=bracket and draw_bracket(bracket, tournament.name),
         highlights=find_highlights(tournament, bracket),
         newest=newest_matches(tournament),
-        lines=list(terms.describe_terms(tournament)),
+        lines=list(terms.describe_terms(tournament, context["entries"]["entered"])),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),
         proposed_voids=voids.count_voids(current_session(), VoidFilter(None, tournament.id, VoidState.PROPOSED)),

@@ -11,14 +11,17 @@ from referee.matches.voids import count_voided_matches
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries
 from referee.tournaments.progress import load_progress
+from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
 
 
 def attach_progress(tournament: Tournament) -> Extended:
     """Return a tournament with its number of entries, its progress, its voided matches, and its tie-breaks."""
+    counts = entries.count_by_state(current_session(), tournament.id)
     return Extended(
         tournament,
-        entries=entries.count_by_state(current_session(), tournament.id),
+        entries=counts,
+        table_sizes=table_sizes(tournament, counts.entered),
         progress=load_progress(current_session(), tournament.id),
         tie_breaks=TIE_BREAKS[tournament.format],
         voided_matches=count_voided_matches(current_session(), tournament.id),

@@ -45,6 +45,10 @@ TERMS = {
     "late_entry": "Accept entries after the start. Late entries play from the next round on. Default: false.",
     "frozen_version": "Take the seats from a bot that changes its version. Default: false.",
     "bots_per_owner": "Number of bots that an owner may enter; 1000 is no limit. Default: 1 if rated, else 1000.",
+    "min_seats": "Smallest number of seats at a table. If the bots do not fill tables of `seats`, they share tables of "
+    "nearly equal sizes, of at least this, so that nobody has a bye. If it equals `seats`, all tables are full. "
+    "Default: `seats` in round robins, in ladders, and with duplicate deals except in a knockout or a gauntlet; "
+    "otherwise the smallest number that the game and its options allow.",
     "substitute": "House player that plays, unrated, for absent bots. Default: null (absent bots sit out).",
     "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
     "that time, it does not start: this becomes null, and `status_reason` says why.",
@@ -68,6 +72,7 @@ class TermsBody(Strict):
     late_entry = StrictBool(metadata=describe(TERMS["late_entry"]))
     frozen_version = StrictBool(metadata=describe(TERMS["frozen_version"]))
     bots_per_owner = StrictInt(low=1, high=NO_LIMIT, allow_none=True, metadata=describe(TERMS["bots_per_owner"]))
+    min_seats = StrictInt(low=1, high=MAX_SEATS, allow_none=True, metadata=describe(TERMS["min_seats"]))
     substitute = fields.String(
         allow_none=True, validate=validate.OneOf(LEVEL_ADDRESSES), metadata=describe(TERMS["substitute"])
     )
@@ -140,7 +145,10 @@ class TournamentView(View):
     name = fields.String()
     game = fields.String()
     options = fields.Dict()
-    seats = fields.Integer()
+    seats = fields.Integer(metadata=describe("Number of seats at a full table."))
+    min_seats = fields.Integer(
+        metadata=describe("Smallest number of seats at a table; `seats` if all tables are full.")
+    )
     format = fields.String(validate=member_of(TournamentFormat))
     format_options = fields.Dict()
     cycles = fields.Integer()
@@ -167,6 +175,10 @@ class TournamentView(View):
 
 class WholeTournamentView(TournamentView):
     entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
+    table_sizes = fields.List(
+        fields.Integer(),
+        metadata=describe("Numbers of seats at the tables of a round of all entered bots, the largest first."),
+    )
     preflight_until = UtcDateTime(
         allow_none=True,
         metadata=describe(

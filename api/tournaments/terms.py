@@ -6,6 +6,7 @@ from typing import Any, Final
 from api.pages.formatting import milliseconds
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, Seeding, TournamentFormat
+from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import NO_LIMIT, Tournament
 
 Json = dict[str, Any]
@@ -71,11 +72,16 @@ def table_name(number: int | None, label: str = "") -> str:
     return ROUNDS[label] if label in ("final", "third_place") else f"Table {number}"
 
 
-def describe_terms(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
+def describe_sizes(tournament: Tournament, entered: int) -> str:
+    """Return the sizes of the tables of a round of all entered bots: "4", or "4 and 3"."""
+    return " and ".join(map(str, table_sizes(tournament, entered)))
+
+
+def describe_terms(tournament: Tournament, entered: int) -> Iterator[tuple[str, str, str]]:
     """Yield the terms, each with its name, its value and an explanation, which may be empty."""
     name, means = FORMATS[tournament.format]
     yield "Format", ", ".join([name, *_format_options(tournament)]), means
-    yield "Tables", f"{tournament.seats} seats each", ""
+    yield "Tables", f"{describe_sizes(tournament, entered)} seats", _smaller_tables(tournament)
     deals, means = DEALS[tournament.deal_sharing]
     if tournament.deal_sharing == DealSharing.DUPLICATE:
         deals += ", every order of seats" if tournament.orders == SeatOrders.ALL else ", each bot once in every seat"
@@ -83,6 +89,15 @@ def describe_terms(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
     bank = milliseconds(tournament.bank_ms)
     yield "Time", f"{milliseconds(tournament.budget_ms)} per decision", f"plus a bank of {bank} per match"
     yield from _conditions(tournament)
+
+
+def _smaller_tables(tournament: Tournament) -> str:
+    if not 0 < tournament.min_seats < tournament.seats:
+        return ""
+    return (
+        f"Bots that do not fill tables of {tournament.seats} share tables of nearly equal sizes, "
+        f"of at least {tournament.min_seats} seats."
+    )
 
 
 def _format_options(tournament: Tournament) -> Iterator[str]:

@@ -6,9 +6,7 @@ from referee.pairing.bracket_state import (
     BracketOutcome,
     BracketState,
     Score,
-    label,
     main_entrants,
-    rounds_to_come,
 )
 from referee.pairing.model import Json, PairingInput, PairingRound
 
@@ -84,14 +82,13 @@ def render_bracket(tournament: PairingInput, running: PairingRound | None = None
     """
     state = BracketState(tournament)
     rounds = [_render_round(state, number, outcome) for number, outcome in enumerate(state.outcomes, 1)]
-    left = rounds_to_come(max(len(state.field), tournament.seats), tournament.seats, tournament.options["advance"])
+    left = state.rounds_to_come(len(state.field))
     if state.is_over:
         left = []
     if running is not None and left:
         rounds.append(_render_running_round(state, running))
         left = left[1:]
-    advance = tournament.options["advance"]
-    to_come = [{"label": label(field, tournament.seats, advance), "tables": len(cut.advancing)} for field, cut in left]
+    to_come = [{"label": state.label(field), "tables": len(cut.advancing)} for field, cut in left]
     return {"rounds": rounds, "to_come": to_come}
 
 

@@ -6,6 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import gt
 from typing import Any
 
 from referee.pairing.history import half_points
@@ -13,6 +14,7 @@ from referee.pairing.kinds import Seeding
 from referee.pairing.model import Entrant, Leg, PairingInput, PairingRound, PlayedRound
 from referee.pairing.placement import layout_of_pairs, layout_of_tables, place_siblings
 from referee.pairing.seeded_random import shuffle
+from referee.pairing.table_sizes import split_tables
 
 FINAL, THIRD_PLACE = "final", "third_place"
 
@@ -21,11 +23,13 @@ FINAL, THIRD_PLACE = "final", "third_place"
 class Shape:
     """Describe the shape of a round.
 
-    The ``byes`` strongest entrants have a bye, and ``advancing[i]`` entrants advance from table i, counted from 0.
+    The ``byes`` strongest entrants have a bye, and ``advancing[i]`` entrants advance from table i, counted from 0,
+    which has ``sizes[i]`` seats.
     """
 
     byes: int
     advancing: tuple[int, ...]
+    sizes: tuple[int, ...]
 
     @property
     def left(self) -> int:
@@ -33,50 +37,83 @@ class Shape:
         return self.byes + sum(self.advancing)
 
 
-def shape(field: int, seats: int, advance: int) -> Shape:
-    """Return the shape of a round of ``field`` entrants, who must be at least ``seats``.
+def shape(field: int, seats: int, advance: int, min_seats: int = 0) -> Shape:
+    """Return the shape of a round of ``field`` entrants.
 
-    The round has as many tables as needed to reduce the field to a number that fills the following rounds; the other
+    If smaller tables, of ``min_seats`` or more, let everyone play, the first tables are the smaller ones, and as many
+    more than ``advance`` advance from the first ones as the next round needs to have ``min_seats``. Otherwise
+    the round has as many tables as needed to reduce the field to a number that fills the following rounds; the other
     entrants have byes. If there is no such number, more than ``advance`` entrants advance from the first tables, so
     that the next round is full. This never happens at tables of two.
     """
     if field <= seats:
-        return Shape(0, (1,))
+        return Shape(0, (1,), (field if seats > 2 else 2,))
+    if (everyone := _shape_for_everyone(field, seats, advance, min_seats or seats)) is not None:
+        return everyone
     goal = seats
     while (above := goal // advance * seats + goal % advance) < field:
         goal = above
     tables = min(-((goal - field) // (seats - advance)), field // seats)
     byes = field - tables * seats
-    each, more = divmod(max(tables * advance, goal - byes), tables)
-    return Shape(byes, tuple(each + (table < more) for table in range(tables)))
+    return Shape(byes, _share_out(max(tables * advance, goal - byes), tables), (seats,) * tables)
 
 
-def rounds_to_come(field: int, seats: int, advance: int) -> list[tuple[int, Shape]]:
+def _shape_for_everyone(field: int, seats: int, advance: int, min_seats: int) -> Shape | None:
+    """Return a shape without byes whose tables have sizes that differ by at most 1, or None if there is none."""
+    least = max(min_seats, advance + 1)
+    sizes = split_tables(field, seats, least) if min_seats < seats else ()
+    if sum(sizes) != field:
+        return None
+    advancing = _share_out(max(len(sizes) * advance, min_seats), len(sizes))
+    rising = sizes[::-1]
+    return Shape(0, advancing, rising) if all(map(gt, rising, advancing)) else None
+
+
+def _share_out(entrants: int, tables: int) -> tuple[int, ...]:
+    """Return a number of entrants for each table. These numbers differ by at most 1; the largest are first."""
+    each, more = divmod(entrants, tables)
+    return tuple(each + (table < more) for table in range(tables))
+
+
+def rounds_to_come(field: int, seats: int, advance: int, min_seats: int = 0) -> list[tuple[int, Shape]]:
     """Return the number of entrants and the shape of each round, from one with ``field`` entrants to the final."""
-    rounds = [(field, shape(field, seats, advance))]
+    rounds = [(field, shape(field, seats, advance, min_seats))]
     while rounds[-1][0] > seats:
         left = rounds[-1][1].left
-        rounds.append((left, shape(left, seats, advance)))
+        rounds.append((left, shape(left, seats, advance, min_seats)))
     return rounds
 
 
-def serpentine(byes: int, tables: int, seats: int) -> list[list[int]]:
-    """Return the bracket positions (from 0, strongest first) that meet at each table.
+def serpentine_rows(byes: int, sizes: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """Return rows of (table, bracket position), the positions from 0, strongest first, and rising in each row.
 
-    Rows of positions are assigned to the tables in alternating directions. At tables of two, the strongest entrant
-    meets the weakest, so that the two strongest can meet only in the final.
+    Each row has one position for every table that is large enough, assigned in alternating directions. At tables of
+    two, the strongest entrant meets the weakest, so that the two strongest can meet only in the final.
     """
-    rows = [range(byes + row * tables, byes + (row + 1) * tables) for row in range(seats)]
-    return [[row[table] if n % 2 == 0 else row[-1 - table] for n, row in enumerate(rows)] for table in range(tables)]
+    rows: list[list[tuple[int, int]]] = []
+    position = byes
+    for row in range(max(sizes, default=0)):
+        tables = [table for table, size in enumerate(sizes) if size > row]
+        rows.append([(table, position + at) for at, table in enumerate(tables if row % 2 == 0 else tables[::-1])])
+        position += len(tables)
+    return rows
 
 
-def label(field: int, seats: int, advance: int) -> str:
+def serpentine(byes: int, sizes: Sequence[int]) -> list[list[int]]:
+    """Return the bracket positions (from 0, strongest first) that meet at each of the tables with these sizes."""
+    positions: list[list[int]] = [[] for _ in sizes]
+    for table, position in (seated for row in serpentine_rows(byes, sizes) for seated in row):
+        positions[table].append(position)
+    return positions
+
+
+def label(field: int, seats: int, advance: int, min_seats: int = 0) -> str:
     """Return the name of a round: final, semi_final, quarter_final (at tables of two only), last_16 …
 
     The number in the name is the size of the full bracket at tables of two, and the number of entrants left at larger
     tables.
     """
-    after = len(rounds_to_come(field, seats, advance)) - 1
+    after = len(rounds_to_come(field, seats, advance, min_seats)) - 1
     if after < 2:
         return (FINAL, "semi_final")[after]
     if seats > 2:
@@ -84,12 +121,12 @@ def label(field: int, seats: int, advance: int) -> str:
     return "quarter_final" if after == 2 else f"last_{2 ** (after + 1)}"
 
 
-def seat_order(tournament: PairingInput, number: int, table: int) -> list[int]:
+def seat_order(tournament: PairingInput, number: int, table: int, size: int) -> list[int]:
     """Return a random seat order of a table, as indexes into its entrants by strength.
 
     Round and table numbers begin at 1.
     """
-    return shuffle(range(tournament.seats), tournament.draw_key, f"knockout|seats|{number}|{table}")
+    return shuffle(range(size), tournament.draw_key, f"knockout|seats|{number}|{table}")
 
 
 # -- a table --
@@ -178,6 +215,21 @@ class BracketState:
             self.outcomes.append(self._outcome(number, played, field))
             field = self.outcomes[-1].advanced
 
+    def shape(self, field: int) -> Shape:
+        """Return the shape of a round of ``field`` entrants."""
+        return shape(field, *self._terms)
+
+    def label(self, field: int) -> str:
+        return label(field, *self._terms)
+
+    def rounds_to_come(self, field: int) -> list[tuple[int, Shape]]:
+        """Return the number of entrants and the shape of each round, from one with ``field`` entrants to the final."""
+        return rounds_to_come(max(field, self.tournament.least_seats), *self._terms)
+
+    @property
+    def _terms(self) -> tuple[int, int, int]:
+        return self.tournament.seats, int(self.tournament.options["advance"]), self.tournament.min_seats
+
     @property
     def is_over(self) -> bool:
         return bool(self.outcomes) and self.outcomes[-1].is_final
@@ -200,7 +252,7 @@ class BracketState:
         if self.tournament.seats == 2:
             return left
         present = [entrant for entrant in left if entrant is not None]
-        missing = self.tournament.seats - len(present)
+        missing = self.tournament.least_seats - len(present)
         return (*present, *(self._replacements(present)[:missing] if len(present) > 1 and missing > 0 else ()))
 
     @cached_property
@@ -215,11 +267,11 @@ class BracketState:
     def _seeding_of_first_round(self) -> tuple[str | None, ...]:
         """Return the first round's entrants, strongest first, derived from its byes and its tables' seat orders."""
         pairing_round = self.tournament.played[0].round
-        byes, seats = len(pairing_round.byes), self.tournament.seats
+        byes, sizes = len(pairing_round.byes), [len(table.entrants) for table in pairing_round.tables]
         field: list[str | None] = [bye.entrant for bye in pairing_round.byes]
-        field += [None] * (len(pairing_round.tables) * seats)
-        for number, positions in enumerate(serpentine(byes, len(pairing_round.tables), seats)):
-            order = seat_order(self.tournament, 1, number + 1)
+        field += [None] * sum(sizes)
+        for number, positions in enumerate(serpentine(byes, sizes)):
+            order = seat_order(self.tournament, 1, number + 1, sizes[number])
             for rank, entrant in zip(order, pairing_round.tables[number].entrants, strict=True):
                 field[positions[rank]] = entrant
         return tuple(field)
@@ -230,7 +282,7 @@ class BracketState:
         if seats > 2:  # larger tables close the gaps of withdrawn entrants and may include replacements
             field = (*byes, *(entrant for table in pairing_round.tables for entrant in table.entrants))
         is_final = len(field) <= seats
-        cut = shape(len(field), seats, self.tournament.options["advance"])
+        cut = self.shape(len(field))
         advancing = (1,) * len(pairing_round.tables) if seats == 2 else cut.advancing[: len(pairing_round.tables)]
         ranked = self._rankings(number, played, advancing)
         advanced: tuple[str | None, ...]
@@ -254,7 +306,7 @@ class BracketState:
         advanced = list(field[: cut.byes])
         main = main_entrants(pairing_round, 2)
         winner = {entrant: table[0] for table in ranked for entrant in table}
-        for positions in serpentine(cut.byes, len(cut.advancing), 2):
+        for positions in serpentine(cut.byes, cut.sizes):
             present = [entrant for entrant in (field[position] for position in positions) if entrant in main]
             advanced.append(winner.get(present[0], present[0]) if present and present[0] is not None else None)
         return tuple(advanced)
@@ -314,8 +366,8 @@ def place_starters(tournament: PairingInput) -> list[Entrant]:
     if seats == 2:
         layout = layout_of_pairs(len(starters))
     else:
-        cut = shape(len(starters), seats, tournament.options["advance"])
-        layout = layout_of_tables(len(starters), serpentine(cut.byes, len(cut.advancing), seats))
+        cut = shape(len(starters), seats, tournament.options["advance"], tournament.min_seats)
+        layout = layout_of_tables(len(starters), serpentine(cut.byes, cut.sizes))
     return [starters[seed] for seed in place_siblings(tuple(starter.owner for starter in starters), layout)]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 
 from referee.pairing.model import Leg, PairingInput, PlayedRound
 from referee.pairing.seeded_random import shuffle
@@ -23,10 +24,11 @@ def bye_points(seats: int) -> Fraction:
 class PairingHistory:
     """Hold the history of the entrants who can play the next round, numbered from 0 by pairing number.
 
-    ``score`` is in units of 1 / (2 × (seats − 1)) points. For each entrant, ``met`` has the number of tables shared
-    with each opponent, ``seat_counts`` the number of matches in each seat, and ``recent_seats`` the seats in order of
-    play. ``floats`` covers the last two rounds, latest first: +1 for an upfloat, −1 for a downfloat or a bye, 0
-    otherwise.
+    ``score`` is in units of 1 / (2 × ``unit``) points; ``unit`` is a multiple of the number of opponents at tables of
+    any size. For each entrant, ``met`` has the number of tables shared with each opponent, ``seat_counts`` the number
+    of matches in each seat, and ``recent_seats`` the seats in order of play. ``small`` counts the tables that were
+    smaller than others of their round; late entrants begin with the smallest count of the others. ``floats`` covers the
+    last two rounds, latest first: +1 for an upfloat, −1 for a downfloat or a bye, 0 otherwise.
     """
 
     ids: list[str]
@@ -37,6 +39,8 @@ class PairingHistory:
     recent_seats: list[list[int]]
     byes: list[int]
     floats: tuple[list[int], list[int]]
+    small: list[int]
+    unit: int
     siblings: dict[str, set[int]] = field(default_factory=dict)  # by owner
 
     def siblings_of(self, player: int) -> set[int] | None:
@@ -78,15 +82,36 @@ def read_history(tournament: PairingInput) -> PairingHistory:
         recent_seats=[[] for _ in people],
         byes=[0] * count,
         floats=([0] * count, [0] * count),
+        small=[0] * count,
+        unit=lcm(*(size - 1 for size in range(tournament.least_seats, seats + 1))),
     )
     families: dict[str, set[int]] = {}
     for player, owner in enumerate(history.owners):
         if owner:
             families.setdefault(owner, set()).add(player)
     history.siblings = {owner: family for owner, family in families.items() if 1 < len(family) < count}
+    first_rounds = [entrant.first_round for entrant in people]
     for age, played in zip(range(len(tournament.played) - 1, -1, -1), tournament.played, strict=True):
         _add_round(history, number, played, seats, history.floats[age] if age < 2 else None)
+        _add_small_tables(history, number, played)
+        _raise_small_of_late(history, first_rounds, len(tournament.played) - age + 1)
     return history
+
+
+def _add_small_tables(history: PairingHistory, number: dict[str, int], played: PlayedRound) -> None:
+    largest = max((len(table.entrants) for table in played.round.tables), default=0)
+    for legs in played.legs:
+        for entrant in legs[0].entrants if legs and len(legs[0].entrants) < largest else ():
+            if entrant in number:
+                history.small[number[entrant]] += 1
+
+
+def _raise_small_of_late(history: PairingHistory, first_rounds: Sequence[int], following: int) -> None:
+    """Let those who join in the following round count as many smaller tables as the entrant with the fewest."""
+    earlier = [small for small, first in zip(history.small, first_rounds, strict=True) if first < following]
+    for player, first in enumerate(first_rounds):
+        if first == following and earlier:
+            history.small[player] = min(earlier)
 
 
 def _add_round(
@@ -104,7 +129,7 @@ def _add_round(
             _add_floats(history, at_table, floats)
         for leg in legs:
             _add_leg(history, number, leg, gains)
-    bye_gain = int(bye_points(seats) * 2 * (seats - 1)) * legs_per_table
+    bye_gain = int(bye_points(seats) * 2 * history.unit) * legs_per_table
     for bye in played.round.byes:
         if (player := number.get(bye.entrant, -1)) >= 0:
             history.byes[player] += 1
@@ -125,13 +150,14 @@ def _add_meetings(history: PairingHistory, at_table: Sequence[int]) -> None:
 
 
 def _add_leg(history: PairingHistory, number: dict[str, int], leg: Leg, gains: list[tuple[int, int]]) -> None:
-    for seat, (entrant, gain) in enumerate(zip(leg.entrants, half_points(tuple(leg.placements)), strict=True)):
+    worth = history.unit // (len(leg.entrants) - 1)  # of half an opponent
+    for seat, (entrant, beaten) in enumerate(zip(leg.entrants, half_points(tuple(leg.placements)), strict=True)):
         player = number.get(entrant)
         if player is not None:
             history.seat_counts[player][seat] += 1
             history.recent_seats[player].append(seat)
             if not leg.scored or leg.scored[seat]:
-                gains.append((player, gain))
+                gains.append((player, beaten * worth))
 
 
 @lru_cache(maxsize=1_000)  # there are few different placements, each very frequent

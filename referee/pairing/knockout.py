@@ -12,14 +12,13 @@ from referee.pairing.bracket_state import (
     THIRD_PLACE,
     BracketState,
     Score,
-    label,
-    rounds_to_come,
+    Shape,
     seat_order,
     serpentine,
-    shape,
+    serpentine_rows,
 )
 from referee.pairing.kinds import Seeding, TournamentFormat
-from referee.pairing.model import Bye, Json, Leg, PairingInput, PairingRound, Table
+from referee.pairing.model import Bye, Json, Leg, MatchesPerLeg, PairingInput, PairingRound, Table, one_match
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 
@@ -29,6 +28,9 @@ MAX_TABLES_TRIED = 16  # for each entrant, to avoid a former opponent
 
 class Knockout:
     """Pair tables of ``seats`` entrants, of whom ``advance`` reach the next round, until one table is left: the final.
+
+    If smaller tables are allowed, they take the place of byes, and the strongest entrants sit there. Rounds after the
+    first and the final then have as many entrants as advanced.
 
     Options (``format_options``), all with defaults:
     - ``seeding``: "rating" (the default), "hand" (by the entries' seeds, then by rating) or "draw" (random). Ties are
@@ -43,11 +45,12 @@ class Knockout:
     - ``third_place`` (false): whether the losers of the semi-finals meet while the final is played. This is possible
       only at tables of two, because a larger final ranks all its seats.
 
-    If the entrants do not fill the bracket, the strongest have byes in the first round. If an entrant withdraws, its
-    opponent at a table of two advances by walkover. At larger tables, the remaining entrants close up; if fewer are
-    left than the final has seats, the best active entrants of the latest eliminations fill it up. If an entrant
-    withdraws before its table is decided, the active entrants advance first, by points and seed. A table without a leg
-    that counts (all cancelled) is not repeated: the better seed advances. If some legs count, missing ones are played.
+    If the entrants do not fill the bracket otherwise, the strongest have byes in the first round. If an entrant
+    withdraws, its opponent at a table of two advances by walkover. At larger tables, the remaining entrants close up;
+    if fewer are left than the final has seats, the best active entrants of the latest eliminations fill it up. If an
+    entrant withdraws before its table is decided, the active entrants advance first, by points and seed. A table
+    without a leg that counts (all cancelled) is not repeated: the better seed advances. If some legs count, missing
+    ones are played.
     """
 
     name = TournamentFormat.KNOCKOUT
@@ -76,41 +79,45 @@ class Knockout:
             )
         return complete
 
-    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
+    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         """Accept any number of entrants that fills at least one table. ``shape`` determines the tables and byes."""
         check_fills_a_table(entrants, seats)
         if cycles != 1:
             raise BadOption("cycles", "must be 1: in a knockout, best_of sets the number of legs of a table")
 
-    def expected_matches(self, tournament: PairingInput) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
         """Return the number of matches played plus the smallest number that the remaining rounds can take."""
         state = BracketState(tournament)
-        played = sum(len(legs) for outcome in tournament.played for legs in outcome.legs)
+        played = sum(
+            len(legs) * matches_per_leg(len(table.entrants))
+            for outcome in tournament.played
+            for table, legs in zip(outcome.round.tables, outcome.legs, strict=True)
+        )
         pairing_round = self.next_round(tournament)
         if pairing_round is None:
             return played
-        field = max(len(state.field), tournament.seats)
-        to_come = rounds_to_come(field, tournament.seats, tournament.options["advance"])
-        tables = len(pairing_round.tables) + sum(len(cut.advancing) for _, cut in islice(to_come, 1, None))
-        if tournament.options["third_place"] and field > 3:
-            tables += 1
-        return played + tables * _min_legs(tournament)
+        sizes = [len(table.entrants) for table in pairing_round.tables]
+        sizes += [size for _, cut in islice(state.rounds_to_come(len(state.field)), 1, None) for size in cut.sizes]
+        if tournament.options["third_place"] and len(state.field) > 3:
+            sizes.append(2)
+        return played + sum(_min_legs(tournament, size) * matches_per_leg(size) for size in sizes)
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
         state = BracketState(tournament)
         field = state.field
-        if state.is_over or not any(field) or (not tournament.played and len(field) < tournament.seats):
+        least = tournament.least_seats
+        if state.is_over or not any(field) or (not tournament.played and len(field) < least):
             return None
-        name = label(len(field), tournament.seats, tournament.options["advance"])
+        name = state.label(len(field))
         if tournament.seats == 2:
             return _pair_round(state, name)
         present = [entrant for entrant in field if entrant is not None]
-        if len(present) < tournament.seats:
+        if len(present) < least:
             return PairingRound((), tuple(Bye(entrant, "walkover") for entrant in present), name)
-        cut = shape(len(present), tournament.seats, tournament.options["advance"])
+        cut = state.shape(len(present))
         tables = [
             _seat_table(state, members, number, name)
-            for number, members in enumerate(_spread(present, cut.byes, len(cut.advancing), state, state.owners), 1)
+            for number, members in enumerate(_spread(present, cut, state, state.owners), 1)
         ]
         closed_up = state.outcomes and len(present) < len(state.outcomes[-1].advanced)
         reason = "walkover" if closed_up else "odd"
@@ -132,10 +139,10 @@ class Knockout:
 def _pair_round(state: BracketState, name: str) -> PairingRound:
     """Return the next round at tables of two: pairs by bracket position, walkovers, and the match for third place."""
     field = state.field
-    cut = shape(len(field), 2, 1)
+    cut = state.shape(len(field))
     tables: list[Table] = []
     byes = [Bye(entrant, "odd") for entrant in field[: cut.byes] if entrant is not None]
-    for positions in serpentine(cut.byes, len(cut.advancing), 2):
+    for positions in serpentine(cut.byes, cut.sizes):
         present = [entrant for entrant in (field[position] for position in positions) if entrant is not None]
         if len(present) == 2:
             tables.append(_seat_table(state, present, len(tables) + 1, name))
@@ -148,32 +155,29 @@ def _pair_round(state: BracketState, name: str) -> PairingRound:
     return PairingRound(tuple(tables), tuple(byes), name)
 
 
-def _min_legs(tournament: PairingInput) -> int:
-    """Return the smallest number of matches that can decide a table."""
+def _min_legs(tournament: PairingInput, size: int) -> int:
+    """Return the smallest number of matches that can decide a table of this size."""
     best_of: int = tournament.options["best_of"]
-    return best_of // 2 + 1 if tournament.seats == 2 else best_of
+    return best_of // 2 + 1 if size == 2 else best_of
 
 
 def _seat_table(state: BracketState, members: Sequence[str], number: int, name: str) -> Table:
     """Return a table of ``members`` (strongest first), seated where they sat least often. Ties are broken at random."""
     tournament = state.tournament
-    drawn = [members[rank] for rank in seat_order(tournament, len(tournament.played) + 1, number)]
+    drawn = [members[rank] for rank in seat_order(tournament, len(tournament.played) + 1, number, len(members))]
     never = [0] * tournament.seats
     order = assign_seats([[seat_cost(times) for times in state.seat_counts.get(entrant, never)] for entrant in drawn])
-    return Table(tuple(drawn[index] for index in order), name, _min_legs(tournament))
+    return Table(tuple(drawn[index] for index in order), name, _min_legs(tournament, len(members)))
 
 
-def _spread(
-    present: Sequence[str], byes: int, tables: int, state: BracketState, owners: Mapping[str, str]
-) -> list[list[str]]:
+def _spread(present: Sequence[str], cut: Shape, state: BracketState, owners: Mapping[str, str]) -> list[list[str]]:
     """Return the members of each table, assigned row by row in serpentine order.
 
     After the first round, entrants from the same table, and then entrants of the same of ``owners``, are kept apart if
     another table is free in the row.
     """
-    seats = state.tournament.seats
     if not state.outcomes:
-        return [[present[position] for position in positions] for positions in serpentine(byes, tables, seats)]
+        return [[present[position] for position in positions] for positions in serpentine(cut.byes, cut.sizes)]
     came_from = {entrant: index for index, table in enumerate(state.outcomes[-1].ranked) for entrant in table}
 
     def cost(entrant: str, others: Sequence[str]) -> tuple[int, int]:
@@ -182,14 +186,14 @@ def _spread(
         met = sum(came_from.get(other, -1) == origin for other in others)
         return met, sum(owners.get(other) == owner for other in others) if owner else 0
 
-    members: list[list[str]] = [[] for _ in range(tables)]
-    for row in range(seats):
-        free = list(range(tables) if row % 2 == 0 else reversed(range(tables)))
-        for entrant in present[byes + row * tables : byes + (row + 1) * tables]:
+    members: list[list[str]] = [[] for _ in cut.sizes]
+    for row in serpentine_rows(cut.byes, cut.sizes):
+        free = [table for table, _ in row]
+        for entrant in (present[position] for _, position in row):
             best = min(free[:MAX_TABLES_TRIED], key=lambda table: cost(entrant, members[table]))
             free.remove(best)
             members[best].append(entrant)
-        _separate_siblings(members, cost)
+        _separate_siblings([members[table] for table, _ in sorted(row)], cost)
     return members
 
 
@@ -233,11 +237,10 @@ def _counts_of_table(state: BracketState, table: Table) -> Iterator[int]:
 
     The running round may have been paired when siblings were not yet kept apart.
     """
-    seats, advance = state.tournament.seats, state.tournament.options["advance"]
     for field, owners in ((state.field, state.owners), (state.field_by_strength, {})):
         present = [entrant for entrant in field if entrant is not None]
-        cut = shape(len(present), seats, advance)
-        tables = _spread(present, cut.byes, len(cut.advancing), state, owners) if len(present) >= seats else []
+        cut = state.shape(len(present))
+        tables = _spread(present, cut, state, owners) if len(present) >= state.tournament.least_seats else []
         for members, count in zip(tables, cut.advancing, strict=False):
             if {*members} == {*table.entrants}:
                 yield count

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from referee.errors import BadOption
 from referee.pairing.kinds import TournamentFormat
-from referee.pairing.model import Entrant, Json, Leg, PairingInput, PairingRound, Table
+from referee.pairing.model import Entrant, Json, Leg, MatchesPerLeg, PairingInput, PairingRound, Table, one_match
 from referee.pairing.options import read_int, refuse_unknown
 from referee.pairing.seating import assign_seats, seat_cost
 from referee.pairing.seeded_random import shuffle
@@ -53,12 +53,12 @@ class LadderFormat:
             "spread": read_int(given, "spread", 1, MAX_SPREAD) or 200,
         }
 
-    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
+    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         """Accept any number of entrants: a ladder waits until bots of enough owners have entered to fill a table."""
         if cycles != 1:
             raise BadOption("cycles", "must be 1: a ladder continues until its organiser ends it")
 
-    def expected_matches(self, tournament: PairingInput) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
         return 0
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:

@@ -1,13 +1,19 @@
 """Define the input of tournament formats (entrants, played rounds) and their output (tables, byes, further legs)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from referee.pairing.kinds import TournamentFormat
+from referee.pairing.table_sizes import MIN_SEATS
 from referee.ratings.elo import START
 
 Json = dict[str, Any]
+MatchesPerLeg = Callable[[int], int]  # the number of matches of one leg, by the size of the table
+
+
+def one_match(seats: int) -> int:
+    return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,8 @@ class PairingInput:
     """Hold all data on which a pairing may depend.
 
     ``entrants`` are in order of entry, ``played`` are the rounds so far, all finished. ``draw_key`` determines all
-    random choices.
+    random choices. Tables have ``seats`` seats; where these do not hold everyone, smaller ones have at least
+    ``min_seats`` (0: there are no smaller ones).
     """
 
     seats: int
@@ -99,6 +106,18 @@ class PairingInput:
     entrants: tuple[Entrant, ...]
     played: tuple[PlayedRound, ...]
     draw_key: bytes
+    min_seats: int = 0
+
+    @property
+    def least_seats(self) -> int:
+        """Return the smallest number of seats that a table may have."""
+        return max(MIN_SEATS, self.min_seats) if self.min_seats else self.seats
+
+
+def count_decided(tournament: PairingInput, matches_per_leg: MatchesPerLeg) -> int:
+    """Return the number of matches of one leg at each table of the rounds so far."""
+    tables = (table for played in tournament.played for table in played.round.tables)
+    return sum(matches_per_leg(len(table.entrants)) for table in tables)
 
 
 class Format(Protocol):
@@ -112,11 +131,11 @@ class Format(Protocol):
         """Return the format's options, validated and with defaults filled in. Raise ``BadOption`` for invalid ones."""
         ...
 
-    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
+    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         """Raise ``BadOption`` if this number of entrants cannot play such a tournament."""
         ...
 
-    def expected_matches(self, tournament: PairingInput) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
         """Return the number of matches of the whole tournament, as far as it can be predicted; 0 if it cannot."""
         ...
 

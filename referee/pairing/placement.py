@@ -45,8 +45,13 @@ def layout_of_tables(field: int, tables: Sequence[Sequence[int]]) -> BracketLayo
     for number, positions in enumerate(tables):
         for position in positions:
             parts[position] = number
-    rows = [tuple(sorted(row)) for row in zip(*tables, strict=True)]
+    rows = [tuple(sorted(row)) for row in split_rows(tables)]
     return BracketLayout(tuple(rows[1:]), (tuple(parts),))
+
+
+def split_rows(tables: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the strongest of each table, then the second strongest of each, and so on. Smaller tables end earlier."""
+    return [[table[row] for table in tables if row < len(table)] for row in range(max(map(len, tables)))]
 
 
 @lru_cache(maxsize=16)  # large fields with many siblings take a second or two

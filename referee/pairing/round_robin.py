@@ -9,10 +9,21 @@ from typing import Any, ClassVar, TypeVar
 
 from referee.errors import BadOption
 from referee.pairing.kinds import TournamentFormat
-from referee.pairing.model import Json, Leg, PairingInput, PairingRound, Table
+from referee.pairing.mixed_robin import mixed_round_robin
+from referee.pairing.model import (
+    Json,
+    Leg,
+    MatchesPerLeg,
+    PairingInput,
+    PairingRound,
+    Table,
+    count_decided,
+    one_match,
+)
 from referee.pairing.options import check_fills_a_table, refuse_unknown
 from referee.pairing.seat_balance import balance_seats
 from referee.pairing.seeded_random import shuffle
+from referee.pairing.table_sizes import split_tables
 
 Entrant = TypeVar("Entrant", bound=Hashable)
 MAX_TABLES = 20_000
@@ -22,6 +33,9 @@ class RoundRobin:
     """Let every set of ``seats`` entrants meet ``cycles`` times, with seats as even as possible.
 
     If nobody leaves, the numbers of times that an entrant has each seat differ by at most 1.
+
+    If smaller tables are allowed, a cycle instead has as many rounds as entrants; everyone plays in each of them, and
+    any two entrants meet about equally often (``mixed_robin``).
 
     The entrants at the start, in random positions, determine the schedule. A table with an entrant who is inactive when
     its round begins is dropped: its other entrants have a bye, and the table is not played later.
@@ -36,13 +50,13 @@ class RoundRobin:
         refuse_unknown(given)
         return {}
 
-    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
-        _check_size(entrants, seats, cycles * self.turns)
+    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
+        _check_size(entrants, seats, cycles * self.turns, min_seats)
 
-    def expected_matches(self, tournament: PairingInput) -> int:
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
         """Count the matches at tables played so far and at scheduled tables whose entrants are all active."""
-        decided = sum(len(played.round.tables) for played in tournament.played)
-        return decided + sum(len(tables) for tables in self._remaining_rounds(tournament))
+        scheduled = (table for tables in self._remaining_rounds(tournament) for table in tables)
+        return count_decided(tournament, matches_per_leg) + sum(matches_per_leg(len(table)) for table in scheduled)
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the next scheduled round with at least one table, or None after the last."""
@@ -60,7 +74,7 @@ class RoundRobin:
         if len(starters) < tournament.seats:
             return []
         order = tuple(shuffle(starters, tournament.draw_key, "places"))
-        schedule = _schedule(order, tournament.seats, tournament.cycles * self.turns)
+        schedule = _schedule(order, tournament.seats, tournament.cycles * self.turns, tournament.min_seats)
         away = {entrant.id for entrant in tournament.entrants if not entrant.active}
         return [
             [table for table in tables if away.isdisjoint(table)]
@@ -75,15 +89,21 @@ class DoubleRoundRobin(RoundRobin):
     turns: ClassVar = 2
 
 
-def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> list[list[tuple[Entrant, ...]]]:
+def round_robin(
+    entrants: Sequence[Entrant], seats: int, cycles: int = 1, min_seats: int = 0
+) -> list[list[tuple[Entrant, ...]]]:
     """Return rounds of tables in which every group of ``seats`` entrants meets once per cycle.
+
+    If smaller tables, of ``min_seats``, are allowed, return the rounds of ``mixed_round_robin``.
 
     Nobody sits at two tables of a round, so its tables can play the same deals. Over all cycles, the numbers of times
     that an entrant has each seat differ by at most 1. Each cycle rotates every table by one seat, except where this
     balance needs other seats. Raise ``BadOption`` if there are too few entrants or if more than ``MAX_TABLES`` tables
     would be needed.
     """
-    _check_size(len(entrants), seats, cycles)
+    _check_size(len(entrants), seats, cycles, min_seats)
+    if _plays_every_round(len(entrants), seats, min_seats):
+        return mixed_round_robin(entrants, seats, min_seats, cycles)
     rounds = _circle(entrants) if seats == 2 else _pack_rounds(list(combinations(entrants, seats)))
     taken: Counter[tuple[Entrant, int]] = Counter()
     position = {entrant: index for index, entrant in enumerate(entrants)}
@@ -95,13 +115,13 @@ def round_robin(entrants: Sequence[Entrant], seats: int, cycles: int = 1) -> lis
     return balance_seats([[_rotate(table, cycle) for table in tables] for cycle in range(cycles) for tables in once])
 
 
-def _check_size(entrants: int, seats: int, cycles: int) -> None:
+def _check_size(entrants: int, seats: int, cycles: int, min_seats: int) -> None:
     check_fills_a_table(entrants, seats)
-    tables = comb(entrants, seats) * cycles
+    tables = _count_tables(entrants, seats, min_seats) * cycles
     if tables <= MAX_TABLES:
         return
     most = entrants
-    while comb(most, seats) * cycles > MAX_TABLES:
+    while most >= seats and _count_tables(most, seats, min_seats) * cycles > MAX_TABLES:
         most -= 1
     possible = f"up to {most} bots" if most >= seats else "no number of bots with this number of cycles"
     raise BadOption(
@@ -111,9 +131,21 @@ def _check_size(entrants: int, seats: int, cycles: int) -> None:
     )
 
 
+def _count_tables(entrants: int, seats: int, min_seats: int) -> int:
+    """Return the number of tables of a cycle."""
+    if _plays_every_round(entrants, seats, min_seats):
+        return entrants * len(split_tables(entrants, seats, min_seats))
+    return comb(entrants, seats)
+
+
+def _plays_every_round(entrants: int, seats: int, min_seats: int) -> bool:
+    """Return whether smaller tables are allowed and let everyone play in every round."""
+    return 0 < min_seats < seats and sum(split_tables(entrants, seats, min_seats)) == entrants
+
+
 @lru_cache(maxsize=4)  # callers need it for every round, and that of a large tournament takes long to compute
-def _schedule(starters: tuple[str, ...], seats: int, cycles: int) -> list[list[tuple[str, ...]]]:
-    return round_robin(starters, seats, cycles)
+def _schedule(starters: tuple[str, ...], seats: int, cycles: int, min_seats: int) -> list[list[tuple[str, ...]]]:
+    return round_robin(starters, seats, cycles, min_seats)
 
 
 def _next_round_index(schedule: Sequence[Sequence[tuple[str, ...]]], tournament: PairingInput) -> int:

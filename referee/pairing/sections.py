@@ -1,6 +1,6 @@
 """Form the deal groups of a round.
 
-The tables of a group can share their deals without any owner seeing a deal twice.
+The tables of a group have equally many seats and can share their deals without any owner seeing a deal twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit: int = 100) -> list[list[int]]:
     """Split tables (entrants in seat order) into groups of at most ``limit`` in which no owner sits at two tables.
+
+    All tables of a group have the same size, because a deal gives other cards to the seats of a smaller table.
 
     An owner who knows a deal from one table of a group must not play it at another, not even with a sibling. Siblings
     at the same table do not matter. An entrant without an owner, or with the owner "", counts as its own owner.
@@ -18,16 +20,19 @@ def sections(tables: Sequence[Sequence[str]], owner_of: Mapping[str, str], limit
     groups: list[list[int]] = []
     seated_owners: list[set[str]] = []  # by group
     open_groups: list[int] = []
+    sizes: list[int] = []  # by group
     for index, table in enumerate(tables):
         # The prefix distinguishes an owner's id from an identical entrant id.
         owners = {
             f"owner {owner}" if (owner := owner_of.get(entrant, "")) else f"entrant {entrant}" for entrant in table
         }
-        chosen = next((group for group in open_groups if seated_owners[group].isdisjoint(owners)), None)
+        fitting = (group for group in open_groups if sizes[group] == len(table))
+        chosen = next((group for group in fitting if seated_owners[group].isdisjoint(owners)), None)
         if chosen is None:
             chosen = len(groups)
             groups.append([])
             seated_owners.append(set())
+            sizes.append(len(table))
             open_groups.append(chosen)
         groups[chosen].append(index)
         seated_owners[chosen] |= owners

@@ -24,6 +24,9 @@ At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White
 - With up to 400 entrants, maximum matchings decide constraints 2 and 3 and completion exactly. With more, pairings are
   repaired locally.
 
+If the tables of a round have two sizes (``table_sizes``), the numbers of times that entrants who play all rounds sat at
+the smaller ones differ by at most 1; this comes before constraint 2, like byes.
+
 Scores are standings points; an "odd" bye is worth ``bye_points``. A table of which no match counts is ignored: its
 entrants may meet again. Late entries start without points. Inactive entrants are not paired.
 """
@@ -37,9 +40,20 @@ from referee.errors import BadOption
 from referee.pairing.dutch import EXACT, pair_round, required_concessions
 from referee.pairing.history import PairingHistory, read_history
 from referee.pairing.kinds import TournamentFormat
-from referee.pairing.model import Bye, Json, Leg, PairingInput, PairingRound, Table
+from referee.pairing.model import (
+    Bye,
+    Json,
+    Leg,
+    MatchesPerLeg,
+    PairingInput,
+    PairingRound,
+    Table,
+    count_decided,
+    one_match,
+)
 from referee.pairing.options import check_fills_a_table, read_int, refuse_unknown
 from referee.pairing.seeded_random import shuffle
+from referee.pairing.table_sizes import split_tables
 from referee.pairing.tables import pair_tables
 
 MAX_ROUNDS: Final = 100
@@ -57,38 +71,40 @@ class Swiss:
         refuse_unknown(given, "rounds")
         return {"rounds": read_int(given, "rounds", 1, MAX_ROUNDS)}
 
-    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int) -> None:
+    def check(self, entrants: int, seats: int, options: Mapping[str, Any], cycles: int, min_seats: int = 0) -> None:
         if cycles != 1:
             raise BadOption("cycles", "must be 1: the option rounds sets the number of rounds of a Swiss tournament")
         check_fills_a_table(entrants, seats)
-        rounds = options.get("rounds") or default_rounds(entrants, seats)
-        possible = max_rounds(entrants, seats)
+        rounds = options.get("rounds") or default_rounds(entrants, seats, min_seats)
+        possible = max_rounds(entrants, seats, min_seats)
         if rounds > possible:
             raise BadOption(
                 "format_options.rounds",
                 f"{entrants} bots at tables of {seats} can play at most {possible} rounds, not {rounds}",
             )
 
-    def expected_matches(self, tournament: PairingInput) -> int:
-        decided = sum(len(played.round.tables) for played in tournament.played)
+    def expected_matches(self, tournament: PairingInput, matches_per_leg: MatchesPerLeg = one_match) -> int:
+        decided = count_decided(tournament, matches_per_leg)
         active = sum(entrant.active for entrant in tournament.entrants)
-        return decided + max(0, _total_rounds(tournament) - len(tournament.played)) * (active // tournament.seats)
+        of_round = sum(map(matches_per_leg, split_tables(active, tournament.seats, tournament.min_seats)))
+        return decided + max(0, _total_rounds(tournament) - len(tournament.played)) * of_round
 
     def next_round(self, tournament: PairingInput) -> PairingRound | None:
         """Return the next round, or None after the last round or if the remaining entrants do not fill a table."""
         if len(tournament.played) >= _total_rounds(tournament):
             return None
         history = read_history(tournament)
-        if len(history.ids) < tournament.seats:
+        sizes = split_tables(len(history.ids), tournament.seats, tournament.min_seats)
+        if not sizes:
             return None
         tables: Sequence[tuple[int, ...]]
         if tournament.seats == 2:
             candidates = _bye_candidates(history, tournament)
             tables, byes = pair_round(history, candidates, _first_seat(tournament), _topscore(tournament))
         else:
-            byes = _choose_byes(history, tournament)
+            byes = _choose_byes(history, tournament, len(history.ids) - sum(sizes))
             people = [player for player in range(len(history.ids)) if player not in byes]
-            tables = pair_tables(history, people, tournament.seats)
+            tables = pair_tables(history, people, sizes)
         return PairingRound(
             tuple(Table(tuple(history.ids[player] for player in table)) for table in tables),
             tuple(Bye(history.ids[player], "odd") for player in byes),
@@ -98,7 +114,7 @@ class Swiss:
         return 0
 
 
-def default_rounds(entrants: int, seats: int) -> int:
+def default_rounds(entrants: int, seats: int, min_seats: int = 0) -> int:
     """Return the number of rounds that determines a winner, but at most ``max_rounds``.
 
     At tables of two this is log2 of the number of entrants, rounded up, so that at most one stays undefeated. At larger
@@ -109,12 +125,12 @@ def default_rounds(entrants: int, seats: int) -> int:
     rounds, reach = 2, 1
     while reach < entrants:
         rounds, reach = rounds + 1, reach * seats
-    return min(rounds, max_rounds(entrants, seats))
+    return min(rounds, max_rounds(entrants, seats, min_seats))
 
 
-def max_rounds(entrants: int, seats: int) -> int:
+def max_rounds(entrants: int, seats: int, min_seats: int = 0) -> int:
     """Return the largest number of rounds in which nobody needs a second bye or, at tables of two, a rematch."""
-    byes = entrants % seats
+    byes = entrants - sum(split_tables(entrants, seats, min_seats))
     by_byes = entrants // byes if byes else MAX_ROUNDS
     if seats == 2:
         return min(MAX_ROUNDS, by_byes, entrants - 1 + entrants % 2)
@@ -126,7 +142,7 @@ def _total_rounds(tournament: PairingInput) -> int:
     if chosen is not None:
         return int(chosen)
     starters = sum(entrant.first_round == 1 for entrant in tournament.entrants)
-    return default_rounds(max(2, starters), tournament.seats)
+    return default_rounds(max(2, starters), tournament.seats, tournament.min_seats)
 
 
 def _first_seat(tournament: PairingInput) -> int:
@@ -142,14 +158,14 @@ def _topscore(tournament: PairingInput) -> int | None:
 # -- byes --
 
 
-def _choose_byes(history: PairingHistory, tournament: PairingInput) -> list[int]:
-    """Return the players who get a bye at tables of three or more.
+def _choose_byes(history: PairingHistory, tournament: PairingInput, count: int) -> list[int]:
+    """Return the players who get one of ``count`` byes at tables of three or more.
 
     Among equals, choose those with the highest numbers.
     """
     players = range(len(history.ids))
     by_priority = sorted(players, key=lambda player: (_bye_priority(history, tournament, player), -player))
-    return by_priority[: len(history.ids) % tournament.seats]
+    return by_priority[:count]
 
 
 def _bye_candidates(history: PairingHistory, tournament: PairingInput) -> list[int]:

@@ -25,7 +25,8 @@ def reduce_meetings(history: PairingHistory, tables: list[list[int]]) -> None:
     """Change ``tables`` in place to those with the fewest repeat meetings that the search finds.
 
     Among these it prefers few pairs of siblings, then small differences in score; the result is in no case worse in
-    this order. If no table has either, return immediately. With up to ``EXHAUSTIVE`` entrants, an exhaustive search
+    this order. Two entrants change between tables of different sizes only if they sat at smaller tables equally often.
+    If no table has either, return immediately. With up to ``EXHAUSTIVE`` entrants, an exhaustive search
     follows the swaps. It finds tables without repeat meetings if there are any and ``BRANCHES`` steps are enough.
     """
     if not any(sum_costs(history, tables)[:2]):
@@ -36,7 +37,7 @@ def reduce_meetings(history: PairingHistory, tables: list[list[int]]) -> None:
         return
     search.run(least)
     if search.best[0] >= _REMATCH > least and len(search.people) <= EXHAUSTIVE:
-        found = _ExhaustiveSearch(history, search.people, len(tables[0])).find()
+        found = _ExhaustiveSearch(history, search.people, tables).find()
         if found is not None:
             search.restart(found)
             search.run(least)
@@ -63,7 +64,7 @@ def _are_siblings(history: PairingHistory, player: int, other: int) -> bool:
 def _least_cost(history: PairingHistory, tables: Sequence[Sequence[int]]) -> int:
     """Return a lower bound of the cost: what each entrant and each family must have, whatever the others do."""
     people = {player for table in tables for player in table}
-    seats = len(tables[0])
+    seats = min(map(len, tables))
     met = 0
     for player in people:
         before = sorted(times for other, times in history.met[player].items() if other in people)
@@ -80,7 +81,7 @@ class _TableSearch:
     """Swap entrants of different tables, knowing what each entrant costs at each table."""
 
     def __init__(self, history: PairingHistory, tables: Sequence[Sequence[int]]) -> None:
-        self.score, self.met = history.score, history.met
+        self.score, self.met, self.small = history.score, history.met, history.small
         self.family = [owner if owner in history.siblings else None for owner in history.owners]
         people = [player for table in tables for player in table]
         self.people = sorted(people, key=lambda player: (-self.score[player], player))
@@ -121,7 +122,7 @@ class _TableSearch:
             player = costly[self._draw_below(len(costly))]
             best: tuple[int, int, int] | None = None
             for other in self._list_near(player):
-                if self.table_of[other] == self.table_of[player]:
+                if self.table_of[other] == self.table_of[player] or not self._may_swap(player, other):
                     continue
                 compared += 1
                 change = self._cost_change(player, other)
@@ -147,6 +148,8 @@ class _TableSearch:
                 for other in self._list_near(player):
                     if self.score[other] == self.score[player] or self.table_of[other] == self.table_of[player]:
                         continue
+                    if not self._may_swap(player, other):
+                        continue
                     compared += 1
                     if compared > POLISH:
                         return
@@ -155,6 +158,10 @@ class _TableSearch:
                         self._swap(player, other)
                         self._keep_if_best()
                         improved = True
+
+    def _may_swap(self, player: int, other: int) -> bool:
+        tables, here, there = self.tables, self.table_of[player], self.table_of[other]
+        return self.small[player] == self.small[other] or len(tables[here]) == len(tables[there])
 
     def _list_near(self, player: int) -> Sequence[int]:
         rank = self.rank[player]
@@ -217,13 +224,25 @@ class _ExhaustiveSearch:
     """Search for tables of which no two members have met.
 
     Fill one table after the other, each from the entrant with the fewest possible neighbours, the nearest in score
-    first.
+    first. The tables have the sizes of given ones, and those sit at the smaller ones who sat there least often.
     """
 
-    def __init__(self, history: PairingHistory, people: Sequence[int], seats: int) -> None:
-        self.score, self.seats, self.steps = history.score, seats, 0
+    def __init__(self, history: PairingHistory, people: Sequence[int], tables: Sequence[Sequence[int]]) -> None:
+        self.score, self.steps = history.score, 0
         present = set(people)
         self.unmet = {player: present - history.met[player].keys() - {player} for player in people}
+        self.sizes = Counter(map(len, tables))  # of the tables that are not filled yet
+        largest = max(self.sizes)
+        smaller = [history.small[player] for table in tables if len(table) < largest for player in table]
+        most = max(smaller, default=0)
+        self.allowed = {  # by size
+            size: {
+                player
+                for player in people
+                if not smaller or history.small[player] == most or (history.small[player] < most) == (size < largest)
+            }
+            for size in self.sizes
+        }
         self.tables: list[list[int]] = []
 
     def find(self) -> list[list[int]] | None:
@@ -235,28 +254,34 @@ class _ExhaustiveSearch:
         if not left:
             return True
         first = min(left, key=lambda player: (len(self.unmet[player] & left), player))
-        if len(self.unmet[first] & left) < self.seats - 1:
-            return False
-        return self._extend([first], self._in_order(first, self.unmet[first] & left), left)
+        for size in sorted(self.sizes, reverse=True):
+            possible = self.unmet[first] & left & self.allowed[size]
+            if not self.sizes[size] or first not in self.allowed[size] or len(possible) < size - 1:
+                continue
+            self.sizes[size] -= 1
+            if self._extend([first], self._in_order(first, possible), left, size):
+                return True
+            self.sizes[size] += 1
+        return False
 
     def _in_order(self, first: int, possible: set[int]) -> list[int]:
         return sorted(possible, key=lambda other: (abs(self.score[other] - self.score[first]), other))
 
-    def _extend(self, table: list[int], possible: list[int], left: set[int]) -> bool:
+    def _extend(self, table: list[int], possible: list[int], left: set[int], size: int) -> bool:
         """Complete a table with some of the possible members, then seat the others."""
-        if len(table) == self.seats:
+        if len(table) == size:
             self.tables.append(table)
             if self._fill(left.difference(table)):
                 return True
             self.tables.pop()
             return False
         for index, player in enumerate(possible):
-            if len(possible) - index < self.seats - len(table):
+            if len(possible) - index < size - len(table):
                 return False
             self.steps += 1
             if self.steps > BRANCHES:
                 return False
             further = [other for other in possible[index + 1 :] if other in self.unmet[player]]
-            if self._extend([*table, player], further, left):
+            if self._extend([*table, player], further, left, size):
                 return True
         return False

@@ -1,12 +1,14 @@
 """Pair a Swiss round at tables of three or more: form tables by score, then swap entrants to reduce repeat meetings."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import groupby
 from typing import Final
 
 from referee.pairing.history import PairingHistory
 from referee.pairing.seating import assign_seats, seat_cost
 from referee.pairing.table_search import reduce_meetings
+from referee.pairing.table_sizes import are_mixed
 
 NEAR: Final = 12  # tables on either side that are searched for a swap
 SWEEPS: Final = 6  # passes over the tables that still have repeat meetings
@@ -14,8 +16,12 @@ _MEETING_COST: Final = 1_000  # of each earlier meeting of two entrants at a tab
 _SIBLINGS_COST: Final = 600  # of each pair of siblings at a table, less than a repeat meeting
 
 
-def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> list[tuple[int, ...]]:
-    """Return tables (players in seat order), best scores first. ``len(people)`` must be a multiple of ``seats``.
+def pair_tables(history: PairingHistory, people: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return tables (players in seat order), best scores first. ``sizes`` are those of the tables, the largest first.
+
+    If there are two sizes, those sit at the smaller tables who sat there least often, among equals those with the
+    lowest scores. They are paired by themselves; below, two entrants swap between tables of different sizes only if
+    they sat at smaller tables equally often.
 
     1. Cut each score group into as many equal parts as a table has seats; each table gets one entrant from each part.
        Entrants who are left over join the next group as its best.
@@ -26,10 +32,20 @@ def pair_tables(history: PairingHistory, people: Sequence[int], seats: int) -> l
     4. Seat each table.
     """
     ranked = sorted(people, key=lambda player: (-history.score[player], player))
-    tables = _split_by_score(history, ranked, seats)
+    tables = (
+        _split_among_sizes(history, ranked, sizes) if are_mixed(sizes) else _split_by_score(history, ranked, sizes[0])
+    )
     _TableSwaps(history, tables).improve()
     reduce_meetings(history, tables)
     return [_seat_table(history, table) for table in tables]
+
+
+def _split_among_sizes(history: PairingHistory, ranked: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
+    smaller = [size for size in sizes if size < sizes[0]]
+    apart = {*sorted(ranked, key=lambda player: -history.small[player])[-sum(smaller) :]}
+    tables = _split_by_score(history, [player for player in ranked if player not in apart], sizes[0])
+    tables += _split_by_score(history, [player for player in ranked if player in apart], smaller[0])
+    return sorted(tables, key=lambda table: -Fraction(sum(history.score[player] for player in table), len(table)))
 
 
 def _split_by_score(history: PairingHistory, ranked: Sequence[int], seats: int) -> list[list[int]]:
@@ -58,7 +74,7 @@ class _TableSwaps:
     """Swap players with repeat meetings to tables where they have fewer of them."""
 
     def __init__(self, history: PairingHistory, tables: list[list[int]]) -> None:
-        self.score, self.met, self.tables = history.score, history.met, tables
+        self.score, self.met, self.tables, self.small = history.score, history.met, tables, history.small
         players = range(len(history.ids))
         self.siblings = [history.siblings_of(player) for player in players] if history.siblings else None
         self.near = max(NEAR, len(tables) if len(tables) <= 2 * NEAR else 0)
@@ -127,6 +143,8 @@ class _TableSwaps:
                     continue
                 other_table = self.tables[other_table_index]
                 for other_index, other in enumerate(other_table):
+                    if len(other_table) != len(table) and self.small[other] != self.small[player]:
+                        continue
                     apart = abs(self.score[other] - self.score[player])
                     saved = current - self._seat_cost(player, other_table, other)
                     if saved <= best_gain[0] and apart:

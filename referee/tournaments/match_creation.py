@@ -13,10 +13,11 @@ from referee.match.time_limits import Limits
 from referee.matches.scheduling import Deal, MatchPlan, create_matches
 from referee.matches.states import DealSharing
 from referee.matches.tables import StoredMatch
-from referee.pairing import Table
+from referee.pairing import PairingInput, Table
 from referee.pairing.kinds import SeatOrders
 from referee.tournaments.entrants import load_entrant_seats
-from referee.tournaments.rounds import parse_table
+from referee.tournaments.rounds import get_format, parse_table
+from referee.tournaments.table_options import options_at
 from referee.tournaments.tables import Tournament, TournamentRound
 
 MATCHES_PER_TRANSACTION: Final = 500  # of which each takes the only writer of SQLite about 0.1 ms
@@ -46,7 +47,7 @@ def arrange_portion(session: Session, tournament: Tournament, row: TournamentRou
     loses and doubles nothing. A table gets no matches if one of its entrants withdrew, or cannot play and has no
     substitute.
     """
-    tables = next_portion(row.tables, row.arranged, len(seat_orders(tournament)))
+    tables = next_portion(row.tables, row.arranged, len(seat_orders(tournament, tournament.seats)))
     arrange_tables(session, tournament, row.number, tables, master_key=master_key)
     row.arranged += len(tables)
     session.flush()
@@ -111,9 +112,17 @@ def find_players(session: Session, tournament: Tournament, entrants: Iterable[st
     return {seat.bot_id: seat.current_player(tournament) for seat in seats}
 
 
-def seat_orders(tournament: Tournament) -> list[tuple[int, ...]]:
-    """Return the seat orders of the matches of one set. Each order has the index of an entrant for each seat."""
-    seats = tuple(range(tournament.seats))
+def expect_matches(tournament: Tournament, state: PairingInput) -> int:
+    """Return the number of matches of the whole tournament, as far as it can be predicted."""
+    return get_format(tournament).expected_matches(state, lambda size: len(seat_orders(tournament, size)))
+
+
+def seat_orders(tournament: Tournament, size: int) -> list[tuple[int, ...]]:
+    """Return the seat orders of the matches of one set at a table with ``size`` seats.
+
+    Each order has the index of an entrant for each seat.
+    """
+    seats = tuple(range(size))
     if tournament.deal_sharing != DealSharing.DUPLICATE:
         return [seats]
     if tournament.orders == SeatOrders.ALL:
@@ -131,7 +140,7 @@ def plan_match(
     return MatchPlan(
         game=tournament.game,
         bots=[players[entrant] or entrant for entrant in entrants],
-        options=tournament.options,
+        options=options_at(tournament.game, tournament.seats, tournament.options, len(entrants)),
         limits=Limits(tournament.budget_ms, tournament.bank_ms),
         rated=tournament.rated,
         created_by=tournament.created_by,
@@ -148,12 +157,16 @@ def count_sets(
 
     Omit tables without matches.
     """
-    query = select(StoredMatch.table_no, func.max(StoredMatch.leg)).where(StoredMatch.tournament_id == tournament.id)
+    columns = StoredMatch.table_no, func.max(StoredMatch.leg), func.max(StoredMatch.seats)
+    query = select(*columns).where(StoredMatch.tournament_id == tournament.id)
     query = query.where(StoredMatch.tournament_round == tournament_round, StoredMatch.table_no.in_(tables)).group_by(
         StoredMatch.table_no
     )
-    matches_per_set = len(seat_orders(tournament))
-    return {table_no: leg // matches_per_set for table_no, leg in session.execute(query) if table_no and leg}
+    return {
+        table_no: leg // len(seat_orders(tournament, size))
+        for table_no, leg, size in session.execute(query)
+        if table_no and leg
+    }
 
 
 def _plan_matches(
@@ -164,7 +177,7 @@ def _plan_matches(
     *,
     shares: bool,
 ) -> list[MatchPlan]:
-    seat_permutations = seat_orders(tournament)
+    seat_permutations = seat_orders(tournament, len(wanted.table.entrants))
     plans = []
     for number in range(wanted.done, wanted.done + wanted.sets):
         seated = _rotate_seats(wanted.table.entrants, number if len(seat_permutations) == 1 else 0)

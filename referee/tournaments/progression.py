@@ -184,7 +184,8 @@ def _choose_extensions(
         more = get_format(tournament).more_legs(state, table, legs[number, table_no])
         if more:
             wanted.append(MatchesToCreate(table_no, table, None, more, done[table_no]))
-    return match_creation.take_portion(([table] for table in wanted), len(match_creation.seat_orders(tournament)))
+    matches_per_set = len(match_creation.seat_orders(tournament, tournament.seats))
+    return match_creation.take_portion(([table] for table in wanted), matches_per_set)
 
 
 def _extend_tables(
@@ -229,9 +230,7 @@ def _next_pairing_step(session: Session, tournament: Tournament, rounds: Sequenc
             new_round(session, tournament, before + index, pairing_round, moment)
             for index, pairing_round in enumerate(decided, 1)
         ]
-        planned = get_format(tournament).expected_matches(reduce(with_round, decided, state)) * len(
-            match_creation.seat_orders(tournament)
-        )
+        planned = match_creation.expect_matches(tournament, reduce(with_round, decided, state))
         return Step("paired", partial(_store_rounds, before, rows, planned))
     if rounds or _has_open_matches(session, tournament):
         return None

@@ -67,6 +67,7 @@ def load_state(session: Session, tournament: Tournament, *, before: int | None =
         entrants=load_entrants(session, tournament),
         played=tuple(_played_round(row, legs) for row in rows),
         draw_key=get_draw_key(tournament),
+        min_seats=tournament.min_seats,
     )
 
 

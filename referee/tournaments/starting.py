@@ -10,7 +10,7 @@ from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.errors import BadOption
 from referee.tournaments import preflight
-from referee.tournaments.match_creation import seat_orders
+from referee.tournaments.match_creation import expect_matches
 from referee.tournaments.rounds import get_format, load_state
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -98,8 +98,10 @@ def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     session.flush()
     state, format = load_state(session, tournament), get_format(tournament)
     playing = sum(entrant.active for entrant in state.entrants)
-    format.check(playing, tournament.seats, tournament.format_options, tournament.cycles)
-    tournament.expected_matches = format.expected_matches(state) * len(seat_orders(tournament))
+    format.check(
+        playing, tournament.seats, tournament.format_options, tournament.cycles, min_seats=tournament.min_seats
+    )
+    tournament.expected_matches = expect_matches(tournament, state)
 
 
 def notify_participants(session: Session, tournament: Tournament, notification: str) -> None:

@@ -25,6 +25,7 @@ class Tournament(Base):
     game: Mapped[str] = mapped_column(ShortString)
     options: Mapped[Json]
     seats: Mapped[int]
+    min_seats: Mapped[int] = mapped_column(default=0)  # smaller tables have at least as many; 0: there are none
     format: Mapped[TournamentFormat] = mapped_column(StoredEnum(TournamentFormat))
     cycles: Mapped[int]
     rated: Mapped[bool]

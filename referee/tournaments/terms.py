@@ -14,6 +14,8 @@ from referee.match.time_limits import Limits
 from referee.matches.states import DealSharing
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.pairing.table_sizes import MIN_SEATS
+from referee.tournaments.table_options import fewest_seats, options_at
 from referee.tournaments.tables import NO_LIMIT, Tournament
 
 Json = dict[str, Any]
@@ -26,6 +28,11 @@ MAX_ENTRIES_BY_FORMAT: Final[Mapping[str, int]] = {
     TournamentFormat.KNOCKOUT: 1024,
     TournamentFormat.GAUNTLET: 1000,
 }
+ONE_SIZE_BY_DEFAULT: Final = (
+    TournamentFormat.ROUND_ROBIN,  # smaller tables would take the place of "every set of bots that fills a table"
+    TournamentFormat.DOUBLE_ROUND_ROBIN,
+    TournamentFormat.LADDER,
+)
 DEFAULT_MAX_ENTRIES: Final = 200  # in the other formats, in which all entrants meet
 
 
@@ -34,7 +41,9 @@ class Terms:
     """Hold the terms of a tournament.
 
     If ``deal_sharing`` is None, the default applies: ``common`` in rated tournaments that are not ladders, otherwise
-    ``own``. If ``bots_per_owner`` is None, it is 1 in rated tournaments, otherwise ``NO_LIMIT``.
+    ``own``. If ``bots_per_owner`` is None, it is 1 in rated tournaments, otherwise ``NO_LIMIT``. If ``min_seats`` is
+    None, tables may be as small as the game allows with these options; in round robins, ladders, and most formats with
+    duplicate deals all have ``seats``.
     """
 
     name: str
@@ -53,6 +62,7 @@ class Terms:
     late_entry: bool = False
     frozen_version: bool = False
     bots_per_owner: int | None = None
+    min_seats: int | None = None
     substitute: str | None = None
     starts_at: datetime | None = None
 
@@ -65,8 +75,8 @@ class Terms:
     def with_changes(self, changes: Mapping[str, Any]) -> "Terms":
         """Return these terms with changes.
 
-        A new format resets the format's options. Default deal sharing and the default number of bots an owner may enter
-        follow the new terms.
+        A new format resets the format's options. Default deal sharing, the default number of bots an owner may enter
+        and the default smallest table follow the new terms.
         """
         if changes.get("format", self.format) != self.format:
             changes = {"format_options": {}, **changes}
@@ -78,6 +88,11 @@ class Terms:
             changes = {"deal_sharing": None, **changes}
         if "rated" in changes and self.bots_per_owner == self._default_bots_per_owner():
             changes = {"bots_per_owner": None, **changes}
+        if "min_seats" not in changes and {"seats", "options", "format", "deal_sharing", "rated"} & set(changes):
+            if self.min_seats == self._default_min_seats(self.options, self._deal_sharing):
+                changes = {**changes, "min_seats": None}
+            elif self.min_seats == self.seats:
+                changes = {**changes, "min_seats": changes.get("seats", self.seats)}
         return replace(self, **changes)
 
     def columns(self) -> Json:
@@ -93,8 +108,9 @@ class Terms:
         format_options = formats()[self.format].options(self.format_options, self.seats)
         self._check_cycles(format_options)
         complete = self._complete_options()
-        deals = self.deal_sharing or self._default_deal_sharing()
+        deals = self._deal_sharing
         self._check_deals(deals)
+        min_seats = self._complete_min_seats(complete, deals)
         bots_per_owner = self._default_bots_per_owner() if self.bots_per_owner is None else self.bots_per_owner
         if not 1 <= bots_per_owner <= NO_LIMIT:
             raise BadOption("bots_per_owner", f"must be from 1 to {NO_LIMIT}")
@@ -106,6 +122,7 @@ class Terms:
             "format_options": format_options,
             "deal_sharing": deals,
             "bots_per_owner": bots_per_owner,
+            "min_seats": min_seats,
             "budget_ms": self.limits.budget_ms,
             "bank_ms": self.limits.bank_ms,
         }
@@ -116,6 +133,42 @@ class Terms:
         except BadOption as error:
             field = "seats" if error.field == "players" else f"options.{error.field}"
             raise BadOption(field, error.reason) from None
+
+    def _complete_min_seats(self, options: Json, deals: str) -> int:
+        if self.min_seats is None:
+            return self._default_min_seats(options, deals)
+        least = min(MIN_SEATS, self.seats)
+        if not least <= self.min_seats <= self.seats:
+            raise BadOption("min_seats", f"must be from {least} to {self.seats}, the seats of a table")
+        if self.min_seats < self.seats and self.format == TournamentFormat.LADDER:
+            raise BadOption("min_seats", f"must be {self.seats}: a ladder has no smaller tables")
+        if self.min_seats < self.seats and not self._duplicates_may_be_smaller(deals):
+            raise BadOption(
+                "min_seats",
+                f"must be {self.seats} with duplicate deals: a smaller table plays fewer matches and would bring fewer "
+                "points",
+            )
+        for size in range(self.min_seats, self.seats):
+            try:
+                options_at(self.game, self.seats, options, size)
+            except BadOption as error:
+                raise BadOption(
+                    "min_seats", f"tables of {size} cannot play with these options ({error.field}: {error.reason})"
+                ) from None
+        return self.min_seats
+
+    def _default_min_seats(self, options: Mapping[str, Any], deals: str) -> int:
+        if self.format in ONE_SIZE_BY_DEFAULT or not self._duplicates_may_be_smaller(deals):
+            return self.seats
+        return fewest_seats(self.game, self.seats, options)
+
+    def _duplicates_may_be_smaller(self, deals: str) -> bool:
+        """Return whether standings do not depend on the number of matches at a table, which is that of its seats."""
+        return deals != DealSharing.DUPLICATE or self.format in (TournamentFormat.KNOCKOUT, TournamentFormat.GAUNTLET)
+
+    @property
+    def _deal_sharing(self) -> str:
+        return self.deal_sharing or self._default_deal_sharing()
 
     def _default_deal_sharing(self) -> DealSharing:
         return DealSharing.COMMON if self.rated and self.format != TournamentFormat.LADDER else DealSharing.OWN

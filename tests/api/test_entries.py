@@ -39,6 +39,18 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
     assert changed["tie_breaks"] == ["bracket"]
 
 
+def test_pages_and_api_name_both_sizes_of_tables(service: Service, organiser: Person) -> None:
+    terms = {"seats": 3, "format": "swiss"}
+    tournament_id, _ = entered(service, organiser, 5, **terms)
+
+    shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
+    pages = [organiser.client.get(path).text for path in (f"/tournaments/{tournament_id}", "/tournaments")]
+
+    assert (shown["seats"], shown["min_seats"], shown["table_sizes"]) == (3, 2, [3, 2])
+    assert "3 and 2 seats" in pages[0]
+    assert "3 and 2 per table" in pages[1]
+
+
 @pytest.mark.parametrize(
     ("terms", "field"),
     [
@@ -50,6 +62,8 @@ def test_an_event_is_announced_and_edited_with_all_its_terms(organiser: Person) 
         ({"deal_sharing": "duplicate"}, "trusted"),
         ({"deal_sharing": "duplicate", "trusted": True, "orders": "some"}, "orders"),
         ({"substitute": "nobody"}, "substitute"),
+        ({"min_seats": 4}, "min_seats"),
+        ({"min_seats": 1}, "min_seats"),
         ({"bots_per_owner": 0}, "bots_per_owner"),
         ({"bots_per_owner": 1001}, "bots_per_owner"),
         ({"starts_at": "2001-01-01T00:00:00Z"}, "starts_at"),

@@ -201,7 +201,7 @@ def test_siblings_who_always_win_meet_in_the_final() -> None:
 def test_larger_tables_swap_within_rows(field: int, data: st.DataObject) -> None:
     owners = stripped(data.draw(st.lists(st.sampled_from(LETTERS + " "), min_size=field, max_size=field)))
     cut = shape(field, 4, 1)
-    at_tables = serpentine(cut.byes, len(cut.advancing), 4)
+    at_tables = serpentine(cut.byes, cut.sizes)
     layout = layout_of_tables(field, at_tables)
 
     seeds = place_siblings(owners, layout)

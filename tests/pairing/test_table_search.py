@@ -90,7 +90,7 @@ def test_small_fields_have_the_fewest_rematches_and_siblings(
 
     found = sum_costs(history, tables)
     assert sorted(player for table in tables for player in table) == [*people]
-    assert found[:2] == fewest_meetings(history, people, seats)
+    assert found[:2] == fewest_meetings(history, people, [seats] * count)
     assert found <= before
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from referee.pairing.formats import formats
-from tools.simulate.invariants import check, seat_spread
+from tools.simulate.invariants import check, seat_spread, small_spread
 from tools.simulate.ladders import simulate_ladder
 from tools.simulate.simulation import NAMES, Mishaps, draw_scenario, play_to_end
 from tools.simulate.tables import judge_tables, merge
@@ -36,7 +36,7 @@ def test_tables_of_three_and_more_are_judged_by_all_possible_tables() -> None:
         scenario = draw_scenario(formats()["swiss"], rng, MOST)
         if scenario.tournament.seats > 2:
             history = play_to_end(scenario, rng)
-            merge(counts, judge_tables(history, seat_spread(history)))
+            merge(counts, judge_tables(history, seat_spread(history), small_spread(history)))
 
     assert counts["judged rounds"] > 50
     assert counts["rematches"] > 0

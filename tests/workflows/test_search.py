@@ -199,7 +199,7 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0021 changed to this database."""
+    """Take back what migrations 0012 to 0023 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
@@ -207,6 +207,7 @@ def _schema_0011(database: Database) -> Database:
             "DROP TABLE installation",
             "ALTER TABLE log_rows DROP COLUMN delays_ms",
             "DROP TABLE match_voids",
+            "ALTER TABLE tournaments DROP COLUMN min_seats",
             "DROP TABLE audit_runs",
             "DROP TABLE failed_nonces",
             "DROP INDEX ix_deal_groups_superseded",

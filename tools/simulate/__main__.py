@@ -12,7 +12,7 @@ from time import process_time
 
 from referee.pairing.formats import formats
 from referee.pairing.kinds import TournamentFormat
-from tools.simulate.invariants import check, seat_spread
+from tools.simulate.invariants import check, seat_spread, small_spread
 from tools.simulate.ladders import simulate_ladder
 from tools.simulate.simulation import NAMES, draw_scenario, play_to_end
 from tools.simulate.tables import judge_tables, merge
@@ -72,7 +72,7 @@ def simulate_tournament(
         history = play_to_end(scenario, rng)
         check(history)
         counts = tables.setdefault((name, scenario.tournament.seats), Counter())
-        merge(counts, judge_tables(history, seat_spread(history)))
+        merge(counts, judge_tables(history, seat_spread(history), small_spread(history)))
     except AssertionError as error:
         raise AssertionError(f"{error} ({scenario})") from error
     calm = scenario.mishaps.calm

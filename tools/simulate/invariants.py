@@ -11,6 +11,7 @@ from referee.pairing import PairingInput, PairingRound, PlayedRound
 from referee.pairing.gauntlet import champion_of
 from referee.pairing.kinds import TournamentFormat
 from referee.pairing.knockout import rank_entrants, render_bracket
+from referee.pairing.table_sizes import split_tables
 from tools.simulate.simulation import History
 
 Pairs = frozenset[frozenset[str]]
@@ -34,7 +35,10 @@ def check_round(tournament: PairingInput, pairing_round: PairingRound, number: i
     with_bye = [bye.entrant for bye in pairing_round.byes]
     assert len({*seated, *with_bye}) == len(seated) + len(with_bye), "an entrant is twice in a round"
     assert active.issuperset((*seated, *with_bye)), "an inactive entrant is paired"
-    assert all(len(table.entrants) == tournament.seats and table.legs >= 1 for table in pairing_round.tables)
+    sizes = {len(table.entrants) for table in pairing_round.tables}
+    assert all(tournament.least_seats <= size <= tournament.seats for size in sizes), f"tables of {sizes}"
+    assert not sizes or max(sizes) - min(sizes) <= 1, f"tables of {sizes}"
+    assert all(table.legs >= 1 for table in pairing_round.tables)
     assert pairing_round.tables or pairing_round.byes, "a round has neither tables nor byes"
 
 
@@ -64,14 +68,30 @@ def always_active(history: History) -> list[str]:
 
 
 def seat_spread(history: History) -> int:
-    """Return the largest difference between how often an entrant was paired to one seat and to another."""
+    """Return the largest difference between how often an entrant was paired to one seat and to another.
+
+    Leave out seats that smaller tables do not have.
+    """
     assert history.end is not None
-    sat: dict[str, list[int]] = {entrant.id: [0] * history.end.seats for entrant in history.end.entrants}
-    for _, pairing_round in history.decided:
-        for table in pairing_round.tables:
-            for seat, entrant in enumerate(table.entrants):
-                sat[entrant][seat] += 1
+    tables = [table.entrants for _, pairing_round in history.decided for table in pairing_round.tables]
+    seats = min(map(len, tables), default=history.end.seats)
+    sat: dict[str, list[int]] = {entrant.id: [0] * seats for entrant in history.end.entrants}
+    for table in tables:
+        for seat, entrant in enumerate(table[:seats]):
+            sat[entrant][seat] += 1
     return max(max(counts) - min(counts) for counts in sat.values())
+
+
+def small_spread(history: History) -> int:
+    """Return the largest difference between how often two starters sat at tables smaller than others of their round."""
+    small: Counter[str] = Counter()
+    for _, pairing_round in history.decided:
+        largest = max((len(table.entrants) for table in pairing_round.tables), default=0)
+        for table in pairing_round.tables:
+            for entrant in table.entrants if len(table.entrants) < largest else ():
+                small[entrant] += 1
+    counts = [small[entrant.id] for entrant in history.scenario.tournament.entrants]
+    return max(counts) - min(counts)
 
 
 # -- round robins --
@@ -81,6 +101,10 @@ def check_round_robin(history: History) -> None:
     """Check that every table of entrants that stayed meets once in each cycle, and that seats are balanced."""
     tournament = history.scenario.tournament
     cycles = tournament.cycles * (2 if history.scenario.format.name == "double_round_robin" else 1)
+    entered = len(tournament.entrants)
+    if tournament.least_seats < tournament.seats and not idle_entrants(tournament, entered):
+        check_round_robin_for_everyone(history, cycles)
+        return
     met = Counter(frozenset(table.entrants) for _, pairing_round in history.decided for table in pairing_round.tables)
     assert all(times <= cycles for times in met.values()), "a table meets too often"
     for table in combinations(always_active(history), tournament.seats):
@@ -88,6 +112,26 @@ def check_round_robin(history: History) -> None:
     if history.scenario.mishaps.calm:
         tables_each = cycles * comb(len(tournament.entrants) - 1, tournament.seats - 1)
         assert seat_spread(history) == (tables_each % tournament.seats > 0), f"seats differ by {seat_spread(history)}"
+
+
+def check_round_robin_for_everyone(history: History, cycles: int) -> None:
+    """Check that everyone plays in every round, in each size of tables equally often, and meets everyone."""
+    if not history.scenario.mishaps.calm:
+        return
+    entrants = [entrant.id for entrant in history.scenario.tournament.entrants]
+    met: Counter[frozenset[str]] = Counter()
+    for _, pairing_round in history.decided:
+        assert sorted(_entrants_of(pairing_round)) == sorted(entrants), "an entrant misses a round"
+        met.update(frozenset(pair) for table in pairing_round.tables for pair in combinations(table.entrants, 2))
+    assert len(history.decided) == cycles * len(entrants)
+    assert small_spread(history) == 0, "an entrant sat at smaller tables more often than another"
+    assert len(met) == comb(len(entrants), 2), "two entrants never meet"
+    assert seat_spread(history) <= 2, f"seats differ by {seat_spread(history)}"
+
+
+def idle_entrants(tournament: PairingInput, present: int) -> int:
+    """Return how many of the entrants who are present cannot have a seat in a round."""
+    return present - sum(split_tables(present, tournament.seats, tournament.min_seats))
 
 
 # -- the gauntlet --
@@ -107,13 +151,13 @@ def check_gauntlet(history: History) -> None:
     champion = champion_of(end)
     active = [entrant for entrant in end.entrants if entrant.active and entrant.first_round <= len(end.played) + 1]
     challengers = [entrant for entrant in active if entrant != champion]
-    if champion is None or len(challengers) < end.seats - 1:
+    if champion is None or len(challengers) < end.least_seats - 1:
         return
     assert all(met[entrant.id] >= end.cycles for entrant in challengers), "a challenger met the champion too seldom"
     if history.scenario.mishaps.calm:
         extra = [met[entrant.id] - end.cycles for entrant in challengers]
         assert max(extra) <= 1
-        assert sum(extra) <= end.seats - 2
+        assert sum(extra) <= end.least_seats - 2
         assert seat_spread(history) <= 2, f"seats differ by {seat_spread(history)}"
 
 
@@ -128,7 +172,7 @@ def check_swiss(history: History) -> None:
         present = {*_entrants_of(pairing_round)}
         least = min((byes_had[entrant] for entrant in present), default=0)
         byes = [bye.entrant for bye in pairing_round.byes]
-        assert len(byes) == len(present) % tournament.seats, "there are more byes than necessary"
+        assert len(byes) == idle_entrants(tournament, len(present)), "there are more byes than necessary"
         may_rest = [entrant for entrant in present if byes_had[entrant] == least]
         if len(may_rest) >= len(byes):
             assert all(byes_had[entrant] == least for entrant in byes), "an entrant with more byes gets the next one"
@@ -151,6 +195,7 @@ def check_calm_swiss(history: History, byes_had: Counter[str]) -> None:
     paired = sat + byes_had
     assert all(paired[entrant.id] == len(end.played) for entrant in end.entrants), "an entrant misses a round"
     assert max(byes_had.values(), default=0) <= 1, "an entrant has a second bye"
+    assert small_spread(history) <= 1, f"smaller tables differ by {small_spread(history)}"
     if 2 * len(end.played) <= len(end.entrants):  # with many rounds for few entrants, rematches come first
         assert seat_spread(history) <= 2, f"seats differ by {seat_spread(history)}"
 
@@ -237,19 +282,20 @@ def _check_field_sizes(history: History) -> None:
     tournament = history.scenario.tournament
     advance, seats = tournament.options["advance"], tournament.seats
     fields = [
-        sum(table.label != "third_place" for table in pairing_round.tables) for _, pairing_round in history.decided
+        [len(table.entrants) for table in pairing_round.tables if table.label != "third_place"]
+        for _, pairing_round in history.decided
     ]
     sizes = [
-        len(pairing_round.byes) + seats * tables
+        len(pairing_round.byes) + sum(tables)
         for (_, pairing_round), tables in zip(history.decided, fields, strict=True)
     ]
     assert sizes[0] == len(tournament.entrants), "the first round lacks entrants"
     for tables, (before, following) in zip(fields, pairwise(sizes), strict=False):
-        assert before - tables * (seats - advance) <= following < before
+        assert before - sum(size - advance for size in tables) <= following < before
         if seats == 2:
-            assert following == before - tables
+            assert following == before - len(tables)
             assert following & (following - 1) == 0, "a round after the first has gaps in its bracket"
-    assert sizes[-1] == seats
+    assert tournament.least_seats <= sizes[-1] <= seats
     if seats == 2:
         assert all(not pairing_round.byes for _, pairing_round in history.decided[1:]), (
             "there are byes after the first round"

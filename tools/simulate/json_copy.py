@@ -33,4 +33,5 @@ def copy_through_json(tournament: PairingInput) -> PairingInput:
             for played in stored["played"]
         ),
         draw_key=bytes.fromhex(stored["draw_key"]),
+        min_seats=stored["min_seats"],
     )

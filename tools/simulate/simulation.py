@@ -41,7 +41,8 @@ class Scenario:
     def __str__(self) -> str:
         tournament = self.tournament
         owners = [entrant.owner for entrant in tournament.entrants if entrant.owner]
-        size = f"{len(tournament.entrants)} bots at tables of {tournament.seats}, {tournament.cycles} cycles"
+        tables = f"tables of {tournament.least_seats} to {tournament.seats}"
+        size = f"{len(tournament.entrants)} bots at {tables}, {tournament.cycles} cycles"
         siblings = ", owners with several bots" if len({*owners}) < len(owners) else ""
         mishaps = "" if self.mishaps.calm else f", {self.mishaps}"
         return f"{self.format.name}, {size}, {dict(tournament.options)}{siblings}{mishaps}"
@@ -78,7 +79,9 @@ def draw_scenario(chosen: Format, rng: Random, most: int = 24) -> Scenario:
         joins=0 if calm or not chosen.takes_late_entries else rng.choice((0.0, 0.3)),
         ties=rng.choice((0.0, 0.2)),
     )
-    return Scenario(chosen, PairingInput(seats, options, cycles, entrants, (), rng.randbytes(32)), mishaps)
+    tournament = PairingInput(seats, options, cycles, entrants, (), rng.randbytes(32))
+    # Drawn last, so that the other choices do not depend on it.
+    return Scenario(chosen, replace(tournament, min_seats=rng.choice((0, rng.randint(2, seats)))), mishaps)
 
 
 def _entrant(number: int, count: int, rng: Random, first_round: int = 1) -> Entrant:
@@ -157,7 +160,7 @@ def _legs(scenario: Scenario, tournament: PairingInput, table: Table, rng: Rando
     number = 0
     while wanted:
         for _ in range(wanted):
-            turn = number % tournament.seats
+            turn = number % len(table.entrants)
             number += 1
             seats = table.entrants[turn:] + table.entrants[:turn]
             if active.issuperset(seats) or rng.random() < 0.5:

@@ -20,6 +20,13 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
 @click.option("--game", metavar="GAME", required=True, help="Game to play; `referee games` lists them.")
 @click.option("--seats", type=int, metavar="N", required=True, help="Seats per table.")
 @click.option(
+    "--min-seats",
+    type=int,
+    metavar="N",
+    help="Seats of the smallest table. Pass the number of --seats for full tables, which may leave bots idle. "
+    "[default: as few as the game allows; full tables in round robins, ladders and with most duplicate deals]",
+)
+@click.option(
     "--format", type=choice_of(TournamentFormat), help="Format, which determines the pairings. [default: round_robin]"
 )
 @click.option(

@@ -41,8 +41,9 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
     flags = ("late_entry", "frozen_version", "anonymous", "trusted")
     yes = [flag.replace("_", " ") for flag in flags if tournament.get(flag)]
     deals = tournament.get("deal_sharing") or DealSharing.OWN
+    sizes = " and ".join(map(str, tournament.get("table_sizes") or [tournament["seats"]]))
     lines = [
-        ("game", f"{tournament['game']}, {tournament['seats']} seats per table{format_options(tournament['options'])}"),
+        ("game", f"{tournament['game']}, {sizes} seats per table{format_options(tournament['options'])}"),
         (
             "format",
             f"{tournament['format']}, cycles {tournament['cycles']}{format_options(tournament.get('format_options'))}",
