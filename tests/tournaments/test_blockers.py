@@ -95,8 +95,8 @@ def test_the_round_and_the_event_wait_for_a_decision_on_stuck_matches_and_say_so
         match_retry.retry_match(session, last)
 
 
-def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(world: World) -> None:
-    event, seated = begun(world, 2)
+def test_a_replay_is_rated_when_the_stand_in_is_gone(world: World) -> None:
+    event, _ = begun(world, 2)
     (match_id,) = due(world, event)
     with world.database.write() as session:
         session.execute(
@@ -110,10 +110,17 @@ def test_a_replay_is_rated_when_the_stand_in_is_gone_and_refused_for_who_left(wo
     with world.database.read() as session:
         results = {one.match_id: one.ladder_id for one in session.scalars(select(Result))}
     assert (results[match_id], results[again] is not None) == (None, True)
+
+
+def test_a_match_of_a_bot_that_left_is_not_played_again(world: World) -> None:
+    event, seated = begun(world, 2)
+    (match_id,) = due(world, event)
+    scripted.play(world.database, match_id)
     with world.database.write() as session:
         entries.withdraw_bot(session, event, seated[0])
+
     with pytest.raises(Conflict, match=f"No bot can play for {seated[0]}"):
-        void(world, again, rematch=True)
+        void(world, match_id, rematch=True)
 
 
 def test_a_match_that_ends_while_its_event_is_cancelled_keeps_its_result(world: World) -> None:
