@@ -20,6 +20,7 @@ from bench.measure import Benchmark, Json, run, significant
 from bench.processes import cpu_of, get, memory_mib, start_api, start_redis
 from bench.world import World, add_match, add_result, new_world
 from referee.db.change_notifier import ChangeNotifier
+from referee.match.log import PublicView
 from referee.match.match import Answer
 from referee.matches.recording import MatchUpdate, record_batch
 from workers import queues
@@ -153,18 +154,20 @@ def watch_match(world: World, _: ChangeNotifier) -> Watched:
     bots = world.add_bots(SEATS)
     (claim,) = world.claim_matches("pool-nap", bots, 1, rated=False)
     match = world.begin_match(claim)
-    recorded = 0
+    view, recorded = PublicView(match.log.rows[0]), 0
 
     def record_rows() -> list[int]:
         nonlocal recorded
-        while len(match.lines) == recorded:
+        items: list[Json] = []
+        while not items:
             match.receive(Answer(match.requests()[0].seat, choice=0))
-        start, recorded = recorded, len(match.lines)
-        with world.database.write() as session:
-            record_batch(session, [MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:])])
-        return list(range(start, recorded))
+            start, recorded = recorded, len(match.lines)
+            items = view.add(match.log.rows[start:])
+            with world.database.write() as session:
+                record_batch(session, [MatchUpdate(claim.match_id, claim.epoch, start, match.lines[start:])])
+        return [item["number"] for item in items]
 
-    return Watched(f"/api/v1/matches/{claim.match_id}/stream", b"event: state", rb'"row":(\d+),', record_rows)
+    return Watched(f"/api/v1/matches/{claim.match_id}/stream", b"event: state", rb'"number":(\d+),"event"', record_rows)
 
 
 # -- viewers, in another process --
