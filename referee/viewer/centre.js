@@ -76,7 +76,7 @@ function spread(item, { nameOf, moved }) {
     showFan(fan, cards.map((entry) => entry?.card), { label: text(item.name), moved });
     return cards.length ? fan : make("span", { class: "pile bare", role: "img", "aria-label": "none yet" });
   }
-  return make("ul", { class: "trick" }, cards.map(({ card, seat }) =>
+  return make("ul", { class: cards.length > SPREAD ? "trick long" : "trick" }, cards.map(({ card, seat }) =>
     make("li", { class: moved.includes(card) ? "moved" : null },
       cardFace(card, { role: "img", "aria-label": cardWords(card) }),
       Number.isInteger(seat) ? make("span", { class: "by" }, make("span", { class: "chair" }, String(seat + 1)), make("bdi", {}, text(nameOf(seat)))) : null)));

@@ -2,18 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from referee.match.canonical import dumps
-from referee.match.log import parse_row
+from referee.match.chance import CommittedChance, commitment
+from referee.match.log import parse_row, reveal_line
+from referee.match.reveal import Reveal
 from referee.viewer import render_standalone
 from tests.browser.conftest import PageAt
 from tests.browser.record import PLAYED, Filled
 from tests.browser.test_viewer import HELD, log
 from tests.browser.test_viewer_logs import drop
 from tests.golden import RECORDED
+from tests.match.playing import GROUP, at_random, header, played
 
 LAPTOP, PHONE = (1280, 800), (390, 844)
 GEOMETRY = (Path(__file__).parent / "table_geometry.js").read_text()
@@ -77,6 +81,38 @@ def test_the_whole_table_is_in_view_on_the_page_of_a_match(
     page.wait_for_selector(HELD)
 
     assert page.evaluate(GEOMETRY) == []
+
+
+@pytest.mark.parametrize("size", [LAPTOP, (1280, 710), PHONE, (390, 760)], ids=str)
+def test_a_whole_suit_in_one_sequence_stays_readable(window: Page, tmp_path: Path, size: tuple[int, int]) -> None:
+    lines = whole_suit()
+    page = opened(window, lines, tmp_path, size)
+
+    assert max(map(len, sequences(lines))) == 13
+    assert page.evaluate(GEOMETRY) == []
+    assert page.evaluate("document.querySelector('.centre .probe').offsetWidth") >= 24
+
+
+def whole_suit() -> list[bytes]:
+    """Return the log of a match in which thirteen cards are played in one sequence."""
+    seed = bytes([20, 2]) + bytes(30)
+    head = header("rummy-royal", 4, {"deals": 2})
+    head["group"]["commitment"] = commitment(seed, GROUP)
+    match = played(head, at_random(Random(532)), CommittedChance(seed, GROUP, [""] * 4))
+    reveal = Reveal.without_nonces(seed, 4).to_json()
+    return [*match.lines, reveal_line(len(match.lines), match.lines[-1], reveal)]
+
+
+def sequences(lines: list[bytes]) -> list[list[str]]:
+    """Return the cards that were played in each sequence of a match of Rummy Royal."""
+    runs: list[list[str]] = []
+    for line in lines:
+        for event in parse_row(line).get("events", []):
+            if event["event"] == "play":
+                if event["lead"]:
+                    runs.append([])
+                runs[-1].append(event["card"])
+    return runs
 
 
 def test_the_table_of_a_live_match_is_in_view(page_at: PageAt, filled: Filled) -> None:
