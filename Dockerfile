@@ -1,10 +1,15 @@
 # Build one image for api, worker, scheduler and migrate; docker-compose.yml sets the command.
 # Use the Python version on which the tests run.
-FROM python:3.11-slim-bookworm
+FROM python:3.11-slim-trixie
 
 ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# pg_dump and pg_restore, for backups: they must not be older than the server in docker-compose.yml.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends postgresql-client-17 \
+    && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /opt/referee
 

@@ -19,7 +19,14 @@ AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches", "referee.ladders"),
     *("referee.tournaments", "referee.pictures"),
 )
-LIBRARY = ("referee.local", "referee.runtime", "referee.rulebook", "referee.labels", "referee.schema")
+LIBRARY = (
+    "referee.local",
+    "referee.runtime",
+    "referee.backups",
+    "referee.rulebook",
+    "referee.labels",
+    "referee.schema",
+)
 PURE = (*RULES, *CORE)
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
@@ -41,6 +48,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.rulebook": RULES,
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
+    "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
     "referee.gym": PURE,

@@ -24,7 +24,14 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "tournament": "tournament",
         "standings": "standings",
     },
-    "Run a service": {"demo": "demo", "up": "up", "admin": "admin", "audit": "audit"},
+    "Run a service": {
+        "demo": "demo",
+        "up": "up",
+        "admin": "admin",
+        "audit": "audit",
+        "backup": "backup",
+        "restore": "backup",
+    },
 }
 
 

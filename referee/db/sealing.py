@@ -34,6 +34,11 @@ def seal(plain: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> 
     return _FORMAT + key_id + nonce + cipher.encrypt(nonce, plain, _associated_data(context))
 
 
+def key_id(master_key: bytes) -> str:
+    """Return the id of a master key, 8 hex digits that reveal nothing about the key."""
+    return _derive(master_key)[0].hex()
+
+
 def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> bytes:
     """Return the bytes that were sealed in ``context`` with any master key of the ring, or raise ``CannotUnseal``."""
     ciphers = dict(_derive(master_key) for master_key in key_ring)

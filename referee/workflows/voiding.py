@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
@@ -156,8 +156,17 @@ def cancel_in_progress(session: Session, reason: str, *, master_key: bytes) -> V
         StoredMatch.rows > 0,
         and_(DealGroup.state == DealGroupState.NEW, DealGroup.nonce_hashes.is_not(None)),
     )
+    return _cancel_and_replace(session, has_started, reason, master_key)
+
+
+def cancel_all_open(session: Session, reason: str, *, master_key: bytes) -> VoidReport:
+    """Cancel every match that is not over, begun or not, and create rematches like ``cancel_in_progress``."""
+    return _cancel_and_replace(session, true(), reason, master_key)
+
+
+def _cancel_and_replace(session: Session, condition: ColumnElement[bool], reason: str, master_key: bytes) -> VoidReport:
     query = select(DealGroup.id, DealGroup.kind, StoredMatch.id).join(StoredMatch, StoredMatch.group_id == DealGroup.id)
-    rows = session.execute(query.where(StoredMatch.status.in_(OPEN), has_started).order_by(DealGroup.id)).all()
+    rows = session.execute(query.where(StoredMatch.status.in_(OPEN), condition).order_by(DealGroup.id)).all()
     match_ids_by_group: dict[tuple[str, DealSharing], set[str]] = {}
     for group_id, kind, match_id in rows:
         match_ids_by_group.setdefault((group_id, kind), set()).add(match_id)

@@ -27,7 +27,7 @@ def instructions() -> list[tuple[str, str]]:
 
 def test_it_is_one_stage_of_a_slim_debian_with_a_version(instructions: list[tuple[str, str]]) -> None:
     assert {word for word, _ in instructions} <= KNOWN
-    assert [rest for word, rest in instructions if word == "FROM"] == ["python:3.11-slim-bookworm"]
+    assert [rest for word, rest in instructions if word == "FROM"] == ["python:3.11-slim-trixie"]
 
 
 def test_what_it_copies_exists_and_is_let_in(instructions: list[tuple[str, str]]) -> None:
@@ -57,6 +57,16 @@ def test_what_it_installs_is_named_by_the_lock_file(instructions: list[tuple[str
     assert installs
     assert all("--no-deps" in rest for rest in installs)
     assert "--requirement requirements.lock" in installs[0]
+
+
+def test_its_client_of_postgresql_has_the_version_of_the_server(instructions: list[tuple[str, str]]) -> None:
+    (installed,) = [rest for word, rest in instructions if word == "RUN" and "apt-get install" in rest]
+    client = re.search(r"postgresql-client-(\d+)", installed)
+    server = re.match(r"postgres:(\d+)-", services_by_example()["postgres"]["image"])
+
+    assert client is not None
+    assert server is not None
+    assert client[1] == server[1]
 
 
 def test_every_requirement_of_the_lock_file_has_one_version() -> None:

@@ -124,7 +124,7 @@ def test_K31_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
     run("referee admin upgrade")
     run("referee admin create Before")
     run(backup)
-    assert stat.S_IMODE((tmp_path / "backup.db").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "backup.tar").stat().st_mode) == 0o600
     run("referee admin create After")
     said = run(restore)
 

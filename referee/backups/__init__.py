@@ -1,0 +1,1 @@
+"""Back up the database of a service, and restore it."""

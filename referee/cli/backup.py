@@ -1,0 +1,88 @@
+"""Implement `referee backup` and `referee restore`."""
+
+import json
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
+from referee.backups import backup as backups
+from referee.backups import restoring
+from referee.backups.backup import Inventory
+from referee.cli.audit import audit
+from referee.cli.options import FILE, data_option
+from referee.runtime.data_dir import DataDir
+from referee.runtime.service_database import load_settings, open_database
+from referee.settings import Settings
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@data_option
+@click.option("--check", "checks", is_flag=True, help="Read FILE, an existing backup, and say whether it is intact.")
+@click.option("--json", "as_json", is_flag=True, help="Print the inventory as one JSON object instead of text.")
+def backup(file: Path, data: Path | None, *, checks: bool, as_json: bool) -> None:
+    """Write a consistent copy of the database to FILE, while the service runs.
+
+    FILE must not exist. It does not contain the master key: keep that elsewhere, because both together reveal the cards
+    of matches in progress. Redis needs no backup. `referee restore` puts the copy back.
+    """
+    if checks:
+        inventory = backups.check_backup(file)
+    else:
+        settings, database = open_database(data)
+        try:
+            inventory = backups.write_backup(database, settings.master_key, file)
+        finally:
+            database.dispose()
+    if as_json:
+        click.echo(json.dumps(asdict(inventory)))
+    else:
+        click.echo(f"{file} is {'intact' if checks else 'complete'}.\n{_describe(inventory)}")
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@data_option
+@click.option("--replace", "replaces", is_flag=True, help="Replace the existing database. A file of SQLite is kept.")
+@click.option("--audit/--no-audit", "audits", default=True, help="Replay all logs and ratings afterwards.")
+@click.pass_context
+def restore(context: click.Context, file: Path, data: Path | None, *, replaces: bool, audits: bool) -> None:
+    """Put the database of a backup in place. Stop the whole service first.
+
+    Matches that were not over when the backup was made are cancelled, because they may have been played since, and
+    their cards may be known; tournaments play them again with other cards. Everything after the backup is lost: bots
+    and accounts made since must be made again, and tokens revoked since are valid again. The exit status is that of
+    `referee audit`, which runs at the end.
+    """
+    settings = load_settings(data)
+    with ExitStack() as stack:
+        if _is_in_data_dir(settings):
+            directory = DataDir(settings.data_dir)
+            directory.acquire()
+            stack.callback(directory.release)
+        restored = restoring.restore(file, settings, replaces=replaces)
+    click.echo(f"The database was restored from {file}.\n{_describe(restored.inventory)}")
+    if restored.replaced is not None:
+        click.echo(f"The replaced database is {restored.replaced}.")
+    settled = restored.settled
+    voided = f" and {len(settled.matches)} with the same cards voided" if settled.matches else ""
+    click.echo(f"{len(settled.cancelled)} open matches cancelled{voided}; {len(settled.rematches)} rematches arranged.")
+    if audits:
+        context.invoke(
+            audit, data=data, repair=False, read_only=False, url=None, ladders=(), resume=None, as_json=False
+        )
+
+
+def _is_in_data_dir(settings: Settings) -> bool:
+    return settings.database_url.startswith("sqlite:")
+
+
+def _describe(inventory: Inventory) -> str:
+    counts = ", ".join(f"{count} {name}" for name, count in inventory.counts.items())
+    return (
+        f"Made at {inventory.created_at} from a database of {inventory.database}, with schema {inventory.schema} of "
+        f"Referee {inventory.program_version}: {counts}; {inventory.size_bytes:,} bytes."
+    )
