@@ -110,7 +110,7 @@ def _exchange_pieces(database: Database, ladder_id: str, month: date) -> Iterato
         yield [
             (
                 *(row.owner_id, _cell(row.owner_name), row.loser_id, row.loser_name and _cell(row.loser_name)),
-                *(row.meetings, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
+                *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
             )
             for row in page.items
         ]
@@ -145,7 +145,7 @@ INDEX: Final = ("match", "game", "tournament", "tournament_round", "table", "leg
 ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
 MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
 MONTH_COLUMNS: Final = ("rank", "bot", "name", "owner", "owner_name", "rating_micro", "error", "games", "matches")
-EXCHANGE_COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "meetings", "points", "chance", "deviation")
+EXCHANGE_COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")
 COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
 
 

@@ -49,4 +49,5 @@ def _month_page(ladder_id: str, month: date) -> Response:
 
 
 def _this_month() -> date:
-    return current_time(current_session()).date().replace(day=1)
+    now = current_time(current_session())
+    return date(now.year, now.month, 1)

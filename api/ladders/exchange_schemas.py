@@ -14,7 +14,7 @@ class ExchangeView(View):
         metadata=describe("Id of the account whose bots lost; null for the house players."),
     )
     loser_name = fields.String(allow_none=True)
-    meetings = fields.Integer(metadata=describe("How often a bot of one met a bot of the other, or a house player."))
+    encounters = fields.Integer(metadata=describe("How often a bot of one met a bot of the other, or a house player."))
     points = Rounded(
         1,
         metadata=describe(

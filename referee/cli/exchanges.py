@@ -11,7 +11,7 @@ from referee.errors import BadOption
 from referee.ladders import months
 from referee.match.canonical import Json
 
-HEADS = ("gained", "from", "points", "meetings", "by chance", "deviation")
+HEADS = ("gained", "from", "points", "encounters", "by chance", "deviation")
 
 
 @service_command()
@@ -45,7 +45,7 @@ def format_exchanges(document: Json) -> str:
             item["owner_name"],
             item["loser_name"] or "house players",
             f"{item['points']:+.1f}",
-            str(item["meetings"]),
+            str(item["encounters"]),
             f"{item['chance']:.1f}",
             f"{item['deviation']:.1f}",
         )

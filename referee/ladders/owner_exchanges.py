@@ -18,7 +18,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import Insert
 
-from referee.accounts import accounts
+from referee.accounts.tables import Account
+from referee.db.lookup import load_by_id
 from referee.db.paging import Cursor, Page, check_limit
 from referee.db.prepared import Prepared
 from referee.errors import BadOption
@@ -31,13 +32,13 @@ from referee.ratings.exchange import ANCHORS, K_SETTLED, Parties, settled_matche
 
 MILLI: Final = 1_000
 SLACK: Final = K_SETTLED**2  # squared points added to the variance, so that a single surprise does not lead the list
-STRIKING: Final = 4.0  # gains of more than so many units of chance deserve a look
+STRIKING: Final = 4.0  # gains of more than this many units of chance deserve a look
 
 
 class Exchanged(NamedTuple):
-    """Hold the meetings of two parties, what the second gained (micro-points), and its variance (points² / 1000)."""
+    """Hold the encounters of two parties, what the second gained (micro-points), and its variance (points² / 1000)."""
 
-    meetings: int = 0
+    encounters: int = 0
     gain: int = 0
     variance: int = 0
 
@@ -57,7 +58,7 @@ class Before(NamedTuple):
 
 def before_of(moves: Iterable[RatingMove]) -> dict[str, Before]:
     """Return the state of each bot before the result that caused these changes, keyed by bot id."""
-    return {move.bot_id: _before(move.before, move.after.games, move.after.widened_at) for move in moves}
+    return {move.bot_id: _make_before(move.before, move.after.games, move.after.widened_at) for move in moves}
 
 
 def sums_of(seats: RatedSeats, before: Mapping[str, Before]) -> Sums:
@@ -129,7 +130,7 @@ class ExchangedPoints:
     owner_name: str
     loser_id: str | None
     loser_name: str | None
-    meetings: int
+    encounters: int
     points: float
     chance: float
     deviation: float
@@ -154,9 +155,10 @@ def list_exchanges(
         excess, party, owner_id = _position_in(cursor)
         behind = or_(row.party > party, and_(row.party == party, row.owner_id > owner_id))
         query = query.where(row.excess <= excess, or_(row.excess < excess, behind))
-    query = query.where(row.meetings > 0).order_by(row.excess.desc(), row.party, row.owner_id)
+    query = query.where(row.encounters > 0).order_by(row.excess.desc(), row.party, row.owner_id)
     rows = list(session.scalars(query.limit(limit + 1)))
-    names = accounts.names_of(session, {owner for found in rows for owner in (found.party, found.owner_id) if owner})
+    owners = {owner for found in rows for owner in (found.party, found.owner_id) if owner}
+    names = load_by_id(session, Account.id, Account.name, owners)
     last = rows[limit - 1] if len(rows) > limit else None
     following = None if last is None else [last.excess, last.party, last.owner_id]
     return Page([_describe(found, names) for found in rows[:limit]], following)
@@ -169,7 +171,7 @@ def _describe(row: OwnerExchange, names: Mapping[str, str]) -> ExchangedPoints:
     points = (row.gain if winner == row.owner_id else -row.gain) / MICRO
     chance = sqrt(row.variance / MILLI + SLACK)
     of_loser = loser or None, names[loser] if loser else None
-    return ExchangedPoints(winner, names[winner], *of_loser, row.meetings, points, chance, points / chance)
+    return ExchangedPoints(winner, names[winner], *of_loser, row.encounters, points, chance, points / chance)
 
 
 def _position_in(cursor: Cursor) -> tuple[float, str, str]:
@@ -197,7 +199,7 @@ def _owner(seats: RatedSeats, seat: int) -> str:
     return ANCHORS if seats.anchors and seats.anchors[seat] is not None else str(seats.owners[seat])
 
 
-def _before(rating: int, games: int, widened_at: int) -> Before:
+def _make_before(rating: int, games: int, widened_at: int) -> Before:
     return Before(rating, stake(settled_matches(max(0, games - 1), widened_at)))
 
 
@@ -207,7 +209,7 @@ def _load_before(session: Session, entries: list[int]) -> dict[int, dict[str, Be
     query = select(change.seq, change.bot_id, change.before, change.games, change.widened_at)
     found: defaultdict[int, dict[str, Before]] = defaultdict(dict)
     for seq, bot_id, *state in session.execute(query.where(change.seq.in_(entries))):
-        found[seq][bot_id] = _before(*state)
+        found[seq][bot_id] = _make_before(*state)
     return found
 
 

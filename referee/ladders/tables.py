@@ -222,7 +222,7 @@ class OwnerExchange(Base):
     month: Mapped[date] = mapped_column(primary_key=True)  # its first day, in UTC
     party: Mapped[str] = mapped_column(Id, primary_key=True)
     owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
-    meetings: Mapped[int]
+    encounters: Mapped[int]
     gain: Mapped[int] = mapped_column(BigInteger)
     variance: Mapped[int] = mapped_column(BigInteger)  # of the gain by chance, in thousandths of squared points
     excess: Mapped[float] = mapped_column(Double)  # square of the gain in units of what chance explains

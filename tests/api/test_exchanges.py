@@ -29,12 +29,12 @@ def ladder(service: Service) -> str:
     result: Result = World(service.database).play([service.verified_bot(service.person())["id"] for _ in range(2)])
     pairs = [(one, other) for one in people for other in people if one < other][:MOST]
     rows = [
-        {"party": one, "owner_id": other, "meetings": 3, "gain": number * MICRO, "variance": 0, "excess": number / 99}
+        {"party": one, "owner_id": other, "encounters": 3, "gain": number * MICRO, "variance": 0, "excess": number / 99}
         for number, (one, other) in enumerate(pairs)
     ]
-    rows[-1] |= {"gain": -900 * MICRO, "variance": 500_000, "excess": 900.0, "meetings": 90}  # ± 30 by chance
+    rows[-1] |= {"gain": -900 * MICRO, "variance": 500_000, "excess": 900.0, "encounters": 90}  # ± 30 by chance
     rows.append({**rows[0], "party": "", "owner_id": people[0], "gain": 40 * MICRO, "excess": 4.0})
-    rows.append({**rows[0], "party": "", "owner_id": people[1], "gain": 1, "excess": 99.0, "meetings": 0})
+    rows.append({**rows[0], "party": "", "owner_id": people[1], "gain": 1, "excess": 99.0, "encounters": 0})
     with service.database.write() as session:
         session.execute(insert(OwnerExchange), [{"ladder_id": result.ladder_id, "month": OCTOBER, **r} for r in rows])
     return str(result.ladder_id)
@@ -48,7 +48,7 @@ def test_F5_everybody_may_read_who_gained_from_whom(service: Service, ladder: st
 
     first, second = shown["items"]
     assert (shown["ladder"], shown["month"]) == (ladder, "2026-10")
-    assert (first["points"], first["chance"], first["deviation"], first["meetings"]) == (900.0, 30.0, 30.0, 90)
+    assert (first["points"], first["chance"], first["deviation"], first["encounters"]) == (900.0, 30.0, 30.0, 90)
     assert first["owner"] < first["loser"]  # it gained what the row counts as a loss of the other
     assert (second["loser"], second["loser_name"], second["points"]) == (None, None, 40.0)
     found, cursor = [first, second], shown["next"]

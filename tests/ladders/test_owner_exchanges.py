@@ -40,8 +40,8 @@ def listed(world: World, result: Result, month: date = NOVEMBER, limit: int = 50
 
 def stored(world: World) -> set[tuple[object, ...]]:
     with world.database.read() as session:
-        rows = session.scalars(select(OwnerExchange).where(OwnerExchange.meetings > 0)).all()
-        return {(r.month, r.party, r.owner_id, r.meetings, r.gain, r.variance, round(r.excess, 9)) for r in rows}
+        rows = session.scalars(select(OwnerExchange).where(OwnerExchange.encounters > 0)).all()
+        return {(r.month, r.party, r.owner_id, r.encounters, r.gain, r.variance, round(r.excess, 9)) for r in rows}
 
 
 def test_F5_the_gain_of_an_owner_and_what_chance_explains() -> None:
@@ -73,8 +73,8 @@ def test_F5_who_gains_from_whom_is_listed_with_what_chance_explains_least_first(
     found = listed(world, result)
 
     pairs = {frozenset([row.owner_id, row.loser_id]): row for row in found}
-    assert pairs[frozenset([owners[one], owners[other]])].meetings == 6
-    assert pairs[frozenset([owners[other], owners[third]])].meetings == 1
+    assert pairs[frozenset([owners[one], owners[other]])].encounters == 6
+    assert pairs[frozenset([owners[other], owners[third]])].encounters == 1
     assert all(row.points >= 0 for row in found)
     assert found == sorted(found, key=lambda row: -abs(row.deviation))
     assert found == listed(world, result, limit=1)
@@ -126,13 +126,13 @@ def test_F5_results_from_before_they_were_counted_are_not_subtracted(world: Worl
     result = world.play([one, other])
     with world.database.write() as session:
         session.execute(update(Ladder).values(exchanges_after=10**6))
-        session.execute(update(OwnerExchange).values(meetings=5, gain=0, variance=0, excess=0.0))
+        session.execute(update(OwnerExchange).values(encounters=5, gain=0, variance=0, excess=0.0))
 
     with world.database.write() as session:
         ledger.lock_ledger(session)
         voiding.void_match(session, result.match_id, "a test", created_by=None, master_key=MASTER_KEY)
 
-    assert [row.meetings for row in listed(world, result)] == [5]
+    assert [row.encounters for row in listed(world, result)] == [5]
 
 
 def test_unknown_ladders_and_foreign_cursors_are_refused(world: World) -> None:

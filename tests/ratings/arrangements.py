@@ -34,7 +34,7 @@ class Scenario:
 
     The subject's owner has ``siblings`` more bots, and another owner ``accomplices``. ``registers_again`` lets the
     subject's owner register another bot each evening when the rating is too low. With ``measures_best``, the gain is by
-    how much the best rating since the first measurement is lower than honest play makes it.
+    how much the best rating since the first measurement is lower than the rating of honest play.
     """
 
     name: str
@@ -66,7 +66,7 @@ def lose_to_each_other(ladder: "ArrangedLadder", bots: Sequence[str], placements
 
 
 def lose_always(ladder: "ArrangedLadder", bots: Sequence[str], placements: list[int]) -> list[int]:
-    """Place the subject last, whoever plays, after some days of honest play."""
+    """Place the subject last against everybody, after some days of honest play."""
     return _put(bots, placements, last={ladder.subject}) if len(ladder.drift) > HORIZON else placements
 
 
@@ -91,10 +91,11 @@ SCENARIOS = (
 
 @dataclass
 class Measured:
-    """Hold errors of honest ratings and of the subject's, the best one until each day, and the meetings of each day."""
+    """Hold errors of honest bots, and of the subject the errors, ratings, best rating so far and meetings of each day."""
 
     honest: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
+    ratings: list[float] = field(default_factory=list)
     best: list[float] = field(default_factory=list)
     meetings: Counter[date] = field(default_factory=Counter)
 
@@ -115,9 +116,9 @@ class ArrangedLadder(OfficialLadder):
             owner = number if number < OWNERS else dice.randrange(OWNERS)
             yield self._new_bot(f"bot {number:02}", f"owner {owner:02}", dice.gauss(MIDDLE, SPREAD))
         yield self._new_bot(SUBJECT, "manipulator", self.scenario.strength)
-        for owner, count in (("manipulator", self.scenario.siblings), ("accomplice", self.scenario.accomplices)):
+        for name, count in (("manipulator", self.scenario.siblings), ("accomplice", self.scenario.accomplices)):
             for number in range(count):
-                yield self._new_bot(f"{owner} {number}", owner, self.scenario.strength)
+                yield self._new_bot(f"{name} {number}", name, self.scenario.strength)
 
     def draw_placements(self, bots: Sequence[str], strengths: Sequence[float]) -> list[int]:
         placements = super().draw_placements(bots, strengths)
@@ -136,6 +137,7 @@ class ArrangedLadder(OfficialLadder):
             self.measured.honest += [error - fmean(errors) for error in errors]
             self.measured.errors.append(own - self.scenario.strength - fmean(errors))
             self._best = max(self._best, own)
+            self.measured.ratings.append(own)
             self.measured.best.append(self._best)
         if self.arranged and self.scenario.registers_again and own < self.scenario.strength - PATIENCE:
             self._register_again(day)
@@ -192,7 +194,7 @@ def gain(scenario: Scenario, *, days: int, seeds: Sequence[int], limited: bool =
     honest = [measure_honest(*of_bots, days, seed, limited) for seed in seeds]
     arranged = [measure(scenario, days=days, seed=seed, arranged=True, limited=limited) for seed in seeds]
     if scenario.measures_best:
-        gains = [plain.best[-1] - lost.best[-1] for plain, lost in zip(honest, arranged, strict=True)]
+        gains = [fmean(plain.ratings) - lost.best[-1] for plain, lost in zip(honest, arranged, strict=True)]
     else:
         gains = [fmean(won.errors) - fmean(plain.errors) for plain, won in zip(honest, arranged, strict=True)]
     first = BEGIN.date()

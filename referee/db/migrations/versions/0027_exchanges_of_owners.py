@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("month", sa.Date(), nullable=False),
         sa.Column("party", ID, nullable=False),
         sa.Column("owner_id", ID, nullable=False),
-        sa.Column("meetings", sa.Integer(), nullable=False),
+        sa.Column("encounters", sa.Integer(), nullable=False),
         sa.Column("gain", sa.BigInteger(), nullable=False),
         sa.Column("variance", sa.BigInteger(), nullable=False),
         sa.Column("excess", sa.Double(), nullable=False),
