@@ -39,7 +39,7 @@ from referee.ratings.elo import START
 MAX_POOL: Final = 200  # members of a ladder considered in one sweep, longest due first
 MAX_TABLES: Final = 20  # made for a ladder in one sweep
 MAX_RECENT_OPPONENTS: Final = 30
-MAX_OWNERS: Final = 200  # counted on a ladder; with more of them, their bots hardly meet twice a day
+MAX_COUNTED: Final = 1_000  # members whose owners are counted; more than an account may have
 RECHECK: Final = timedelta(hours=1)  # until a bot that cannot play is looked at again, if nothing else is heard of it
 
 LADDER_LIMITS: Final = Limits()
@@ -142,11 +142,11 @@ def count_active_owners(session: Session, ladder: Ladder, moment: datetime) -> i
 
 
 def count_owners(session: Session, ladder: Ladder) -> int:
-    """Return the number of owners whose bots play on the ladder, counted up to ``MAX_OWNERS``."""
+    """Return the number of owners of the next ``MAX_COUNTED`` bots that play on the ladder, which bounds the cost."""
     owners = select(Bot.owner_id).join(LadderMember, LadderMember.bot_id == Bot.id)
     owners = owners.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), _can_play(ladder.game))
-    counted = owners.distinct().limit(MAX_OWNERS).subquery()
-    return session.scalars(select(func.count()).select_from(counted)).one()
+    counted = owners.limit(MAX_COUNTED).subquery()
+    return session.scalars(select(func.count(counted.c.owner_id.distinct()))).one()
 
 
 def owners_met_today(member: LadderMember, moment: datetime) -> dict[str, int]:

@@ -91,7 +91,7 @@ SCENARIOS = (
 
 @dataclass
 class Measured:
-    """Hold errors of honest bots, and of the subject the errors, ratings, best rating so far and meetings of each day."""
+    """Hold errors of honest bots, and of the subject errors, ratings, the best one so far, and meetings of each day."""
 
     honest: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)

@@ -30,14 +30,14 @@ def test_F5_accomplices_of_one_owner_meet_a_bot_no_more_often_than_its_share_all
 
 
 def test_F5_C12_a_farmer_with_accomplices_gains_at_most_a_standard_error() -> None:
-    found = gain(FARMER, days=6, seeds=(1, 2))
+    found = gain(FARMER, days=5, seeds=(1, 2))
 
     print(found)
     assert found.points <= found.error
 
 
 def test_F7_registering_again_gains_at_most_a_standard_error() -> None:
-    found = gain(SHEDDER, days=8, seeds=(1, 2))
+    found = gain(SHEDDER, days=6, seeds=(1, 2))
 
     print(found)
     assert found.points <= found.error
@@ -56,7 +56,7 @@ def test_F7_a_new_bot_begins_at_the_lowest_recent_rating_of_its_owners_bots_here
 
 
 def test_F6_losing_on_purpose_lowers_the_best_rating_by_at_most_a_standard_error() -> None:
-    found = gain(LOSER, days=8, seeds=(1, 2))
+    found = gain(LOSER, days=6, seeds=(1, 2))
 
     print(found)
     assert found.points <= found.error
