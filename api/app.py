@@ -37,6 +37,7 @@ from api.fields import (
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, MonthConverter, id_schema, month_schema
+from api.ladders import exchange_resource as ladder_exchanges
 from api.ladders import month_resource as ladder_months
 from api.ladders import resource as ladders
 from api.ladders import stream_resource as ladder_streams
@@ -62,7 +63,7 @@ REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
     *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
     *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
-    *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
+    *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, webhooks, health),
 )
 
 

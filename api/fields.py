@@ -300,8 +300,8 @@ def points(micro: int) -> float:
 class Points(Derived, fields.Float):
     """Serialise a rating, which is stored in millionths of a point, as points."""
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float:
-        return points(value)
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> float | None:
+        return None if value is None else points(value)
 
 
 class Micro(Derived, fields.Integer):

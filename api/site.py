@@ -11,6 +11,7 @@ from api.bots import directory_pages, register_page
 from api.bots import pages as bots
 from api.feeds import pages as feeds
 from api.games import pages as games
+from api.ladders import exchange_pages as exchanges
 from api.ladders import pages as ladders
 from api.matches import pages as matches
 from api.matches import void_pages as voids
@@ -30,6 +31,7 @@ GROUPS = (
     games,
     guides,
     ladders,
+    exchanges,
     bots,
     directory_pages,
     openings,

@@ -16,6 +16,7 @@ from referee.ladders.tables import Ladder as Ladder
 from referee.ladders.tables import LadderMember as LadderMember
 from referee.ladders.tables import LadderPlayer as LadderPlayer
 from referee.ladders.tables import LedgerEntry as LedgerEntry
+from referee.ladders.tables import OwnerExchange as OwnerExchange
 from referee.ladders.tables import Rating as Rating
 from referee.ladders.tables import RatingChange as RatingChange
 from referee.ladders.tables import RatingCount as RatingCount

@@ -9,7 +9,7 @@ import io
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
-from datetime import datetime
+from datetime import date, datetime
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from api.fields import UtcDateTime
 from referee.db.engine import Database
 from referee.db.paging import MAX_PAGE_SIZE, Cursor
 from referee.errors import LogDeleted
-from referee.ladders import months
+from referee.ladders import months, owner_exchanges
 from referee.ladders.ledger_entries import LedgerRow, ledger_rows
 from referee.ladders.tables import LadderMonth
 from referee.matches.download_seats import DownloadSeat
@@ -97,6 +97,28 @@ def _month_pieces(database: Database, closed: LadderMonth) -> Iterator[Iterable[
             return
 
 
+def exchanges_csv(database: Database, ladder_id: str, month: date) -> Iterator[bytes]:
+    """Yield what owners gained from each other in a month as a CSV table."""
+    return _table(EXCHANGE_COLUMNS, _exchange_pieces(database, ladder_id, month))
+
+
+def _exchange_pieces(database: Database, ladder_id: str, month: date) -> Iterator[Iterable[Cells]]:
+    cursor: Cursor | None = None
+    while True:
+        with database.read() as session:
+            page = owner_exchanges.list_exchanges(session, ladder_id, month, limit=MAX_PAGE_SIZE, cursor=cursor)
+        yield [
+            (
+                *(row.owner_id, _cell(row.owner_name), row.loser_id, row.loser_name and _cell(row.loser_name)),
+                *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
+            )
+            for row in page.items
+        ]
+        cursor = page.next
+        if cursor is None:
+            return
+
+
 def _result_pieces(database: Database, which: ResultFilter, until: int) -> Iterator[Iterable[Cells]]:
     after = 0
     while True:
@@ -123,6 +145,7 @@ INDEX: Final = ("match", "game", "tournament", "tournament_round", "table", "leg
 ENTERED: Final = ("entry", "kind", "rating_rules", "entered_at")
 MOVED: Final = ("before_micro", "after_micro", "games", "balance_micro")
 MONTH_COLUMNS: Final = ("rank", "bot", "name", "owner", "owner_name", "rating_micro", "error", "games", "matches")
+EXCHANGE_COLUMNS: Final = ("owner", "owner_name", "loser", "loser_name", "encounters", "points", "chance", "deviation")
 COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSeat)]
 
 

@@ -192,6 +192,24 @@ def month_standings(ladder_id: str, month: date) -> Response:
     return _file("text/csv", name, lambda: files.month_csv(database(), closed.month))
 
 
+@resource.get(
+    '/ladders/<id("lad"):ladder_id>/exchanges/<month:month>.csv',
+    anyone,
+    documents={"responses": BUSY},
+    transaction=None,
+)
+@resource.file_response("text/csv", "Pairs of owners, those that chance explains least first.")
+def exchanges(ladder_id: str, month: date) -> Response:
+    """Download what owners gained from each other in a month, for spreadsheets
+
+    The CSV file has the rows and columns of `GET /ladders/{ladder_id}/exchanges/{month}`.
+    """
+    with database().read() as session:
+        ratings.get_ladder(session, ladder_id)
+    name = f"{ladder_id}-exchanges-{months.format_month(month)}.csv"
+    return _file("text/csv", name, lambda: files.exchanges_csv(database(), ladder_id, month))
+
+
 class _FileBody:
     """Yield the pieces of a file, and release its place in the limit when the download ends or never begins."""
 

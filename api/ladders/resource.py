@@ -24,6 +24,7 @@ from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import NotFound
 from referee.ladders import members, ranks, ratings
+from referee.ladders.best_ratings import find_best_rating
 
 resource = Resource("ladders", "/api/v1/ladders", "Rankings, one for each game, set of options and number of seats.")
 
@@ -63,7 +64,8 @@ def show_rank(ladder_id: str, bot_id: str) -> Any:
         raise NotFound("rank", bot_id)
     last_seq = ratings.last_seq(current_session(), ladder_id)
     owner_name = accounts.get_account(current_session(), bot.owner_id).name
-    return Extended(bot, bot_id=bot.id, owner_name=owner_name, last_seq=last_seq, **asdict(found))
+    best = find_best_rating(current_session(), ladder_id, bot.owner_id)
+    return Extended(bot, bot_id=bot.id, owner_name=owner_name, last_seq=last_seq, owner_best=best, **asdict(found))
 
 
 @resource.get('/<id("lad"):ladder_id>/strengths', anyone, StrengthsPage, query=PageQuery, transaction=None)

@@ -92,6 +92,14 @@ class BotRankView(RatedBotView):
         metadata=describe("Rank on the ladder: one more than the number of bots with a better rating.")
     )
     total = fields.Integer(metadata=describe("Number of bots on the ladder."))
+    owner_best = Points(
+        "owner_best",
+        allow_none=True,
+        metadata=describe(
+            "Best rating that any bot of this owner had on the ladder in the last 90 days, in points; null if all were "
+            "provisional. Use it, not `rating`, to keep strong bots out of a tournament for weak ones."
+        ),
+    )
     changed_seq = fields.Integer(
         attribute="as_of_seq", metadata=describe("The last ledger entry that changed the rating.")
     )

@@ -21,6 +21,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "logs": "service_logs",
         "faults": "faults",
         "ladders": "ladders",
+        "exchanges": "exchanges",
         "tournament": "tournament",
         "standings": "standings",
     },

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, aliased
 from referee.bots.tables import Bot
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.prepared import Prepared, insert_columns, upsert_columns
-from referee.ladders import daily_exchanges, ranks
+from referee.ladders import daily_exchanges, owner_exchanges, ranks
 from referee.ladders.kinds import EntryKind
 from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingMove, RatingReplay, RatingState, utc_day
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
@@ -112,6 +112,11 @@ def _enter_on_ladder(session: Session, ladder_id: str, results: Sequence[RatedRe
     moves = [replay.apply_result(result.seats, result.seats.newest_rules) for result in results]
     store_changes(session, ladder_id, list(zip(entries, moves, strict=True)), stored.ratings)
     daily_exchanges.store_sums(session, ladder_id, replay.exchanged)
+    exchanged = [
+        owner_exchanges.sums_of(result.seats, owner_exchanges.before_of(moved))
+        for result, moved in zip(results, moves, strict=True)
+    ]
+    owner_exchanges.add(session, ladder_id, moment.date().replace(day=1), exchanged)
     return {result.match_id: moved for result, moved in zip(results, moves, strict=True)}
 
 
@@ -124,7 +129,10 @@ def void_result(session: Session, ladder_id: str, match_id: str, reason: str, *,
         select(LedgerEntry.seq).where(LedgerEntry.match_id == match_id, LedgerEntry.kind == EntryKind.RESULT)
     )
     seq = append_entry(session, ladder_id, EntryKind.VOID, match_id, reason, created_by)
-    frozen = session.scalars(select(Ladder.frozen_reason).where(Ladder.id == ladder_id)).one()
+    ladder = session.execute(select(Ladder.frozen_reason, Ladder.exchanges_after).where(Ladder.id == ladder_id))
+    frozen, exchanges_after = ladder.one()
+    if entered is not None and entered > exchanges_after:
+        owner_exchanges.subtract(session, ladder_id, entered)
     if entered is not None and frozen is None:
         replayed = replay_ratings(session, ladder_id, entered - 1, seq)
         stored = _load_ratings(session, ladder_id, replayed.ratings)

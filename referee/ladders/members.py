@@ -184,4 +184,5 @@ def new_member(bot_id: str, ladder: Ladder, moment: datetime) -> dict[str, Any]:
         "matches_since_house": HOUSE_GAP,
         "seat_counts": [0] * ladder.seats,
         "recent_opponents": [],
+        "owners_met": {},
     }

@@ -5,6 +5,7 @@ at a time, so that they never crowd out its tournaments.
 """
 
 import hmac
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -25,12 +26,20 @@ from referee.match.time_limits import Limits
 from referee.matches.scheduling import MatchPlan, create_matches
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import StoredMatch
-from referee.pairing.official import Candidate, Filler, OfficialState, OfficialTable, choose_tables
+from referee.pairing.official import (
+    Candidate,
+    Filler,
+    OfficialState,
+    OfficialTable,
+    choose_tables,
+    find_owners_met_enough,
+)
 from referee.ratings.elo import START
 
 MAX_POOL: Final = 200  # members of a ladder considered in one sweep, longest due first
 MAX_TABLES: Final = 20  # made for a ladder in one sweep
 MAX_RECENT_OPPONENTS: Final = 30
+MAX_COUNTED: Final = 1_000  # members whose owners are counted; more than an account may have
 RECHECK: Final = timedelta(hours=1)  # until a bot that cannot play is looked at again, if nothing else is heard of it
 
 LADDER_LIMITS: Final = Limits()
@@ -64,12 +73,12 @@ def make_matches(session: Session, *, master_key: bytes) -> int:
 
 
 def select_candidates(
-    rows: Iterable[Any], ladder: Ladder, moment: datetime, seated: Collection[str] = ()
+    rows: Iterable[Any], ladder: Ladder, moment: datetime, owners: int, seated: Collection[str] = ()
 ) -> tuple[list[Candidate], dict[str, datetime]]:
     """Return the members that may get a seat now, and the next times of those that are due but cannot play.
 
-    ``rows`` are members without a match in progress, longest due first, with the columns of ``_pool_query``. Leave out
-    the bots in ``seated``.
+    ``rows`` are members without a match in progress, longest due first, with the columns of ``_pool_query``.
+    ``owners`` have bots on the ladder. Leave out the bots in ``seated``.
     """
     pool: list[Candidate] = []
     postponed: dict[str, datetime] = {}
@@ -77,7 +86,7 @@ def select_candidates(
         member, due = row.LadderMember, row.LadderMember.due_at <= moment
         later = _postponed_until(row, ladder, moment)
         if later is None and member.bot_id not in seated:
-            pool.append(_candidate(row, due, moment))
+            pool.append(_candidate(row, ladder, due, moment, owners))
         elif later is not None and due:
             postponed[member.bot_id] = later
     return pool, postponed
@@ -88,6 +97,9 @@ def record_match(
 ) -> None:
     """Record a new match with its member, and decide when the next one is due."""
     player.match_id = match_id
+    owner_of = dict(zip(table.candidates, table.owners, strict=True))
+    others = Counter(owner for bot_id, owner in owner_of.items() if bot_id != member.bot_id)
+    member.owners_met = dict(Counter(owners_met_today(member, moment)) + others)
     member.matches_of_day = 1 + (member.matches_of_day if member.day == moment.date() else 0)
     member.day = moment.date()
     member.matches += 1
@@ -129,6 +141,19 @@ def count_active_owners(session: Session, ladder: Ladder, moment: datetime) -> i
     return session.scalars(select(func.count(next_bots.c.owner_id.distinct()))).one()
 
 
+def count_owners(session: Session, ladder: Ladder) -> int:
+    """Return the number of owners of the next ``MAX_COUNTED`` bots that play on the ladder, which bounds the cost."""
+    owners = select(Bot.owner_id).join(LadderMember, LadderMember.bot_id == Bot.id)
+    owners = owners.where(LadderMember.ladder_id == ladder.id, LadderMember.due_at.is_not(None), _can_play(ladder.game))
+    counted = owners.limit(MAX_COUNTED).subquery()
+    return session.scalars(select(func.count(counted.c.owner_id.distinct()))).one()
+
+
+def owners_met_today(member: LadderMember, moment: datetime) -> dict[str, int]:
+    """Return how often the bot met bots of each other owner today, keyed by owner."""
+    return member.owners_met if member.day == moment.date() else {}
+
+
 def find_waiting_since(session: Session, member: LadderMember) -> datetime:
     """Return since when a member that is due waits for bots of other owners."""
     last = select(StoredMatch.ladder_id, StoredMatch.finished_at)
@@ -150,7 +175,7 @@ def _make_plans(session: Session, moment: datetime, master_key: bytes) -> list[L
 
 def _plan_ladder(session: Session, ladder: Ladder, moment: datetime, master_key: bytes, seated: set[str]) -> LadderPlan:
     rows = session.execute(_pool_query(ladder, moment)).all()
-    pool, postponed = select_candidates(rows, ladder, moment, seated)
+    pool, postponed = select_candidates(rows, ladder, moment, count_owners(session, ladder), seated)
     if not any(candidate.due for candidate in pool):
         return LadderPlan(ladder, [], postponed)
     state = OfficialState(ladder.seats, count_active_owners(session, ladder, moment), load_fillers(session, ladder))
@@ -222,8 +247,9 @@ def _postponed_until(row: Any, ladder: Ladder, moment: datetime) -> datetime | N
     return None if has_matches_left(row, ladder, moment) else members.next_day(moment)
 
 
-def _candidate(row: Any, due: bool, moment: datetime) -> Candidate:
-    member = row.LadderMember
+def _candidate(row: Any, ladder: Ladder, due: bool, moment: datetime, owners: int) -> Candidate:
+    member, daily_matches = row.LadderMember, members.daily_limit(ladder, row.LadderPlayer)
+    met = owners_met_today(member, moment)
     return Candidate(
         bot=member.bot_id,
         owner=row.owner_id,
@@ -234,6 +260,7 @@ def _candidate(row: Any, due: bool, moment: datetime) -> Candidate:
         matches_since_house=member.matches_since_house,
         seat_counts=member.seat_counts,
         recent_opponents=member.recent_opponents,
+        owners_met_enough=find_owners_met_enough(met, daily_matches=daily_matches, seats=ladder.seats, owners=owners),
     )
 
 

@@ -6,6 +6,7 @@ counts are derived: a repair rewrites them and records its findings in a new led
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import islice
 from typing import Final
 
@@ -13,7 +14,7 @@ from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.ladders import daily_exchanges, ledger, log_claims, ranks
+from referee.ladders import daily_exchanges, ledger, log_claims, owner_exchanges, ranks
 from referee.ladders.audit_findings import Difference
 from referee.ladders.kinds import EntryKind
 from referee.ladders.ladder_audit import (
@@ -88,7 +89,7 @@ def repair_ladder(
     2. Append missing ledger entries; delete or move entries that cannot be right.
     3. Rewrite changes from the entries.
     4. Append an entry of kind "repair" that corrects wrong ratings and balances.
-    5. Recount the bands of ratings and the sums of the day.
+    5. Recount the bands of ratings, the sums of the day, and what owners exchanged in each month.
 
     Damaged or missing logs cannot be repaired. The next audit reports them again; void their matches to resolve this.
     """
@@ -106,6 +107,7 @@ def repair_ladder(
     _rewrite_ratings(session, repaired, replay, created_by)
     ranks.replace_counts(session, ladder_id, replay.rating_replay.ratings.values())
     daily_exchanges.replace_sums(session, ladder_id, replay.rating_replay.day, replay.rating_replay.exchanged)
+    _recount_exchanges(session, repaired)
     session.execute(update(Ladder).where(Ladder.id == ladder_id).values(frozen_reason=None))
     session.expire_all()
     return repaired
@@ -213,6 +215,20 @@ def _rewrite_ratings(session: Session, repaired: RepairReport, replay: LadderRep
     if wrong:
         session.execute(insert(RatingChange), changes)
         session.execute(insert(Rating), ratings)
+
+
+def _recount_exchanges(session: Session, repaired: RepairReport) -> None:
+    after = session.scalars(select(Ladder.exchanges_after).where(Ladder.id == repaired.ladder_id)).one()
+    pages = ledger.read_entries(session, repaired.ladder_id, after=after)
+    counted = (
+        [
+            (entry.seq, date.fromordinal(entry.day), entry.seats)
+            for entry in page
+            if entry.seats and entry.counts_at(repaired.seq)
+        ]
+        for page in pages
+    )
+    owner_exchanges.recount(session, repaired.ladder_id, counted)
 
 
 def _portions(bots: Sequence[str]) -> Iterable[list[str]]:

@@ -33,6 +33,7 @@ class Ladder(Base):
     created_at: Mapped[datetime]
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
+    exchanges_after: Mapped[int] = mapped_column(BigInteger, default=0)  # ledger entries that ``OwnerExchange`` omits
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
 
 
@@ -69,6 +70,7 @@ class LadderMember(Base):
     matches_since_house: Mapped[int]  # since the last one with a house player
     seat_counts: Mapped[list[Any]]  # matches by seat
     recent_opponents: Mapped[list[Any]]  # bot ids, latest last
+    owners_met: Mapped[Json]  # meetings with bots of each other owner on ``day``, keyed by owner id
 
 
 class LedgerEntry(Base):
@@ -206,6 +208,34 @@ class DailyExchange(Base):
     party: Mapped[str] = mapped_column(Id, primary_key=True)
     owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
     gain: Mapped[int] = mapped_column(BigInteger)
+
+
+class OwnerExchange(Base):
+    """Represent what the bots of two owners exchanged on a ladder in a month; ``owner_exchanges`` explains the sums.
+
+    ``party`` and ``owner_id`` are as in ``DailyExchange``, and ``gain`` is that of ``owner_id``, in micro-points.
+    """
+
+    __tablename__ = "owner_exchanges"
+
+    ladder_id: Mapped[str] = mapped_column(ForeignKey("ladders.id"), primary_key=True)
+    month: Mapped[date] = mapped_column(primary_key=True)  # its first day, in UTC
+    party: Mapped[str] = mapped_column(Id, primary_key=True)
+    owner_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    encounters: Mapped[int]
+    gain: Mapped[int] = mapped_column(BigInteger)
+    variance: Mapped[int] = mapped_column(BigInteger)  # of the gain by chance, in thousandths of squared points
+    excess: Mapped[float] = mapped_column(Double)  # square of the gain in units of what chance explains
+
+
+Index(
+    "ix_owner_exchanges_excess",
+    OwnerExchange.ladder_id,
+    OwnerExchange.month,
+    OwnerExchange.excess.desc(),
+    OwnerExchange.party,
+    OwnerExchange.owner_id,
+)
 
 
 class RatingChange(Base):

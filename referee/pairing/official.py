@@ -4,7 +4,7 @@
 house players.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,8 @@ HOUSE_GAP: Final = 2  # matches without house players after one with them, while
 ANCHOR_GAP: Final = 7  # matches without house players after which one gets a seat, so that ratings keep their scale
 HOUSE_DISTANCE: Final = 400 * MICRO  # most by which the rating of a house player may differ from those of the bots
 MIN_ACTIVE_OTHERS: Final = 2  # other owners from which on HOUSE_GAP applies, if they suffice to fill a table
+MEETING_SHARE: Final = (3, 2)  # a bot meets each other owner at most 3/2 times as often a day as an even share would be
+MIN_MEETINGS: Final = 3  # of a bot and an owner that are always allowed in a day
 
 # These are the costs of seating a bot. UNIT is the cost of a rating distance of SPREAD.
 UNIT: Final = 1_000_000
@@ -31,7 +33,8 @@ class Candidate:
     """Describe a bot that may get a seat now. ``rating`` is in micro-points, ``waited_s`` the time without a match.
 
     A bot that is not ``due`` gets a seat only at the table of another. ``matches`` are those on this ladder, and
-    ``matches_since_house`` those since its last one with a house player.
+    ``matches_since_house`` those since its last one with a house player. ``owners_met_enough`` has the
+    owners whose bots it may not meet again today, as ``find_owners_met_enough`` returns them.
     """
 
     bot: str
@@ -43,6 +46,7 @@ class Candidate:
     matches_since_house: int
     seat_counts: Sequence[int]
     recent_opponents: Sequence[str] = ()
+    owners_met_enough: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,11 @@ class Filler:
 
 @dataclass(frozen=True, slots=True)
 class OfficialTable:
-    """Hold the bots of a table in seat order, and which of them are not house players."""
+    """Hold the bots of a table in seat order, and which of them are not house players, with the ``owners`` of these."""
 
     seats: tuple[str, ...]
     candidates: tuple[str, ...]
+    owners: tuple[str, ...]
 
     @property
     def has_house(self) -> bool:
@@ -90,18 +95,31 @@ class OfficialState:
         return not self.limits_house or matches_since_house >= HOUSE_GAP
 
 
+def find_owners_met_enough(met: Mapping[str, int], *, daily_matches: int, seats: int, owners: int) -> frozenset[str]:
+    """Return the owners whose bots a bot may not meet again today.
+
+    ``met`` counts its meetings of the day, keyed by owner: all bots of an owner count together. Otherwise the bots of
+    one owner could meet the same bot all day, and lose to it. The bot plays ``daily_matches`` a day at most, and
+    ``owners`` have bots on the ladder. The limit is ``MEETING_SHARE`` times an even share of its meetings.
+    """
+    more, than = MEETING_SHARE
+    limit = max(MIN_MEETINGS, more * daily_matches * (seats - 1) // (than * max(1, owners - 1)))
+    return frozenset(owner for owner, meetings in met.items() if meetings >= limit)
+
+
 def choose_tables(
     pool: Sequence[Candidate], state: OfficialState, *, want: int, draw_key: bytes, serial: str
 ) -> list[OfficialTable]:
     """Return at most ``want`` tables. The result depends on the arguments alone; ``serial`` varies the random choices.
 
     1. The first seat of a table goes to the due bot with the fewest matches, then to the one that waited longest.
-    2. Each other seat goes to the cheapest bot of an owner who is not at the table. The cost depends on the distance of
-       the ratings, recent meetings and matches; bots that are due come before others.
+    2. Each other seat goes to the cheapest bot of an owner who is not at the table, and whom the bots there may still
+       meet today. The cost depends on the distance of the ratings, recent meetings and matches; bots that are due come
+       before others.
     3. If the first bot met no house player in ``ANCHOR_GAP`` matches, an anchor gets the last seat.
     4. If bots are missing, house players fill the table, once the bot has waited ``PARTNER_WAIT_S`` or nobody is left
        to wait for: those within ``HOUSE_DISTANCE``. While enough owners are active, each bot meets house players in at
-       most one of three matches.
+       most one of three matches, unless it has met the others often enough today.
     5. Each bot gets the seat that it has had least often, as far as possible.
     """
     drawn = [pool[index] for index in shuffle(range(len(pool)), draw_key, f"official|{serial}")]
@@ -146,22 +164,33 @@ def _choose_members(first: Candidate, free: Collection[Candidate], state: Offici
     members = _add_partners([first], free, state.seats)
     if len(members) == state.seats:
         return members
-    if not state.fillers or not state.may_meet_house(first.matches_since_house):
+    may_meet_house = state.may_meet_house(first.matches_since_house) or _has_met_the_others(first, free, state)
+    if not state.fillers or not may_meet_house:
         return []
     members = _add_partners([first], willing, state.seats)
     everybody_sits = len(members) == state.owners and first.matches > 0
     return members if everybody_sits or first.waited_s >= PARTNER_WAIT_S else []
 
 
+def _has_met_the_others(first: Candidate, free: Collection[Candidate], state: OfficialState) -> bool:
+    """Return whether the bot has no full table only because it, or another bot, has met an owner often enough today."""
+    return len({bot.owner for bot in free} - {first.owner}) >= state.seats - 1
+
+
 def _add_partners(members: list[Candidate], free: Collection[Candidate], seats: int) -> list[Candidate]:
-    members = list(members)
+    members, others = list(members), free
     while len(members) < seats:
-        owners = {member.owner for member in members}
-        others = [bot for bot in free if bot.owner not in owners]
+        others = [bot for bot in others if _may_meet(members[-1], bot)]
         if not others:
             break
         members.append(min(others, key=lambda bot: _cost(bot, members)))  # the first of equals, in drawn order
     return members
+
+
+def _may_meet(one: Candidate, other: Candidate) -> bool:
+    if one.owner == other.owner:
+        return False
+    return other.owner not in one.owners_met_enough and one.owner not in other.owners_met_enough
 
 
 def _cost(bot: Candidate, members: Sequence[Candidate]) -> int:
@@ -177,4 +206,5 @@ def _seat(members: Sequence[Candidate], state: OfficialState) -> OfficialTable:
     bots = [*(member.bot for member in members), *(filler.bot for filler in fillers)]
     costs = [[seat_cost(times) for times in member.seat_counts] for member in members]
     order = assign_seats(costs + [[0] * state.seats] * len(fillers))
-    return OfficialTable(tuple(bots[index] for index in order), tuple(member.bot for member in members))
+    owners = tuple(member.owner for member in members)
+    return OfficialTable(tuple(bots[index] for index in order), tuple(member.bot for member in members), owners)

@@ -77,6 +77,7 @@ def test_a_ladder_is_shown_as_it_stood_after_any_act(
     (own,) = (row for row in after["items"] if row["bot"] == bots[0])
     assert (own_rank["rank"], own_rank["total"], own_rank["rating_micro"]) == (own["rank"], 2, own["rating_micro"])
     assert (own_rank["as_of_seq"], own_rank["changed_seq"]) == (3, 3)
+    assert own_rank["owner_best"] is None  # of a rating that is still provisional
     assert [(move["seq"], move["kind"], move["match"], move["reason"]) for move in moves] == [
         (3, "void", second.match_id, "a cable was cut"),
         (2, "result", second.match_id, None),

@@ -20,6 +20,7 @@ from referee.pairing.official import (
     OfficialTable,
     choose_fillers,
     choose_tables,
+    find_owners_met_enough,
 )
 from referee.ratings.elo import MICRO, START
 
@@ -222,3 +223,42 @@ def test_fillers_are_those_near_the_rating_and_little_met() -> None:
     assert [one.bot for one in (*near, *changed)] == ["even", "strong"]
     assert [one.bot for one in choose_fillers([bot(1)], house[:1], 3)] == ["weak"] * 3
     assert choose_fillers([bot(1)], [], 3) == []
+
+
+def test_F5_a_bot_meets_the_bots_of_one_owner_at_most_half_as_often_again_as_an_even_share() -> None:
+    # 48 matches with 3 others each, among 30 other owners: an even share is 4.8 meetings, and 7 are the most.
+    met = {"seven": 7, "six": 6}
+
+    assert find_owners_met_enough(met, daily_matches=48, seats=4, owners=31) == {"seven"}
+    assert find_owners_met_enough(met, daily_matches=48, seats=4, owners=4) == set()
+    # With very many owners, three meetings are still allowed; a daily maximum makes a share smaller.
+    assert find_owners_met_enough({"three": 3, "two": 2}, daily_matches=48, seats=2, owners=200) == {"three"}
+    assert find_owners_met_enough(met, daily_matches=12, seats=4, owners=5) == set()
+    assert find_owners_met_enough(met, daily_matches=12, seats=4, owners=10) == {"seven", "six"}
+
+
+@pytest.mark.parametrize("blocked", [1, 2])
+def test_F5_bots_that_met_an_owner_often_enough_do_not_meet_another_bot_of_it(blocked: int) -> None:
+    # It does not matter which of the two has met the other's owner, nor how near the other is in rating.
+    pool = [bot(1, "Ada"), bot(2, "Bob"), bot(3, "Cy", due=False, rating=START + 300 * MICRO)]
+    other = "Bob" if blocked == 1 else "Ada"
+    pool[blocked - 1] = replace(pool[blocked - 1], owners_met_enough={other})
+
+    (table,) = tables_of(pool, 2, want=1)
+
+    assert "bot 3" in table.candidates
+    assert set(table.owners) in ({"Ada", "Cy"}, {"Bob", "Cy"})
+
+
+def test_F5_a_bot_that_may_meet_nobody_again_today_plays_with_house_players() -> None:
+    crowd = [bot(number, "Bob", matches=50) for number in range(2, 9)] + [bot(9, "Cy", matches=50)]
+    weary = bot(1, "Ada", matches_since_house=0, owners_met_enough={"Bob", "Cy"}, waited_s=PARTNER_WAIT_S)
+    state = OfficialState(2, owners=3, fillers=HOUSE)
+
+    (table,) = choose_tables([weary, *crowd], state, want=1, draw_key=KEY, serial="")
+    impatient = replace(weary, waited_s=PARTNER_WAIT_S - 1, owners_met_enough=frozenset())
+
+    assert table.candidates == ("bot 1",)
+    assert state.limits_house
+    (with_another,) = choose_tables([impatient, *crowd], state, want=1, draw_key=KEY, serial="")
+    assert not with_another.has_house

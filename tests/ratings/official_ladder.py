@@ -88,10 +88,11 @@ class OfficialLadder:
             if (found.game, found.seats) == (GAME, official.seats)
         }
         self.terms, self.dice, self.replay = terms, Random(terms.seed), RatingReplay()
+        self.limits_meetings = True
         self.bots: dict[str, SimulatedBot] = {}
         self.tables = 0
         self.drift: list[float] = []  # at the end of each day
-        self._to_join = sorted(self._draw_bots(), key=lambda bot: bot.due_at, reverse=True)
+        self._to_join = sorted(self.draw_bots(), key=lambda bot: bot.due_at, reverse=True)
         self._running: list[tuple[datetime, int, OfficialTable]] = []
 
     def play(self) -> None:
@@ -105,6 +106,14 @@ class OfficialLadder:
                     self.bots[bot.member.bot_id] = bot
                 moment = self._next_moment(moment, made=self._make_matches(moment))
             self.drift.append(fmean(self.errors()))
+            self.end_day()
+
+    def end_day(self) -> None:
+        """Do what happens after each day: nothing on an honest ladder."""
+
+    def draw_placements(self, bots: Sequence[str], strengths: Sequence[float]) -> list[int]:
+        """Return the placements of these seats, some of which may be house players."""
+        return draw_placements(strengths, self.dice)
 
     def points(self, bot_id: str) -> float:
         return self.replay.ratings.get(bot_id, RatingState()).value / MICRO
@@ -116,7 +125,7 @@ class OfficialLadder:
         """Return by how many points the ratings of established bots exceed their strengths."""
         return [self.points(bot.member.bot_id) - bot.strength for bot in self.established()] or [0.0]
 
-    def _draw_bots(self) -> Iterator[SimulatedBot]:
+    def draw_bots(self) -> Iterator[SimulatedBot]:
         owners = 0
         for number in range(self.terms.bots):
             is_sibling = number > 0 and self.dice.random() < SEVERAL
@@ -143,7 +152,8 @@ class OfficialLadder:
         if not free or free[0].due_at > moment:
             return False
         rows = [self._row(bot, moment) for bot in free]
-        pool, postponed = official_matches.select_candidates(rows, self.ladder, moment)
+        everybody = len({bot.owner for bot in self.bots.values()}) if self.limits_meetings else 0
+        pool, postponed = official_matches.select_candidates(rows, self.ladder, moment, everybody)
         for bot_id, later in postponed.items():
             self.bots[bot_id].member.due_at = later
         owners = self._count_active_owners(by_due, moment)
@@ -197,7 +207,7 @@ class OfficialLadder:
         self.replay.apply_result(
             RatedSeats(
                 bots=table.seats,
-                placements=draw_placements(strengths, self.dice),
+                placements=self.draw_placements(table.seats, strengths),
                 rated=[bot is not None for bot in seated],
                 owners=[None if bot is None else bot.owner for bot in seated],
                 versions=["1"] * len(seated),

@@ -1,0 +1,53 @@
+"""Serve the pages of what owners gained from each other on a ladder."""
+
+from datetime import date, timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+
+from api.pages.page import Pages, page
+from api.pagination import envelope, read_cursor
+from api.views import current_session
+from referee.db.engine import current_time
+from referee.db.paging import Page
+from referee.ladders import months, owner_exchanges, ratings
+
+pages = Pages("exchanges", __name__)
+
+ROWS_PER_PAGE: Final = 50
+
+
+@pages.view('/ladders/<id("lad"):ladder_id>/exchanges', "cursor")
+def exchanges_now(ladder_id: str) -> Response:
+    return _month_page(ladder_id, _this_month())
+
+
+@pages.view('/ladders/<id("lad"):ladder_id>/exchanges/<month:month>', "cursor")
+def exchanges_of_month(ladder_id: str, month: date) -> Response:
+    return _month_page(ladder_id, month)
+
+
+def _month_page(ladder_id: str, month: date) -> Response:
+    query = {"limit": ROWS_PER_PAGE, "cursor": request.args.get("cursor")}
+    found = owner_exchanges.list_exchanges(
+        current_session(), ladder_id, month, limit=ROWS_PER_PAGE, cursor=read_cursor(query)
+    )
+    following = envelope(Page([], found.next), query)["next"]
+    is_past = month < _this_month()
+    return page(
+        "ladders/exchanges.html",
+        ladder=ratings.get_ladder(current_session(), ladder_id),
+        month=month,
+        name=months.format_month(month),
+        rows=found.items,
+        earlier=months.format_month((month - timedelta(days=1)).replace(day=1)),
+        later=months.format_month(months.following(month)) if is_past else None,
+        before="?" if query["cursor"] else None,
+        behind=f"?{urlencode({'cursor': following})}" if following else None,
+    )
+
+
+def _this_month() -> date:
+    now = current_time(current_session())
+    return date(now.year, now.month, 1)

@@ -1,0 +1,249 @@
+"""Sum up what the bots of each two owners exchange on a ladder in a month, so that arranged results show.
+
+A gain is what the rating formula gives before the daily caps, which would hide how far a pair exceeds them. If ratings
+are right, a gain is expected to be 0, and its variance is the sum of those of the single games of two. A voided result
+is subtracted again. ``ledger`` and ``repairs`` call this; the sums change no rating.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from itertools import combinations
+from math import sqrt
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Double, and_, bindparam, cast, delete, insert, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import Insert
+
+from referee.accounts.tables import Account
+from referee.db.lookup import load_by_id
+from referee.db.paging import Cursor, Page, check_limit
+from referee.db.prepared import Prepared
+from referee.errors import BadOption
+from referee.ladders import ratings
+from referee.ladders.rating_replay import RULES_2, RatedSeats, RatingMove
+from referee.ladders.tables import LedgerEntry, OwnerExchange, RatingChange
+from referee.matches.tables import Result
+from referee.ratings.elo import MICRO, SCALE, expectation, pair_gain
+from referee.ratings.exchange import ANCHORS, K_SETTLED, Parties, settled_matches, stake
+
+MILLI: Final = 1_000
+SLACK: Final = K_SETTLED**2  # squared points added to the variance, so that a single surprise does not lead the list
+STRIKING: Final = 4.0  # gains of more than this many units of chance deserve a look
+
+
+class Exchanged(NamedTuple):
+    """Hold the encounters of two parties, what the second gained (micro-points), and its variance (points² / 1000)."""
+
+    encounters: int = 0
+    gain: int = 0
+    variance: int = 0
+
+    def plus(self, other: "Exchanged") -> "Exchanged":
+        return Exchanged(*(own + more for own, more in zip(self, other, strict=True)))
+
+
+Sums = dict[Parties, Exchanged]
+
+
+class Before(NamedTuple):
+    """Hold the rating of a bot before a result, in micro-points, and its K factor."""
+
+    rating: int
+    k: int
+
+
+def before_of(moves: Iterable[RatingMove]) -> dict[str, Before]:
+    """Return the state of each bot before the result that caused these changes, keyed by bot id."""
+    return {move.bot_id: _make_before(move.before, move.after.games, move.after.widened_at) for move in moves}
+
+
+def sums_of(seats: RatedSeats, before: Mapping[str, Before]) -> Sums:
+    """Return what a result exchanges between parties, which are those of ``referee.ratings.exchange``.
+
+    ``before`` has the bots that count; without any, as on a frozen ladder, or under rating rules 1, nothing is counted.
+    """
+    if seats.owners is None:
+        return {}
+    counted = [seat for seat, bot in enumerate(seats.bots) if bot in before]
+    sums: Sums = {}
+    for first, second in combinations(counted, 2):
+        parties = _owner(seats, first), _owner(seats, second)
+        if parties[0] == parties[1]:
+            continue
+        if parties[0] > parties[1]:
+            first, second, parties = second, first, parties[::-1]
+        one, other = before[seats.bots[first]], before[seats.bots[second]]
+        k_sum = 2 * other.k if parties[0] == ANCHORS else one.k + other.k
+        found = _exchange(one.rating, other.rating, seats.placements[first], seats.placements[second], k_sum, counted)
+        sums[parties] = sums.get(parties, Exchanged()).plus(found)
+    return sums
+
+
+def add(session: Session, ladder_id: str, month: date, results: Iterable[Sums]) -> None:
+    """Add what results of a month exchanged."""
+    _add(session, ladder_id, month, _total(results).items())
+
+
+def subtract(session: Session, ladder_id: str, entry: int) -> None:
+    """Subtract the result of ledger entry ``entry``, which has just been voided and was added before."""
+    query = select(LedgerEntry.created_at, *_FACTS).join(Result, Result.match_id == LedgerEntry.match_id)
+    found = session.execute(query.where(LedgerEntry.seq == entry, LedgerEntry.rating_rules == RULES_2)).one_or_none()
+    if found is None:
+        return
+    created_at, *facts = found
+    sums = sums_of(RatedSeats(*facts), _load_before(session, [entry]).get(entry, {}))
+    negative = {parties: Exchanged(*(-number for number in exchanged)) for parties, exchanged in sums.items()}
+    _add(session, ladder_id, created_at.date().replace(day=1), negative.items())
+
+
+def recount(session: Session, ladder_id: str, pages: Iterable[Iterable[tuple[int, date, RatedSeats]]]) -> None:
+    """Replace all sums of a ladder by those of these results, each with the number and the day of its entry."""
+    sums: defaultdict[tuple[date, Parties], Exchanged] = defaultdict(Exchanged)
+    for page in pages:
+        results = list(page)
+        before = _load_before(session, [entry for entry, _, _ in results])
+        for entry, day, seats in results:
+            for parties, exchanged in sums_of(seats, before.get(entry, {})).items():
+                key = day.replace(day=1), parties
+                sums[key] = sums[key].plus(exchanged)
+    session.execute(delete(OwnerExchange).where(OwnerExchange.ladder_id == ladder_id))
+    rows = [_row(ladder_id, month, parties, exchanged) for (month, parties), exchanged in sorted(sums.items())]
+    if rows:
+        session.execute(insert(OwnerExchange), rows)
+
+
+# -- reading --
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangedPoints:
+    """Describe what an owner gained from another, in points; ``loser_id`` is None for the house players.
+
+    ``chance`` is how many points chance explains (a standard deviation), and ``deviation`` the gain in such units.
+    """
+
+    owner_id: str
+    owner_name: str
+    loser_id: str | None
+    loser_name: str | None
+    encounters: int
+    points: float
+    chance: float
+    deviation: float
+
+    @property
+    def is_striking(self) -> bool:
+        return self.deviation > STRIKING
+
+
+def list_exchanges(
+    session: Session, ladder_id: str, month: date, *, limit: int = 50, cursor: Cursor | None = None
+) -> Page[ExchangedPoints]:
+    """Return a page of what owners gained from each other in a month, those that chance explains least first.
+
+    The cost depends on the page alone. Raise ``NotFound`` for an unknown ladder.
+    """
+    check_limit(limit)
+    ratings.get_ladder(session, ladder_id)
+    row = OwnerExchange
+    query = select(row).where(row.ladder_id == ladder_id, row.month == month)
+    if cursor is not None:
+        excess, party, owner_id = _position_in(cursor)
+        behind = or_(row.party > party, and_(row.party == party, row.owner_id > owner_id))
+        query = query.where(row.excess <= excess, or_(row.excess < excess, behind))
+    query = query.where(row.encounters > 0).order_by(row.excess.desc(), row.party, row.owner_id)
+    rows = list(session.scalars(query.limit(limit + 1)))
+    owners = {owner for found in rows for owner in (found.party, found.owner_id) if owner}
+    names = load_by_id(session, Account.id, Account.name, owners)
+    last = rows[limit - 1] if len(rows) > limit else None
+    following = None if last is None else [last.excess, last.party, last.owner_id]
+    return Page([_describe(found, names) for found in rows[:limit]], following)
+
+
+def _describe(row: OwnerExchange, names: Mapping[str, str]) -> ExchangedPoints:
+    winner, loser = (row.owner_id, row.party) if row.gain >= 0 else (row.party, row.owner_id)
+    if winner == ANCHORS:  # the house players gain nothing that matters; show what the owner lost
+        winner, loser = loser, winner
+    points = (row.gain if winner == row.owner_id else -row.gain) / MICRO
+    chance = sqrt(row.variance / MILLI + SLACK)
+    of_loser = loser or None, names[loser] if loser else None
+    return ExchangedPoints(winner, names[winner], *of_loser, row.encounters, points, chance, points / chance)
+
+
+def _position_in(cursor: Cursor) -> tuple[float, str, str]:
+    match list(cursor):
+        case [int() | float() as excess, str(party), str(owner_id)] if not isinstance(excess, bool):
+            return float(excess), party, owner_id
+    raise BadOption("cursor", "must be the cursor of a previous page")
+
+
+# -- sums --
+
+
+def _exchange(
+    rating: int, other: int, placement: int, other_placement: int, k_sum: int, counted: list[int]
+) -> Exchanged:
+    """Return one meeting, with what the second of two seats gains from the first."""
+    expected, pairs = expectation(other - rating), len(counted) - 1
+    gain = pair_gain(other, rating, other_placement, placement, k_sum, len(counted))
+    variance = MILLI * k_sum**2 * expected * (SCALE - expected) // (4 * pairs**2 * SCALE**2)
+    return Exchanged(1, gain, variance)
+
+
+def _owner(seats: RatedSeats, seat: int) -> str:
+    assert seats.owners is not None
+    return ANCHORS if seats.anchors and seats.anchors[seat] is not None else str(seats.owners[seat])
+
+
+def _make_before(rating: int, games: int, widened_at: int) -> Before:
+    return Before(rating, stake(settled_matches(max(0, games - 1), widened_at)))
+
+
+def _load_before(session: Session, entries: list[int]) -> dict[int, dict[str, Before]]:
+    """Return what ``before_of`` returns, from the stored changes, keyed by ledger entry."""
+    change = RatingChange
+    query = select(change.seq, change.bot_id, change.before, change.games, change.widened_at)
+    found: defaultdict[int, dict[str, Before]] = defaultdict(dict)
+    for seq, bot_id, *state in session.execute(query.where(change.seq.in_(entries))):
+        found[seq][bot_id] = _make_before(*state)
+    return found
+
+
+def _total(results: Iterable[Sums]) -> Sums:
+    total: Sums = {}
+    for sums in results:
+        for parties, exchanged in sums.items():
+            total[parties] = total.get(parties, Exchanged()).plus(exchanged)
+    return total
+
+
+def _add(session: Session, ladder_id: str, month: date, sums: Iterable[tuple[Parties, Exchanged]]) -> None:
+    rows = [_row(ladder_id, month, parties, exchanged) for parties, exchanged in sorted(sums)]
+    if rows:
+        _ADD.execute_all(session, rows)
+
+
+def _row(ladder_id: str, month: date, parties: Parties, exchanged: Exchanged) -> dict[str, Any]:
+    key = {"ladder_id": ladder_id, "month": month, "party": parties[0], "owner_id": parties[1]}
+    excess = (exchanged.gain / MICRO) ** 2 / (exchanged.variance / MILLI + SLACK)
+    return {**key, **exchanged._asdict(), "excess": excess}
+
+
+def _upsert(insert_of: Any) -> Insert:
+    """Return the statement that adds a row to the sums of its parties and computes their excess again."""
+    table = OwnerExchange.__table__
+    added = insert_of(table).values({column.name: bindparam(column.name) for column in table.c})
+    sums: dict[str, Any] = {name: table.c[name] + added.excluded[name] for name in Exchanged._fields}
+    points, variance = cast(sums["gain"], Double) / MICRO, cast(sums["variance"], Double) / MILLI
+    changes = {**sums, "excess": points * points / (variance + SLACK)}
+    key = ["ladder_id", "month", "party", "owner_id"]
+    upsert: Insert = added.on_conflict_do_update(index_elements=key, set_=changes)
+    return upsert
+
+
+_FACTS: Final = [Result.bots, Result.placements, Result.rated, Result.owners, Result.versions, Result.anchors]
+_ADD: Final = Prepared({"sqlite": _upsert(sqlite.insert), "postgresql": _upsert(postgresql.insert)})

@@ -1,0 +1,146 @@
+"""Points exchanged between owners: sums that follow from the results, in pages, without what was voided."""
+
+from datetime import UTC, date, datetime
+from math import sqrt
+
+import pytest
+from sqlalchemy import select, update
+
+from referee.bots.tables import Bot
+from referee.errors import BadOption, NotFound
+from referee.ladders import ledger, owner_exchanges, repairs
+from referee.ladders.owner_exchanges import SLACK, Before, Exchanged, ExchangedPoints, sums_of
+from referee.ladders.rating_replay import RatedSeats
+from referee.ladders.tables import Ladder, OwnerExchange
+from referee.matches.tables import Result
+from referee.ratings.elo import MICRO, START
+from referee.workflows import voiding
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+NOVEMBER = date(2026, 11, 1)
+
+
+@pytest.fixture(autouse=True)
+def in_november(world: World) -> None:
+    world.clock.moment = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+def listed(world: World, result: Result, month: date = NOVEMBER, limit: int = 50) -> list[ExchangedPoints]:
+    """Read all pages of this size."""
+    found, cursor = [], None
+    while True:
+        with world.database.read() as session:
+            page = owner_exchanges.list_exchanges(session, str(result.ladder_id), month, limit=limit, cursor=cursor)
+        found += page.items
+        cursor = page.next
+        if cursor is None:
+            return found
+
+
+def stored(world: World) -> set[tuple[object, ...]]:
+    with world.database.read() as session:
+        rows = session.scalars(select(OwnerExchange).where(OwnerExchange.encounters > 0)).all()
+        return {(r.month, r.party, r.owner_id, r.encounters, r.gain, r.variance, round(r.excess, 9)) for r in rows}
+
+
+def test_F5_the_gain_of_an_owner_and_what_chance_explains() -> None:
+    # Both have 1500 and K 20: the winner gains 20 / 2 = 10 points, with a variance of 20² / 4 = 100.
+    even = {"a": Before(START, 20), "b": Before(START, 20)}
+    seats = RatedSeats(["a", "b"], [2, 1], [True, True], ["ada", "bob"], ["1", "1"], [None, None])
+
+    assert sums_of(seats, even) == {("ada", "bob"): Exchanged(1, 10 * MICRO, 100_000)}
+
+
+def test_F5_house_players_are_one_party_and_seats_that_do_not_count_are_left_out() -> None:
+    # Three of four seats count, so K is divided by 2. Two seats of anchors meet the bot with K 40 of its own.
+    bots = ["house", "a", "house", "left out"]
+    before = {"house": Before(START, 64), "a": Before(START, 40)}
+    anchors = [START, None, START, None]
+    seats = RatedSeats(bots, [2, 1, 3, 4], [False, True, False, False], [None, "ada", None, "bob"], [None] * 4, anchors)
+
+    assert sums_of(seats, before) == {("", "ada"): Exchanged(2, 20 * MICRO, 200_000)}
+    assert sums_of(seats, {}) == {}
+
+
+def test_F5_who_gains_from_whom_is_listed_with_what_chance_explains_least_first(world: World) -> None:
+    one, other, third = world.bots(3)
+    for number in range(6):
+        result = world.play([one, other], choice=number % 2)
+    world.play([other, third])
+    owners = world_owners(world)
+
+    found = listed(world, result)
+
+    pairs = {frozenset([row.owner_id, row.loser_id]): row for row in found}
+    assert pairs[frozenset([owners[one], owners[other]])].encounters == 6
+    assert pairs[frozenset([owners[other], owners[third]])].encounters == 1
+    assert all(row.points >= 0 for row in found)
+    assert found == sorted(found, key=lambda row: -abs(row.deviation))
+    assert found == listed(world, result, limit=1)
+    for row in found:
+        assert row.chance > sqrt(SLACK)
+        assert row.deviation == pytest.approx(row.points / row.chance)
+    assert listed(world, result, date(2026, 10, 1)) == []
+
+
+def world_owners(world: World) -> dict[str, str]:
+    with world.database.read() as session:
+        return dict(session.execute(select(Bot.id, Bot.owner_id)).all())
+
+
+def test_F5_a_voided_result_is_subtracted_from_its_month(world: World) -> None:
+    one, other, third = world.bots(3)
+    world.play([one, other])
+    before = stored(world)
+    result = world.play([one, other], choice=1)
+    unique = world.play([one, third])
+
+    world.clock.moment = datetime(2026, 12, 2, tzinfo=UTC)
+    for match in (unique, result):
+        with world.database.write() as session:
+            voiding.void_match(session, match.match_id, "a test", created_by=None, master_key=MASTER_KEY)
+
+    assert stored(world) == before
+
+
+def test_F5_a_repair_counts_the_same_again(world: World) -> None:
+    one, other, third = world.bots(3)
+    for number in range(4):
+        result = world.play([one, other, third][number % 2 : number % 2 + 2], choice=number % 2)
+    with world.database.write() as session:
+        voiding.void_match(session, result.match_id, "a test", created_by=None, master_key=MASTER_KEY)
+    before = stored(world)
+    with world.database.write() as session:
+        session.execute(update(OwnerExchange).values(gain=7))
+
+    with world.database.write() as session:
+        repairs.repair_ladder(session, str(result.ladder_id))
+
+    assert before
+    assert stored(world) == before
+
+
+def test_F5_results_from_before_they_were_counted_are_not_subtracted(world: World) -> None:
+    one, other = world.bots(2)
+    result = world.play([one, other])
+    with world.database.write() as session:
+        session.execute(update(Ladder).values(exchanges_after=10**6))
+        session.execute(update(OwnerExchange).values(encounters=5, gain=0, variance=0, excess=0.0))
+
+    with world.database.write() as session:
+        ledger.lock_ledger(session)
+        voiding.void_match(session, result.match_id, "a test", created_by=None, master_key=MASTER_KEY)
+
+    assert [row.encounters for row in listed(world, result)] == [5]
+
+
+def test_unknown_ladders_and_foreign_cursors_are_refused(world: World) -> None:
+    result = world.play(world.bots(2))
+
+    with world.database.read() as session:
+        with pytest.raises(NotFound):
+            owner_exchanges.list_exchanges(session, "lad_x", NOVEMBER)
+        for cursor in ([1], ["a", "b", "c"], [True, "b", "c"]):
+            with pytest.raises(BadOption, match="cursor"):
+                owner_exchanges.list_exchanges(session, str(result.ladder_id), NOVEMBER, cursor=cursor)

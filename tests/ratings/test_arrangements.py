@@ -1,0 +1,62 @@
+"""On an official ladder with the service's own choice of tables, arranged results gain at most a standard error."""
+
+from referee.ladders.official import load_official_ladders
+from referee.ladders.rating_replay import RatingReplay, RatingState
+from referee.pairing.official import MEETING_SHARE
+from referee.ratings.elo import MICRO, START
+from referee.ratings.exchange import INHERITANCE_DAYS
+from tests.ratings.arrangements import OWNERS, SCENARIOS, ArrangedLadder, gain
+from tests.ratings.official_ladder import BEGIN, GAME
+
+LADDER = next(ladder for ladder in load_official_ladders() if ladder.game == GAME)
+FARMER, _, _, SHEDDER, LOSER = SCENARIOS
+
+
+def most_meetings(*, limited: bool) -> int:
+    """Return how often a farmer met accomplices of one owner on the second day."""
+    ladder = ArrangedLadder(FARMER, days=2, seed=1, arranged=True, limited=limited)
+    ladder.play()
+    assert len(ladder.bots[ladder.subject].begun) == 2 * LADDER.daily_matches
+    return max(count for day, count in ladder.measured.meetings.items() if day > BEGIN.date())
+
+
+def test_F5_accomplices_of_one_owner_meet_a_bot_no_more_often_than_its_share_allows() -> None:
+    more, than = MEETING_SHARE
+    # The honest owners, the accomplices' and the farmer's: an even share is that of 144 meetings with 31 others.
+    allowed = more * LADDER.daily_matches * (LADDER.seats - 1) / (than * (OWNERS + 1))
+
+    assert most_meetings(limited=False) > 4 * allowed
+    assert most_meetings(limited=True) <= allowed
+
+
+def test_F5_C12_a_farmer_with_accomplices_gains_at_most_a_standard_error() -> None:
+    found = gain(FARMER, days=5, seeds=(1, 2))
+
+    print(found)
+    assert found.points <= found.error
+
+
+def test_F7_registering_again_gains_at_most_a_standard_error() -> None:
+    found = gain(SHEDDER, days=6, seeds=(1, 2))
+
+    print(found)
+    assert found.points <= found.error
+
+
+def test_F7_a_new_bot_begins_at_the_lowest_recent_rating_of_its_owners_bots_here() -> None:
+    lost, won = RatingState(START - 90 * MICRO, 40, last_day=1_000), RatingState(START + 90 * MICRO, 40, last_day=1_000)
+    replay = RatingReplay({"lost": lost, "won": won, "other": lost._replace(value=0)}, day=1_000 + INHERITANCE_DAYS)
+    replay.bots_of["ada"] |= {"lost", "won"}
+    replay.bots_of["bob"] |= {"other"}
+
+    assert replay.first_rating("new", "ada") == START - 90 * MICRO
+    replay.begin_day(1_001 + INHERITANCE_DAYS)
+    assert replay.first_rating("new", "ada") == START
+    assert replay.first_rating("new", "cy") == START
+
+
+def test_F6_losing_on_purpose_lowers_the_best_rating_by_at_most_a_standard_error() -> None:
+    found = gain(LOSER, days=6, seeds=(1, 2))
+
+    print(found)
+    assert found.points <= found.error
