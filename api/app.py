@@ -21,6 +21,7 @@ from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
 from api.bots.schemas import ProfileText
+from api.chain import resource as chain
 from api.downloads import resource as downloads
 from api.fields import (
     Address,
@@ -63,7 +64,18 @@ REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
     *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
     *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
-    *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, webhooks, health),
+    *(
+        chain,
+        match_streams,
+        ladder_streams,
+        ladder_months,
+        ladder_exchanges,
+        overview,
+        search,
+        downloads,
+        webhooks,
+        health,
+    ),
 )
 
 

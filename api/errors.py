@@ -27,6 +27,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NotReady: (409, "not_ready"),
     domain.LogDeleted: (410, "log_deleted"),
     domain.DamagedLog: (409, "log_damaged"),
+    domain.DamagedChain: (409, "chain_damaged"),
     IdempotencyMismatch: (409, "idempotency_mismatch"),
     domain.StaleEpoch: (409, "conflict"),
     domain.Conflict: (409, "conflict"),

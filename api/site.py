@@ -9,6 +9,7 @@ from flask import Flask, Response, current_app, json
 from api.accounts import pages as account
 from api.bots import directory_pages, register_page
 from api.bots import pages as bots
+from api.chain import pages as chain
 from api.feeds import pages as feeds
 from api.games import pages as games
 from api.ladders import exchange_pages as exchanges
@@ -35,6 +36,7 @@ GROUPS = (
     bots,
     directory_pages,
     openings,
+    chain,
     voids,
     search,
     matches,

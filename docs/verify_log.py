@@ -2,7 +2,8 @@
 
     python docs/verify_log.py FILE…      (plain or gzip; standard library of Python 3.10 or later only)
 
-A FILE contains one log or all logs of a tournament. This script does not check moves: `referee verify` does."""
+A FILE contains one log or all logs of a tournament. This script checks neither moves nor signatures: `referee verify`
+does."""
 
 import gzip
 import hashlib
@@ -25,10 +26,13 @@ def check(lines):
     """Return the result of a valid log (of a cancelled match: its last row of play). Raise for an invalid log."""
     about = lines[-1] if lines and lines[-1].startswith(b'{"match":') else b""
     rows = [json.loads(line) for line in (lines[:-1] if about else lines)]
+    signature = rows.pop() if rows and is_signature(rows[-1]) else None
     need(rows, "there is no log")
     for number, row in enumerate(rows):
         before = hashlib.sha256(lines[number - 1]).hexdigest() if number else None
         need((row["row"], row["prev"]) == (number, before), f"row {number} does not follow the row before it")
+    last = rows[0]["match"], hashlib.sha256(lines[len(rows) - 1]).hexdigest()
+    need(not signature or (signature["match"], signature["log"]) == last, "the signature is that of another log")
     group, reveal = rows[0]["group"], rows[-1]
     need(reveal["type"] == "reveal", "no seed is revealed: the deal group is not over yet, or rows are missing")
     check_openings(group, reveal, rows[0]["log_format"])
@@ -45,6 +49,10 @@ def check(lines):
         need(row["outcome"] == items, f"row {row['row']}: this outcome does not follow from the seed and the nonces")
     need(rows[-2]["type"] == "result" or about.endswith(b'"type":"cancelled"}'), "the log has no result")
     return rows[-2]
+
+
+def is_signature(row):
+    return row.get("type") == "signature" and "row" not in row
 
 
 def check_openings(group, reveal, log_format):
@@ -65,10 +73,12 @@ def check_openings(group, reveal, log_format):
 
 def origin(lines):
     """Return where the cards of a valid log come from."""
-    reveal = next(row for row in map(json.loads, reversed(lines)) if row["type"] == "reveal")
+    rows = list(map(json.loads, lines[-3:]))
+    reveal = next(row for row in rows if row["type"] == "reveal")
+    signed = "signature not checked" if any(map(is_signature, rows)) else "not signed"
     missing = sum(bool(h and not n) for n, h in zip(reveal["nonces"], reveal["nonce_hashes"], strict=True))
     given, ended = sum(map(bool, reveal["nonces"])), len(reveal.get("openings", []))
-    return f"{given} nonces of bots, {missing} promised ones missing, {ended} earlier openings ended"
+    return f"{given} nonces of bots, {missing} promised ones missing, {ended} earlier openings ended; {signed}"
 
 
 def stream(key, kind, nodes):

@@ -48,6 +48,15 @@ class DamagedLog(BadLog):
         super().__init__(row, f"the stored log is damaged: {reason}")
 
 
+class DamagedChain(RefereeError):
+    """Signal that the stored chain of signatures was changed at an entry, whose ``number`` counts from 1."""
+
+    def __init__(self, number: int, reason: str) -> None:
+        super().__init__(f"entry {number} of the stored chain of signatures is damaged: {reason}")
+        self.number = number
+        self.reason = reason
+
+
 # -- bots --
 
 

@@ -27,9 +27,11 @@ from referee.matches.tables import LogRow as LogRow
 from referee.matches.tables import MatchLog as MatchLog
 from referee.matches.tables import MatchSeat as MatchSeat
 from referee.matches.tables import MatchVoid as MatchVoid
+from referee.matches.tables import PublishedKey as PublishedKey
 from referee.matches.tables import QueuedSeat as QueuedSeat
 from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer
+from referee.matches.tables import SignedLog as SignedLog
 from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted

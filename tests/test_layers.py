@@ -64,6 +64,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     "referee.matches": {
         *(
             "cancelling",
+            "chain",
             "deal_groups",
             "download_seats",
             "logs",

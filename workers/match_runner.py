@@ -319,7 +319,7 @@ async def _notify_end(
     await asyncio.gather(*notices)
     if closed is not None:
         group, reveal = loaded.header["group"], closed.reveal
-        body = messages.group_end_body(group["id"], group["commitment"], reveal.seed.hex(), reveal.nonces)
+        body = messages.group_end_body(group["id"], group["commitment"], reveal.seed.hex(), reveal.nonces, closed.head)
         entries = await deal_opening.load_group_players(context, loaded)
         await asyncio.gather(
             *(

@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from api.caching import RecentCache
+from api.chain.presentation import present_signature
 from api.errors import Problem, not_found
 from referee import schema
 from referee.match import replay
@@ -19,7 +20,7 @@ from referee.match.canonical import Json
 from referee.match.log import digest, parse_row
 from referee.match.match import Match, is_answer
 from referee.match.verification import verify
-from referee.matches import logs
+from referee.matches import chain, logs
 from referee.protocol.messages import Questions
 from referee.workflows import match_loading
 
@@ -34,13 +35,16 @@ _REPLAYING: Final = threading.BoundedSemaphore(MOST_CONCURRENT)
 
 
 def report(session: Session, match: schema.StoredMatch) -> Json:
-    """Return the verification report on the match's log.
+    """Return the verification report on the match's log, with its signature or None.
 
     Raise a ``Problem``: 409 before the log is open, 404 without a log, 503 while too many others are being replayed.
+    Raise ``DamagedLog`` if a signature does not fit the log.
     """
     lines = _load_open_log(session, match)
+    signature = chain.read_signature(session, match.id, lines)
     # The links were compared, so the digest of the last line identifies the whole log, including the reveal.
-    return _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
+    verified = _REPORTS.get(digest(lines[-1]), lambda: _verify_log(lines))
+    return {**verified, "signature": None if signature is None else present_signature(signature)}
 
 
 def decision(session: Session, match: schema.StoredMatch, number: int, master_key: bytes) -> Json:

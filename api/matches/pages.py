@@ -17,7 +17,7 @@ from api.pagination import envelope, read_cursor
 from api.views import current_session
 from referee import viewer
 from referee.bots import bots
-from referee.matches import deal_groups, logs, matches, results, voids
+from referee.matches import chain, deal_groups, logs, matches, results, voids
 from referee.matches.match_filters import BotResult, MatchFilter
 from referee.matches.states import ENDED, MatchState
 from referee.matches.voids import VoidFilter
@@ -86,6 +86,7 @@ def show(match_id: str) -> Response:
         scores=results.get_result(current_session(), match_id).scores if placed and script_data["open"] else None,
         unit=presentation(match.game)["score"],
         digest=logs.find_digest(current_session(), match_id) if match.log_deleted_at else None,
+        signature=chain.find_signature(current_session(), match_id) if script_data["open"] else None,
         tournament=tournament,
         group=extend_openings(deal_groups.get_group(current_session(), match.group_id)),
         over=over,

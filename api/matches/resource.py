@@ -123,10 +123,11 @@ def list_faults(query: dict[str, Any], match_id: str) -> Any:
 def log(match_id: str) -> Response:
     """Download the log of a match
 
-    The log can be read when the last match of its deal group is over; before that, the response is a 409
-    `log_not_ready`. A match that was cancelled before its first row has no log. The response is a 410 `log_deleted` if
-    the service no longer keeps the log, see `log_deleted_at` of the match, and a 409 `log_damaged` if the stored log is
-    not as it was recorded: it is never served.
+    The last row is followed by the signature of the log, a line of type `signature`, unless the log is not signed. The
+    log can be read when the last match of its deal group is over; before that, the response is a 409 `log_not_ready`. A
+    match that was cancelled before its first row has no log. The response is a 410 `log_deleted` if the service no
+    longer keeps the log, see `log_deleted_at` of the match, and a 409 `log_damaged` if the stored log or its signature
+    is not as it was recorded: it is never served.
     """
     match = matches.get_match(current_session(), match_id)
     gzipped = request.accept_encodings["gzip"] > 0

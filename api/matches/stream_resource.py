@@ -68,9 +68,10 @@ def show_decision(match_id: str, row: int) -> Any:
 
 @resource.get('/matches/<id("mat"):match_id>/verification', anyone, VerificationView)
 def verify(match_id: str) -> Any:
-    """Verify the log of a match: hash links, rules, legality, deals, result
+    """Verify the log of a match: hash links, rules, legality, deals, result, signature
 
     The log is replayed on the first request. Before the log is open, the response is a 409 `log_not_ready`; while too
-    many other logs are being replayed, it is a 503.
+    many other logs are being replayed, it is a 503. If the stored log or its signature was changed, it is a 409
+    `log_damaged`.
     """
     return log_replay.report(current_session(), matches.get_match(current_session(), match_id))

@@ -4,6 +4,7 @@ from typing import get_args
 
 from marshmallow import fields, validate
 
+from api.chain.schemas import SignatureView
 from api.fields import Query, QueryInt, View, describe, member_of
 from referee.matches.states import MatchState
 from referee.workflows.visibility import Pace
@@ -72,3 +73,8 @@ class VerificationView(View):
     revealed = fields.Boolean(metadata=describe("Whether the deals were revealed and follow from the seed."))
     placements = fields.List(fields.Integer())
     digest = fields.String(metadata=describe("SHA-256 of the last row before the reveal, in hex."))
+    signature = fields.Nested(
+        SignatureView,
+        allow_none=True,
+        metadata=describe("The signature of the log, made for these rows by a key of the service; null without one."),
+    )

@@ -9,12 +9,16 @@ import referee.schema  # noqa: F401  # flushing needs all tables, because their 
 from referee.accounts import accounts
 from referee.bots import checks
 from referee.cli.options import data_option
+from referee.cli.plain_text import one_line
+from referee.cli.progress import progress_bar
+from referee.db.engine import Database
 from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
 from referee.workflows import match_retry, voiding
+from referee.workflows.log_signing import sign_old_logs
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
 CANCELLED_FOR_UPGRADE = "cancelled by the operator: the service was upgraded while this match was in progress"
@@ -72,7 +76,8 @@ def upgrade(cancels: bool, data: Path | None) -> None:
     """Create the database or upgrade its schema.
 
     The command `referee up` does this when it starts. Some upgrades are refused while matches are in progress. The
-    ladders that got another name or became official are listed.
+    ladders that got another name or became official are listed. Logs that are not signed are verified and signed, which
+    can be interrupted and is then continued the next time; invalid ones are named.
     """
     done = voiding.VoidReport()
 
@@ -86,12 +91,13 @@ def upgrade(cancels: bool, data: Path | None) -> None:
     _, database = open_or_create_database(data, settle=cancel_in_progress if cancels else None)
     with database.write() as session:
         changes = sync_ladders(session, official)
+    signed = sign_with_progress(database, settings.master_key)
     database.dispose()
     if done.cancelled:
         voided = f", {len(done.matches)} with the same cards were voided" if done.matches else ""
         click.echo(f"{len(done.cancelled)} matches were cancelled{voided}; {len(done.rematches)} rematches arranged.")
-    for change in changes:
-        click.echo(change)
+    for sentence in [*changes, *signed]:
+        click.echo(sentence)
     click.echo(f"The schema is at revision {required_revision()}.")
 
 
@@ -110,6 +116,13 @@ def retry(match_id: str, data: Path | None) -> None:
     except (NotFound, Conflict) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{match_id} is due", err=True)
+
+
+def sign_with_progress(database: Database, master_key: bytes) -> list[str]:
+    """Sign logs that are not signed, with a progress bar. Return sentences on what happened."""
+    with progress_bar("signing logs") as update:
+        report = sign_old_logs(database, master_key, lambda done, total: update(done, total, "signing logs"))
+    return [one_line(sentence) for sentence in report.sentences()]
 
 
 def open_account(session: Session, name: str, role: str) -> str:

@@ -9,9 +9,9 @@ from typing import NoReturn
 import click
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
-from referee.cli import public_audit
+from referee.cli import public_audit, public_chain
 from referee.cli.api_client import Api
-from referee.cli.options import FILE, data_option
+from referee.cli.options import FILE, data_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.cli.tournament.remote import errors_as_sentences
@@ -20,7 +20,9 @@ from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
 from referee.ladders.repairs import RepairReport
+from referee.match.signing_keys import KeyRing, SigningKey
 from referee.runtime.service_database import open_database
+from referee.settings import Settings
 
 MAX_SHOWN = 100
 MAX_KEPT = 10_000  # differences in the JSON output
@@ -41,7 +43,13 @@ MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reve
     multiple=True,
     help="With --url: only this ladder, by name or id. Repeatable.",
 )
-@click.option("--resume", type=FILE, help="With --url: remember verified logs in FILE, and skip them in the next run.")
+@click.option(
+    "--resume",
+    type=FILE,
+    help="With --url: remember verified logs and the head of the chain of signatures in FILE. The next run skips these "
+    "logs and requires that the chain still contains this head.",
+)
+@key_option("With --url: check signatures with this public key, not with those that the service publishes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def audit(
     data: Path | None,
@@ -51,26 +59,28 @@ def audit(
     url: str | None,
     ladders: tuple[str, ...],
     resume: Path | None,
+    keys: KeyRing | None,
     as_json: bool,
 ) -> None:
-    """Replay all logs, recompute all ratings, and compare them with the database.
+    """Replay all logs, check their signatures, recompute all ratings, and compare them with the database.
 
     With --url, anybody can audit the ladders of a service from its public files: the ledger must lead to the ratings
-    that are shown, bit for bit, and the log of every rated match must be valid and agree with the ledger.
+    that are shown, bit for bit, the log of every rated match must be valid, signed, and agree with the ledger, and the
+    signatures must form one chain.
 
     A ladder whose numbers differ is frozen until --repair corrects it: results are still recorded, but ratings do not
     change. The exit status is 1 if anything differs (with --repair, if anything still does).
     """
     if repair and read_only:
         raise click.UsageError("--repair changes the database and cannot be combined with --read-only.")
-    if url is None and (ladders or resume):
-        raise click.UsageError("--ladder and --resume need --url.")
+    if url is None and (ladders or resume or keys):
+        raise click.UsageError("--ladder, --resume and --key need --url.")
     if url is not None:
         if data or repair or read_only:
             raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
-        _audit_service(url, ladders, resume, as_json=as_json)
+        _audit_service(url, ladders, resume, keys, as_json=as_json)
     settings, database = open_database(data)
-    found, count = _find_differences(database)
+    found, count = _find_differences(database, settings)
     frozen = [] if read_only else _freeze_ladders(database, found)
     repaired: list[RepairReport] = []
     left, count_left = found, count
@@ -79,7 +89,7 @@ def audit(
         if not again:
             break
         repaired += again
-        left, count_left = _find_differences(database)
+        left, count_left = _find_differences(database, settings)
         if not _freeze_ladders(database, left):
             break
     database.dispose()
@@ -90,20 +100,35 @@ def audit(
     sys.exit(1 if count_left else 0)
 
 
-def _audit_service(url: str, ladders: tuple[str, ...], resume: Path | None, *, as_json: bool) -> NoReturn:
+def _audit_service(
+    url: str, ladders: tuple[str, ...], resume: Path | None, keys: KeyRing | None, *, as_json: bool
+) -> NoReturn:
     """Audit ladders of a service and exit: with 1 if anything differs, with 3 if the service does not answer."""
     with errors_as_sentences(as_json), Api(url) as api:
+        selected = public_audit.select_ladders(api, ladders)
         verified = public_audit.VerifiedLogs(resume)
-        reports = [
-            public_audit.audit_ladder(api, ladder, verified) for ladder in public_audit.select_ladders(api, ladders)
-        ]
+        chain = public_chain.audit_chain(api, keys, verified)
+        reports = [public_audit.audit_ladder(api, ladder, verified, chain) for ladder in selected]
     if as_json:
-        click.echo(json.dumps(public_audit.to_json(reports)))
+        click.echo(json.dumps(public_audit.to_json(reports, chain.to_json())))
     else:
+        _print_chain(chain)
         for report in reports:
             _print_ladder(report)
         click.echo("" if reports else f"{url} has no ladders.", nl=not reports)
-    sys.exit(1 if any(report.count for report in reports) else 0)
+    sys.exit(1 if chain.differences or any(report.count for report in reports) else 0)
+
+
+def _print_chain(chain: public_chain.ChainAudit) -> None:
+    for difference in chain.differences:
+        click.echo(replace_control_characters(str(difference)))
+    if chain.head is None:
+        click.echo("chain of signatures: no entries" if not chain.differences else "chain of signatures: not verified")
+        return
+    found = "differences" if chain.differences else "no differences"
+    checked = "keys given" if chain.has_given_keys else "keys of the service itself; pass --key to check them"
+    said = f"{chain.head.number} entries, head {chain.head.digest} ({checked}): {found}"
+    click.echo(replace_control_characters(f"chain of signatures: {said}"))
 
 
 def _print_ladder(report: public_audit.LadderAudit) -> None:
@@ -117,7 +142,7 @@ def _print_ladder(report: public_audit.LadderAudit) -> None:
     click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 
 
-def _find_differences(database: Database) -> tuple[list[Difference], int]:
+def _find_differences(database: Database, settings: Settings) -> tuple[list[Difference], int]:
     """Return the first ``MAX_KEPT`` differences and the number of all differences."""
     with database.read(idle_s=LONG_IDLE_S) as session, progress_bar("auditing") as update:
         total, done = auditing.count_items(session), 0
@@ -127,7 +152,7 @@ def _find_differences(database: Database) -> tuple[list[Difference], int]:
             done += more
             update(done, total, "auditing")
 
-        differences = auditing.audit(session, step)
+        differences = auditing.audit(session, step, key=SigningKey.derive(settings.master_key).public)
         found = list(islice(differences, MAX_KEPT))
         return found, len(found) + sum(1 for _ in differences)
 

@@ -1,7 +1,7 @@
 """Read and verify files that contain one match log, or all logs of a tournament as exported by a service.
 
-Logs are NDJSON, either plain, gzipped or in a zip archive. A log may be followed by a remark: a line that has no row
-number and says why the match does not count. The index of a zip contains the same remarks.
+Logs are NDJSON, either plain, gzipped or in a zip archive. A log may be followed by its signature, and by a remark: a
+line that has no row number and says why the match does not count. The index of a zip contains the same remarks.
 """
 
 import csv
@@ -25,6 +25,8 @@ from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.match.log import parse_row
+from referee.match.signature import SIGNATURE_TYPE, BadSignature, split_signature
+from referee.match.signing_keys import KeyRing
 from referee.match.verification import VerificationReport, verify
 from referee.matches.states import MatchState
 
@@ -41,8 +43,9 @@ class Unreadable(RefereeError):
 
 @dataclass(slots=True)
 class StoredLog:
-    """Hold a log of a file: the id of its match, its rows, and a ``remark`` (one of ``REMARK_TYPES``) if the match does
-    not count. A downloaded log also has its ``packed`` bytes and their offset ``start`` in the file."""
+    """Hold a log of a file: the id of its match, its rows, followed by its signature if it has one, and a ``remark``
+    (one of ``REMARK_TYPES``) if the match does not count. A downloaded log also has its ``packed`` bytes and their
+    offset ``start`` in the file."""
 
     match: str
     lines: list[bytes] = field(default_factory=list)
@@ -68,12 +71,29 @@ class LogVerdict:
     reason: str
 
 
-def verify_stored_log(log: StoredLog) -> LogVerdict:
-    """Verify a log. One that ends early is valid if its remark says that the match was cancelled."""
+def verify_stored_log(log: StoredLog, keys: KeyRing | None = None) -> LogVerdict:
+    """Verify a log. One that ends early is valid if its remark says that the match was cancelled.
+
+    With ``keys``, a valid log must be signed with one of them.
+    """
     report = verify(log.lines)
     is_cut_short = log.remark == MatchState.CANCELLED and report.cut_short
+    if keys is not None and (report.ok or is_cut_short):
+        try:
+            _check_signature(report, keys)
+        except BadSignature as error:
+            return LogVerdict(report, False, False, report.rows, str(error))
     reason = f"there is no log ({log.remark})" if log.remark and not log.lines else report.reason
     return LogVerdict(report, report.ok or is_cut_short, is_cut_short, report.row, reason)
+
+
+def _check_signature(report: VerificationReport, keys: KeyRing) -> None:
+    if report.signature is None:
+        raise BadSignature("the log has no signature after its last row")
+    try:
+        keys.check(report.signature)
+    except BadSignature as error:
+        raise BadSignature(f"the signature after the last row is wrong: {error}") from None
 
 
 def read_logs(file: str) -> Iterator[StoredLog]:
@@ -89,11 +109,11 @@ def read_logs(file: str) -> Iterator[StoredLog]:
 
 
 def read_single_log(file: str) -> list[bytes]:
-    """Return the rows of a file that contains one log; raise ``Unreadable`` for any other file."""
+    """Return the rows, without signature, of a file with one log; raise ``Unreadable`` for any other file."""
     log, *others = islice(read_logs(file), 2)
     if others:
         raise Unreadable(f"{file} contains several logs, but one is expected. `referee verify` accepts several.")
-    return log.lines
+    return split_signature(log.lines)[0]
 
 
 @contextmanager
@@ -145,22 +165,25 @@ def _split(file: str, lines: Iterable[bytes]) -> Iterator[StoredLog]:
 
     Raise ``Unreadable`` for a log that is too long.
     """
-    log, size, ended = StoredLog("", is_only_log=True), 0, False
+    log, size, ended, signed = StoredLog("", is_only_log=True), 0, False, False
     try:
         for line in lines:
             row = _row(line)
             is_remark = "row" not in row and row.get("type") in REMARK_TYPES
-            begins = log.match != row.get("match") if is_remark else ended or row.get("type") == "header"
+            is_signature = "row" not in row and row.get("type") == SIGNATURE_TYPE
+            follows = not ended or (is_signature and not signed and not log.remark)
+            begins = log.match != row.get("match") if is_remark else not follows or row.get("type") == "header"
             if begins and (log.lines or log.remark):
                 log.is_only_log = False
                 yield log
-                log, size, ended = StoredLog(""), 0, False
+                log, size, ended, signed = StoredLog(""), 0, False, False
             log.match = log.match or str(row.get("match", ""))
             if is_remark:
                 log.remark, ended = row["type"], True
                 continue
             log.lines.append(line)
-            size, ended = size + max(len(line), MIN_BYTES), row.get("type") == "reveal"
+            signed = is_signature
+            size, ended = size + max(len(line), MIN_BYTES), signed or row.get("type") == "reveal"
             if size > LIMIT_BYTES:
                 raise Unreadable(f"{file} contains a log of more than {LIMIT_BYTES >> 20} MiB. No match is that long.")
     except ApiUnreachable:  # the download broke off; the last log may have been complete by then

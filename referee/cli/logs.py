@@ -7,31 +7,33 @@ import click
 
 from referee.cli.log_files import StoredLog, Unreadable, read_logs, read_single_log, verify_stored_log
 from referee.cli.narrate import narrate_match
-from referee.cli.options import FILE
+from referee.cli.options import FILE, key_option
 from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
 from referee.match.log import parse_row
 from referee.match.reveal import describe_origin
+from referee.match.signing_keys import KeyRing
 from referee.match.verification import NOT_ATTESTED, VerificationReport
 from referee.matches.states import WITHOUT_RESULT
 
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-def verify(files: tuple[str, ...]) -> None:
-    """Verify logs: rules, legality, links, deals and results.
+@key_option("Check that each log is signed with this public key of its service.")
+def verify(files: tuple[str, ...], keys: KeyRing | None) -> None:
+    """Verify logs: rules, legality, links, deals and results; with --key, also their signatures.
 
     A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
     tournament; pass - for standard input, or a URL to fetch. Each log is reported on its own line, with the first
-    wrong row and the reason; standard error names what no log can prove. The exit status is 1 if any log fails or a
-    file cannot be read.
+    wrong row and the reason; standard error names what no log can prove by itself. With --key, a log without a
+    signature fails. The exit status is 1 if any log fails or a file cannot be read.
     """
     judged = holding = 0
     for file in files:
         try:
             for log in read_logs(file):
-                holds, finding = _check_log(log)
+                holds, finding = _check_log(log, keys)
                 label = file if log.is_only_log else f"{file}, {log.match or 'a log without a match id'}"
                 click.echo(one_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"))
                 judged, holding = judged + 1, holding + holds
@@ -41,7 +43,8 @@ def verify(files: tuple[str, ...]) -> None:
     if judged > 1:
         click.echo(f"{holding} of {judged} logs are valid")
     if holding:
-        click.echo(f"A log does not prove: {'; '.join(NOT_ATTESTED.values())}.", err=True)
+        proves = "A log does not prove" if keys is None else "By the signatures, the service, and nobody else, attests"
+        click.echo(f"{proves}: {'; '.join(NOT_ATTESTED.values())}.", err=True)
     sys.exit(0 if holding == judged else 1)
 
 
@@ -70,22 +73,31 @@ def replay(file: str, html: Path | None) -> None:
     click.echo("\n".join(sentences))
 
 
-def _check_log(log: StoredLog) -> tuple[bool, str]:
+def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str]:
     """Return whether the log is valid, and a text that describes it or says what is wrong."""
-    found = verify_stored_log(log)
+    found = verify_stored_log(log, keys)
     if not found.is_valid:
         return False, found.reason if log.remark and not log.lines else f"row {found.row}: {found.reason}"
     if found.is_cut_short:
         rows, deals = found.report.rows, _deals(found.report)
-        return True, f"the match was cancelled before its end; all {rows} rows are valid; {deals}"
+        signed = _describe_signature(found.report, keys)
+        return True, f"the match was cancelled before its end; all {rows} rows are valid; {deals}; {signed}"
     does_not_count = log.remark in WITHOUT_RESULT
-    return True, _finding(found.report) + (f"; {log.remark}, so it does not count" if does_not_count else "")
+    finding = f"{_finding(found.report)}; {_describe_signature(found.report, keys)}"
+    return True, finding + (f"; {log.remark}, so it does not count" if does_not_count else "")
 
 
 def _finding(report: VerificationReport) -> str:
     placements = " ".join(map(str, report.placements))
     rules = game(report.game).rules_version
     return f"{report.game} (rules {rules}), {report.rows} rows, placements by seat {placements}; {_deals(report)}"
+
+
+def _describe_signature(report: VerificationReport, keys: KeyRing | None) -> str:
+    if report.signature is None:
+        return "not signed"
+    entry = f"entry {report.signature.number}, key {report.signature.key}"
+    return f"signature NOT CHECKED ({entry}): pass --key" if keys is None else f"signed ({entry})"
 
 
 def _deals(report: VerificationReport) -> str:

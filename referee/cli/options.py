@@ -10,6 +10,7 @@ import click
 
 from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.local.matches import NoSuchPlayer
+from referee.match.signing_keys import BadKey, KeyRing, parse_key, parse_keys
 from referee.match.time_limits import Limits
 from referee.protocol.signing import secret_bytes
 
@@ -69,6 +70,33 @@ def secret_option(help: str) -> Callable[[Command], Command]:
 def choice_of(members: type[StrEnum]) -> click.Choice[str]:
     """Return a parameter type that accepts the values of ``members``; click itself would expect their names."""
     return click.Choice([member.value for member in members])
+
+
+def parse_key_option(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> KeyRing | None:
+    """Return the public keys that are given as texts or as files, or None if none is given.
+
+    Raise ``click.BadParameter`` for what is neither.
+    """
+    keys = []
+    for text in given:
+        try:
+            keys += [parse_key(text)] if not Path(text).is_file() else parse_keys(Path(text).read_text())
+        except (BadKey, OSError, ValueError) as error:
+            raise click.BadParameter(f"{error}. Pass a public key or a file with public keys.") from error
+    return KeyRing(keys) if keys else None
+
+
+def key_option(help: str) -> Callable[[Command], Command]:
+    """Add ``--key``, the public keys with which signatures of logs are checked, passed as ``keys``."""
+    return click.option(
+        "--key",
+        "keys",
+        metavar="KEY|FILE",
+        multiple=True,
+        callback=parse_key_option,
+        help=f"{help} A key is 64 hex digits, with or without ed25519: before them; a FILE has one in each line, or is "
+        "what GET /api/v1/keys returned. Repeatable.",
+    )
 
 
 def data_option(command: Command) -> Command:

@@ -1,6 +1,7 @@
 """Audit ladders of a service from outside: recompute them from their public files, and verify every log."""
 
 import hashlib
+import re
 import tempfile
 import time
 from bisect import bisect_right
@@ -9,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.progress import UpdateBar, progress_bar
@@ -22,6 +23,7 @@ from referee.ladders.ledger_file import BadLedgerFile, FileEntry, FileReplay, Le
 from referee.ladders.rating_replay import RatingReplay
 from referee.match.canonical import Json, dumps
 from referee.match.log import parse_row
+from referee.match.signature import ChainHead, split_signature
 from referee.match.verification import verify
 
 ROWS_PER_PAGE: Final = 100
@@ -29,6 +31,13 @@ MAX_KEPT: Final = 10_000  # differences of a ladder that are kept
 NOT_FOUND: Final = 404
 LOG_DELETED: Final = "log_deleted"  # code of the 410
 BROKEN: Final = 500  # the service cannot read its own log
+
+
+_HEAD: Final = re.compile(r"head:([0-9]{1,18}):([0-9a-f]{64})")
+
+
+class BadResumeFile(RefereeError):
+    """Signal that the file of an earlier audit is damaged."""
 
 
 class NoSuchLadder(RefereeError):
@@ -63,23 +72,47 @@ class LadderAudit:
         return self.count > before
 
 
-class VerifiedLogs:
-    """Remember verified logs in a file, so that an interrupted audit can be resumed. Without a file, forget them.
+class SignedLogs(Protocol):
+    """Know which logs are signed. ``public_chain.ChainAudit`` does."""
 
-    A line has the digest of what the ledger says about a match: if that changes, the log is verified again.
+    def find_problem(self, line: bytes | None, rows: list[bytes], /) -> str:
+        """Return why a log with this signature line is not signed by the chain, or an empty text if it is."""
+
+
+class VerifiedLogs:
+    """Remember verified logs and the head of the chain in a file, to resume an audit. Without a file, forget them.
+
+    A line has the digest of what the ledger says about a match: if that changes, the log is verified again. A line that
+    begins with ``head:`` has a head; the last one counts.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._known = set(path.read_text().split()) if path is not None and path.exists() else set[str]()
+        lines = path.read_text().split() if path is not None and path.exists() else []
+        self._known = set(lines)
+        heads = [_HEAD.fullmatch(line) for line in lines if line.startswith("head:")]
+        if None in heads:
+            raise BadResumeFile(
+                f"{path} has a damaged line with the head of the chain. Remove the file to verify everything again."
+            )
+        self.head = ChainHead(int(heads[-1][1]), heads[-1][2]) if heads and heads[-1] else None
 
     def has(self, facts: Json) -> bool:
         return _digest(facts) in self._known
 
     def add(self, facts: Json) -> None:
+        self._append(_digest(facts))
+
+    def note_head(self, head: ChainHead) -> None:
+        """Remember the head of a chain that was verified."""
+        if head != self.head:
+            self.head = head
+            self._append(f"head:{head.number}:{head.digest}")
+
+    def _append(self, line: str) -> None:
         if self._path is not None:
             with self._path.open("a") as file:
-                file.write(_digest(facts) + "\n")
+                file.write(line + "\n")
 
 
 def select_ladders(api: Api, wanted: Sequence[str]) -> list[Json]:
@@ -97,10 +130,11 @@ def select_ladders(api: Api, wanted: Sequence[str]) -> list[Json]:
     return found
 
 
-def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs) -> LadderAudit:
+def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs, chain: SignedLogs) -> LadderAudit:
     """Recompute a ladder from its ledger file, compare it with the rows shown, and verify the log of every result.
 
-    The file is on disk and logs are read one at a time. Raise ``ApiUnreachable`` if the service stops answering.
+    Each log must be signed by an entry of ``chain``. The file is on disk and logs are read one at a time. Raise
+    ``ApiUnreachable`` if the service stops answering.
     """
     report = LadderAudit(ladder["id"], ladder["name"])
     with tempfile.TemporaryDirectory() as folder, progress_bar(ladder["name"]) as update:
@@ -119,7 +153,7 @@ def audit_ladder(api: Api, ladder: Json, verified: VerifiedLogs) -> LadderAudit:
                 report.skipped += 1
                 continue
             try:
-                is_valid = not report.add(_check_log(api, entry.match_id, facts, ladder["id"]))
+                is_valid = not report.add(_check_log(api, entry.match_id, facts, ladder["id"], chain))
             except ApiRefusal as refusal:
                 if refusal.code != LOG_DELETED:
                     raise
@@ -182,10 +216,13 @@ def _facts(entry: FileEntry, ladder: Json) -> Json:
     return facts | {name: ladder[name] for name in ("game", "options", "seats")}
 
 
-def _check_log(api: Api, match_id: str, facts: Json, ladder_id: str) -> Iterator[Difference]:
-    """Yield what is wrong with the log of a result: missing, invalid, or about something else than the ledger says."""
+def _check_log(api: Api, match_id: str, facts: Json, ladder_id: str, chain: SignedLogs) -> Iterator[Difference]:
+    """Yield what is wrong with the log of a result.
+
+    It may be missing, invalid, not signed, or about something else than the ledger says.
+    """
     try:
-        lines = _fetch_log(api, match_id).splitlines()
+        lines, signature = split_signature(_fetch_log(api, match_id).splitlines())
     except ApiRefusal as error:
         if error.status not in (NOT_FOUND, BROKEN) and error.code not in ("log_not_ready", "log_damaged"):
             raise  # also for a log that was deleted, which is no difference
@@ -196,6 +233,9 @@ def _check_log(api: Api, match_id: str, facts: Json, ladder_id: str) -> Iterator
         reason = f"row {report.row}: {report.reason}" if not report.ok else "the reveal row is missing"
         yield Difference("log", match_id, reason, "a valid log", ladder_id)
         return
+    problem = chain.find_problem(signature, lines)
+    if problem:
+        yield Difference("signature", match_id, problem, "the signature of an entry of the chain", ladder_id)
     try:
         said = _facts_of_log(lines)
     except (KeyError, TypeError, ValueError, BadLog) as error:
@@ -232,7 +272,8 @@ def _digest(facts: Json) -> str:
     return hashlib.sha256(dumps(facts)).hexdigest()
 
 
-def to_json(reports: Sequence[LadderAudit]) -> dict[str, Any]:
+def to_json(reports: Sequence[LadderAudit], chain: Json) -> dict[str, Any]:
     """Return the reports as one JSON object. ``holds`` is false if anything differs."""
     ladders = [asdict(report) for report in reports]
-    return {"holds": not any(report.count for report in reports), "ladders": ladders}
+    holds = not chain["differences"] and not any(report.count for report in reports)
+    return {"holds": holds, "chain": chain, "ladders": ladders}

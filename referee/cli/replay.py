@@ -16,6 +16,7 @@ from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, answers_of
+from referee.match.signature import split_signature
 from referee.match.verification import verify
 
 DECISION = re.compile(
@@ -62,7 +63,7 @@ class RecordedMatch:
         """Read a log from a file or URL, or from the service if ``source`` is the id of a match. Raise
         ``NotReplayable`` if the log is not valid or not revealed. Errors of reading it pass through."""
         if ID.fullmatch(source):
-            lines = remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines()
+            lines, _ = split_signature(remote.api.fetch(f"/api/v1/matches/{source}/log").splitlines())
         else:
             lines = read_single_log(source)
         report = verify(lines)

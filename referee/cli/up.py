@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from referee.cli.admin import sign_with_progress
 from referee.cli.options import PORT, Number, data_option
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
@@ -49,7 +50,7 @@ def run_service(data: Path | None, host: str, port: int | None, workers: int) ->
 
 
 def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, workers: int) -> None:
-    """Upgrade the database, then run the service until a stop signal."""
+    """Upgrade the database and sign unsigned logs, then run the service until a stop signal."""
     if settings.redis_url is not None:
         check_redis(settings.redis_url)
     official = load_official_ladders(settings.ladders)
@@ -58,6 +59,8 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     with database.write() as session:
         for change in sync_ladders(session, official):
             click.echo(change, err=True)
+    for sentence in sign_with_progress(database, settings.master_key):
+        click.echo(sentence, err=True)
     database.dispose()
     local_url = _local_url(listener)
     child_environment = environment(

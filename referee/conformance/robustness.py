@@ -10,6 +10,7 @@ from referee.conformance.context import CheckContext, describe_reply
 from referee.conformance.positions import UNKNOWN_MEMBER, ProbeQuestion, add_unknown_members, fresh_id
 from referee.match.canonical import Json
 from referee.match.chance import commitment
+from referee.match.signature import ChainHead
 from referee.protocol import messages
 
 ROBUSTNESS_RULES = (
@@ -133,7 +134,7 @@ def _end_notices(check: CheckContext) -> list[tuple[str, bytes]]:
     state = question.state
     result = {"scores": state.scores(), "returns": state.returns(), "placements": state.placements()}
     group_id, seed = fresh_id("grp", check.dice), check.dice.randbytes(32)
-    head = check.dice.randbytes(32).hex()
+    head = ChainHead(1, check.dice.randbytes(32).hex())
     opened = messages.group_end_body(
         group_id, commitment(seed, group_id), seed.hex(), [""] * facts["seat"] + [""], head
     )

@@ -1,4 +1,4 @@
-"""Audit the database: replay every log and every ladder, and compare each stored value with the derived one.
+"""Audit the database: replay all logs and ladders, check signatures, and compare stored values with derived ones.
 
 The audit reads one snapshot and writes nothing. ``ladder_audit`` compares ladders; ``repairs`` repairs findings.
 """
@@ -11,13 +11,14 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from referee.errors import BadLog
-from referee.ladders import log_claims
+from referee.ladders import chain_audit, log_claims
 from referee.ladders.audit_findings import Difference as Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.canonical import Json
 from referee.match.log import LINK_MEMBERS, parse_row
+from referee.match.signing_keys import PublicKey
 from referee.matches import deal_groups
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
@@ -40,31 +41,36 @@ class AuditedMatch:
 
 
 class AuditedPage(NamedTuple):
-    """Hold the differences of some logs, their number, and the id of the last match, or None if it was the last one."""
+    """Hold the differences of some logs, the ids of their matches, and the last of them if further ones follow."""
 
     differences: list[Difference]
-    logs: int
+    matches: list[str]
     last: str | None
 
 
-def audit(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
-    """Yield all differences: first those of logs and results, then those of ladders.
+def audit(session: Session, step: Step = lambda more: None, *, key: PublicKey | None = None) -> Iterator[Difference]:
+    """Yield all differences: first those of logs and results, then those of signatures, then those of ladders.
 
-    After each page, call ``step`` with the number of items compared. These numbers add up to ``count_items``.
+    ``key`` is the current key of the service (``chain_audit``). After each page, call ``step`` with the number of items
+    compared. These numbers add up to ``count_items``.
     """
     yield from check_logs(session, step)
+    for entries, differences in chain_audit.check_chain(session, key):
+        yield from differences
+        step(entries)
     yield from check_ladders(session, step)
 
 
 def count_items(session: Session) -> int:
-    """Return the number of items to compare: matches and ledger entries."""
+    """Return the number of items to compare: matches, entries of the chain of signatures, and ledger entries."""
     matches = (
         select(func.count())
         .select_from(StoredMatch)
         .outerjoin(Result, Result.match_id == StoredMatch.id)
         .where(_WAS_PLAYED)
     )
-    return session.scalars(matches).one() + session.scalars(select(func.count()).select_from(LedgerEntry)).one()
+    ledger_entries = session.scalars(select(func.count()).select_from(LedgerEntry)).one()
+    return session.scalars(matches).one() + chain_audit.count_entries(session) + ledger_entries
 
 
 def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Difference]:
@@ -77,7 +83,7 @@ def check_logs(session: Session, step: Step = lambda more: None) -> Iterator[Dif
     while after is not None:
         page = check_page(session, after, PAGE_SIZE)
         yield from page.differences
-        step(page.logs)
+        step(len(page.matches))
         after = page.last
         session.expunge_all()  # free memory, because logs are large
 
@@ -86,7 +92,8 @@ def check_page(session: Session, after: str, limit: int) -> AuditedPage:
     """Replay the logs of at most ``limit`` matches with ids above ``after``, in order of ids."""
     page = _load_page(session, after, limit)
     differences = [difference for played in page for difference in _check(session, played)]
-    return AuditedPage(differences, len(page), page[-1].match.id if len(page) == limit else None)
+    match_ids = [played.match.id for played in page]
+    return AuditedPage(differences, match_ids, match_ids[-1] if len(page) == limit else None)
 
 
 def _load_page(session: Session, after: str, limit: int) -> list[AuditedMatch]:

@@ -10,7 +10,8 @@ class Difference:
     ``ladder_id`` is the ladder that this makes unreliable, or None.
     """
 
-    # One of "match", "log", "seats", "reveal", "result", "entry", "change", "rating", "balance", "exchange", "count".
+    # One of "match", "log", "seats", "reveal", "result", "signature", "chain", "entry", "change", "rating", "balance",
+    # "exchange", "count".
     kind: str
     id: str
     stored: str

@@ -1,7 +1,8 @@
 """Audit a part of the database each night, in small steps that several schedulers may share.
 
-A run belongs to a day. Its steps compare the logs of some matches each, from where the night before ended; the last
-step compares all ladders. Ladders whose numbers differ are frozen, as by ``referee audit``.
+A run belongs to a day. Its steps compare the logs of some matches each, and their signatures, from where the night
+before ended; the last step looks for gaps in the chain of signatures and compares all ladders. Ladders whose numbers
+differ are frozen, as by ``referee audit``.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from referee.db.engine import Database, count_changed_rows, current_time
-from referee.ladders import audit, repairs
+from referee.ladders import audit, chain_audit, repairs
 from referee.ladders.audit_findings import Difference
 from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.tables import AuditRun
@@ -68,9 +69,11 @@ def continue_run(database: Database, run: AuditRun) -> AuditRun | None:
     """
     with database.read() as session:
         page = audit.check_page(session, run.after, LOGS_PER_STEP)
-        logs = run.logs + page.logs
+        logs = run.logs + len(page.matches)
         is_last = page.last is None or logs >= LOGS_PER_NIGHT
-        found = page.differences + (list(check_ladders(session, lambda _: None)) if is_last else [])
+        found = page.differences + chain_audit.check_logs(session, page.matches)
+        if is_last:
+            found += [*chain_audit.check_gaps(session), *check_ladders(session, lambda _: None)]
     return _store_step(database, run, page.last or "", logs, found, is_last=is_last)
 
 

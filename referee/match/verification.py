@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from referee.errors import BadLog, RefereeError
@@ -14,8 +14,9 @@ from referee.match.log import LINK_MEMBERS, digest, parse_row
 from referee.match.match import LOG_FORMATS, Match, is_answer
 from referee.match.plausibility import check_answer, check_header
 from referee.match.reveal import BadReveal, DealOrigin, parse_reveal
+from referee.match.signature import BadSignature, LogSignature, check_belongs, parse_signature, split_signature
 
-# What a valid log states but does not prove, with the members of its rows. The service attests it by its signature.
+# What a valid log states but does not prove, with the members of its rows. The signature of a service attests it.
 NOT_ATTESTED: Final = {
     "match": "the id of the match",
     "players": "who played: names, ids and versions of bots",
@@ -34,7 +35,8 @@ class VerificationReport:
 
     ``row``, from 0, and ``reason`` describe the first error. ``revealed`` means that the deals were checked against the
     seed, which is secret until the log has its reveal row; ``origin`` then states where the deals come from.
-    ``cut_short`` means that the only error is missing rows at the end.
+    ``cut_short`` means that the only error is missing rows at the end. ``signature`` is the signature after the last
+    row, which signs this log; whether its key made it was not checked.
     """
 
     ok: bool
@@ -47,14 +49,29 @@ class VerificationReport:
     placements: list[int] = field(default_factory=list)
     cut_short: bool = False
     origin: DealOrigin | None = None
+    signature: LogSignature | None = None
 
 
 def verify(lines: Iterable[bytes]) -> VerificationReport:
     """Replay a log from its bytes alone and check links, rules, legality, deals, and completeness up to the result.
 
-    ``lines`` are the rows as stored, with or without line ends. An invalid log is reported, not raised as an error.
+    ``lines`` are the rows as stored, with or without line ends, and perhaps the signature after them, which must be
+    that of this log. An invalid log is reported, not raised as an error.
     """
-    stored = [line.rstrip(b"\r\n") for line in lines]
+    stored, signature = split_signature([line.rstrip(b"\r\n") for line in lines])
+    report = _report_on(stored)
+    if signature is None or not (report.ok or report.cut_short):
+        return report
+    try:
+        parsed = parse_signature(signature)
+        check_belongs(parsed, stored)
+    except BadSignature as error:
+        reason = f"the signature after the last row is wrong: {error}"
+        return replace(report, ok=False, cut_short=False, row=len(stored), reason=reason)
+    return replace(report, signature=parsed)
+
+
+def _report_on(stored: Sequence[bytes]) -> VerificationReport:
     try:
         return _verify_rows(stored)
     except BadLog as error:

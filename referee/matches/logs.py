@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from referee.db.prepared import Prepared, insert_columns
 from referee.errors import DamagedLog, LogDeleted, NotReady
 from referee.match.log import digest, find_broken_link
+from referee.matches import chain
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, LogRow, MatchLog, SealedAnswer, StoredMatch
 
@@ -50,7 +51,7 @@ def has_public_log() -> ColumnElement[bool]:
 
 
 def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:
-    """Return the whole log as JSON lines, compressed or plain.
+    """Return the whole log as JSON lines, compressed or plain, with its signature, if it has one, after the last row.
 
     Raise ``NotReady`` before the match's deal group is closed or if the match has no rows. Raise ``LogDeleted`` if the
     log was deleted, ``DamagedLog`` if it is not as it was stored.
@@ -61,10 +62,12 @@ def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> byt
     if log is None:
         raise NotReady("The match ended before its first row, so it has no log.")
     lines = _read_lines(log)  # also for a gzipped file, to detect damage
+    signature = chain.read_signature(session, match.id, lines)
+    signed = b"" if signature is None else signature.line() + b"\n"
     if not gzipped:
-        return b"".join(line + b"\n" for line in lines)
-    # Gzip members may be concatenated, so the reveal row can be appended without compressing the rest again.
-    return log.gzip_log + (b"" if log.reveal_line is None else _compress(log.reveal_line + b"\n"))
+        return b"".join(line + b"\n" for line in lines) + signed
+    # Gzip members may be concatenated, so further lines can be appended without compressing the rest again.
+    return log.gzip_log + (b"" if log.reveal_line is None else _compress(log.reveal_line + b"\n" + signed))
 
 
 def find_digest(session: Session, match_id: str) -> str | None:

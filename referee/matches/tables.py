@@ -221,6 +221,29 @@ class MatchLog(Base):
     rows: Mapped[int]
 
 
+class PublishedKey(Base):
+    """Store a public key with which logs are signed, also after it was replaced. ``id`` is derived from the key."""
+
+    __tablename__ = "signing_keys"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    public_key: Mapped[str] = mapped_column(String(64))  # hex
+    created_at: Mapped[datetime]
+
+
+class SignedLog(Base):
+    """Store an entry of the chain of signatures. Rows are only ever added. ``chain`` reads and writes them."""
+
+    __tablename__ = "signed_logs"
+
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), unique=True)
+    log_digest: Mapped[str] = mapped_column(String(64))  # of the log's last row, the reveal
+    previous: Mapped[str | None] = mapped_column(String(64))  # digest of the entry before; None in the first entry
+    key_id: Mapped[str] = mapped_column(ForeignKey("signing_keys.id"))
+    signature: Mapped[str] = mapped_column(String(128))  # hex
+
+
 class Result(Base):
     """Store the result of a match.
 

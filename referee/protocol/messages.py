@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from referee.match.match import Request, answers_of
+from referee.match.signature import ChainHead
 from referee.protocol import strict_json
 
 Json = dict[str, Any]
@@ -121,13 +122,15 @@ def faults_of(rows: Iterable[Json], seat: int) -> list[Json]:
     return [{"question": question, "fault": row["fault"]} for question, row in answers if "fault" in row]
 
 
-def group_end_body(group_id: str, commitment: str, seed: str, nonces: Sequence[str], head: str | None = None) -> bytes:
+def group_end_body(
+    group_id: str, commitment: str, seed: str, nonces: Sequence[str], head: ChainHead | None = None
+) -> bytes:
     """Return the body of the notice that reveals the seed and the nonces of a deal group.
 
-    ``head`` is the head of the chain of signed log digests, or None if logs are not signed.
+    ``head`` is the head of the chain of signatures after the logs of the group, or None if no log was signed.
     """
     group = {"id": group_id, "commitment": commitment, "seed": seed, "nonces": list(nonces)}
-    return _notice("group_end", group=group, **({} if head is None else {"head": head}))
+    return _notice("group_end", group=group, **({} if head is None else {"head": head.to_json()}))
 
 
 def encode_json(value: Any) -> bytes:

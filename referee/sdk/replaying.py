@@ -12,6 +12,7 @@ from referee.match.canonical import Json
 from referee.match.chance import RecordedChance
 from referee.match.log import HEADER_MEMBERS, parse_row
 from referee.match.match import Match, is_answer
+from referee.match.signature import split_signature
 from referee.match.verification import verify
 from referee.protocol.messages import Questions
 from referee.sdk.bot import Bot, Question
@@ -36,14 +37,15 @@ class Replayed:
 def replay(log: str | Path | Iterable[bytes], bot: Bot, seat: int) -> list[Replayed]:
     """Ask the bot every question that ``seat`` (counted from 0) got in the match. The match continues as recorded.
 
-    ``log`` is the path of a log file, plain or gzipped, or the lines of a log. Raise ``BadLog`` if it is invalid, and
+    ``log`` is the path of a log file, plain or gzipped, or the lines of a log. A signature after the last row must
+    belong to the log, but its key is not checked. Raise ``BadLog`` if it is invalid, and
     ``BadOption`` if there is no such seat.
     """
     lines = _lines(log)
     report = verify(lines)
     if not report.ok:
         raise BadLog(report.row or 0, report.reason)
-    rows = [parse_row(line) for line in lines]
+    rows = [parse_row(line) for line in split_signature(lines)[0]]
     header = {name: rows[0][name] for name in HEADER_MEMBERS}
     if not 0 <= seat < header["seats"]:
         raise BadOption("seat", f"the match has seats 0 to {header['seats'] - 1}, got {seat}")

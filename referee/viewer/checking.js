@@ -6,9 +6,9 @@ import { checkDeals } from "./fairness.js";
 const ROWS_A_BREATH = 200; // rows checked before other tasks of the page may run
 
 /**
- * Check the raw lines of a log. Return {ok: true, rows, revealed, deals, nonces}, or {ok: false, row, reason} for an invalid log.
+ * Check the raw lines of a log, and that `signature`, if it is not null, belongs to it. Its key is not checked. Return {ok: true, rows, revealed, deals, nonces}, or {ok: false, row, reason} for an invalid log.
  */
-export async function checkLog(lines, rows) {
+export async function checkLog(lines, rows, signature = null) {
   let before = null;
   for (const [number, line] of lines.entries()) {
     if (rows[number].row !== number) return failed(number, `it says it is row ${rows[number].row}`);
@@ -18,6 +18,7 @@ export async function checkLog(lines, rows) {
     before = hexOf(sha256(line));
     if (number % ROWS_A_BREATH === ROWS_A_BREATH - 1) await new Promise((resolve) => setTimeout(resolve));
   }
+  if (signature && (signature.log !== before || signature.match !== rows[0].match)) return failed(rows.length, "the signature after the last row is that of another log");
   const revealed = rows[rows.length - 1].type === "reveal";
   const played = rows.length - (revealed ? 1 : 0);
   if (rows[played - 1]?.type !== "result") return failed(played, "the log ends before the match is over: expected the result row here");

@@ -61,14 +61,24 @@ async function unpackMember(packed) {
   return concatBytes(...parts);
 }
 
-/** Return {lines, rows} of a log, with each line as stored bytes and as a checked object. Throw `BadLog`. */
+/**
+ * Return {lines, rows, signature} of a log, with each line as stored bytes and as a checked object. `signature` is the
+ * line after the last row, which is no row, or null if the log is not signed. Throw `BadLog`.
+ */
 export function readLog(bytes) {
   const lines = linesOf(bytes);
   if (!lines.length) throw new BadLog("This file is empty.");
   const rows = lines.map(rowOf);
+  const signature = isSignature(rows.at(-1)) ? rows.pop() : null;
+  if (signature) lines.pop();
+  if (!rows.length) throw new BadLog("This file has a signature, but no log.");
   checkHeader(rows[0]);
   rows.forEach((row, number) => number && checkRow(row, number, rows[0].seats));
-  return { lines, rows };
+  return { lines, rows, signature };
+}
+
+function isSignature(row) {
+  return row.type === "signature" && !Object.hasOwn(row, "row");
 }
 
 function tooLongError() {

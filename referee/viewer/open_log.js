@@ -21,7 +21,7 @@ export function openLog(place, root, { faults, matchAddress }) {
     setText(said, `Reading ${name} …`);
     said.className = "log-status";
     try {
-      const { lines, rows } = readLog(await unpack(blob));
+      const { lines, rows, signature } = readLog(await unpack(blob));
       const [header] = rows;
       await fetchTable(header.game);
       if (turn !== latest) return;
@@ -29,7 +29,7 @@ export function openLog(place, root, { faults, matchAddress }) {
       root.replaceChildren(fresh);
       setText(title, `${gameTitle(text(header.game))}: ${header.players.map((player) => text(player.name)).join(", ")} · match ${text(header.match)}`);
       shown?.dispose();
-      shown = mount(fresh, { header, rows, lines, faults, addressed: false, noQuestion: NO_QUESTION });
+      shown = mount(fresh, { header, rows, lines, signature, faults, addressed: false, noQuestion: NO_QUESTION });
       setText(said, `${name}: ${rows.length} rows.`);
       if (!form.previousElementSibling?.isSameNode(root)) root.after(form); // below the table, which is what the reader wants to see
       place.classList.add("compact");

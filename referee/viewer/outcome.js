@@ -28,18 +28,19 @@ export class Checks {
         make("code", {}, "referee verify FILE"), "."));
   }
 
-  /** Verify a finished log in the browser and, with `verification`, on the server. */
-  async run(lines, rows, verification) {
+  /** Verify a finished log with its signature (or null) in the browser and, with `verification`, on the server. */
+  async run(lines, rows, signature, verification) {
     this.element.hidden = this.badge.hidden = false;
     this.list.replaceChildren();
     this._badge("wait", "Checking …");
     let found;
     try {
-      found = await checkLog(lines, rows);
+      found = await checkLog(lines, rows, signature);
     } catch (error) {
       found = { ok: false, row: 0, reason: `a row is malformed (${error.message})` };
     }
     this.list.append(...findings(found));
+    if (found.ok && signature) this.list.append(make("li", { class: "quiet" }, `Signed with key ${text(signature.key)}, as entry ${text(signature.number)} of the signatures of its service. Your browser did not check the signature: use `, make("code", {}, "referee verify --key KEY FILE"), "."));
     this._badge(found.ok ? "ok" : "bad", found.ok ? `Checked${found.revealed ? "" : ", deals unproven"}` : `Row ${found.row} is wrong`);
     if (verification) await this._ask(verification);
   }
@@ -49,7 +50,7 @@ export class Checks {
     try {
       const report = await verification();
       item = report.ok
-        ? finding(true, `The server replayed the match by its rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}.`)
+        ? finding(true, `The server replayed the match by its rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}${report.signature ? `. It checked its signature, entry ${text(report.signature.number)}` : ""}.`)
         : finding(false, `The server found row ${report.row} wrong: ${text(report.reason)}.`);
       if (!report.ok) this._badge("bad", `Row ${report.row} is wrong`);
     } catch (error) {

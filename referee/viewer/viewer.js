@@ -33,7 +33,7 @@ const MOST_ABOVE = 0.4; // part of the window; below more than that, the viewer 
 const BELOW_PX = 8; // free below the viewer
 
 /**
- * Show a match in `root` and return the viewer. `source` is {header, rows, lines (raw, null while live), live, faults,
+ * Show a match in `root` and return the viewer. `source` is {header, rows, lines (raw, null while live), signature, live, faults,
  * question(row), noQuestion, verification(), linkOf(row), botAddress(player), addressed, next(), link}. Only `header` and
  * `rows` are required. Unless `addressed` is false, the address of the page names the moment shown. `next()` and `link`
  * are those of `Ending`. A match whose moment is not named by the address plays by itself, unless the reader prefers
@@ -234,7 +234,7 @@ class Viewer {
       make("div", { class: "below" }, resultPanel(this.replay, this.source.botAddress), this.graph.element, this.checks.element), this._help());
     this.graph.redraw();
     if (!live) this.controls.mark(highlightsOf(this.replay));
-    if (!live && lines) this.checks.run(lines, rows, this.source.verification);
+    if (!live && lines) this.checks.run(lines, rows, this.source.signature ?? null, this.source.verification);
   }
 
   _head(live) {

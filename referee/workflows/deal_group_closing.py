@@ -1,4 +1,4 @@
-"""Close a deal group after its last match: reveal the seed in its logs and count its results on ladders."""
+"""Close a deal group after its last match: reveal the seed in its logs, sign them, and count its results on ladders."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -10,9 +10,11 @@ from referee.db.prepared import Prepared
 from referee.errors import NotFound
 from referee.ladders import ledger
 from referee.ladders.rating_replay import RatedSeats, RatingMove
-from referee.match.log import reveal_line
+from referee.match.log import digest, reveal_line
 from referee.match.reveal import Reveal
+from referee.match.signature import ChainHead
 from referee.matches import deal_groups, logs
+from referee.matches.chain import ChainWriter
 from referee.matches.states import ENDED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, Result, StoredMatch
 
@@ -30,10 +32,14 @@ class _Group(NamedTuple):
 
 
 class ClosedGroup(NamedTuple):
-    """Hold what a closed group reveals, and the rating changes by its matches, keyed by match id."""
+    """Hold what a closed group reveals, the rating changes by its matches, keyed by match id, and the chain's head.
+
+    ``head`` is None if none of its matches has a log.
+    """
 
     reveal: Reveal
     moves: dict[str, list[RatingMove]]
+    head: ChainHead | None
 
 
 class _Match(NamedTuple):
@@ -57,12 +63,14 @@ def close_if_over(
     *,
     master_key: bytes,
     last_lines: Mapping[str, tuple[int, bytes]] | None = None,
+    chain: ChainWriter | None = None,
 ) -> ClosedGroup | None:
     """Close the group if all of its matches have ended. Return what it reveals if this call closed it, otherwise None.
 
-    Append the reveal of the seed to every log, then enter the results into the ledger in order, which changes the
-    ratings. ``last_lines`` has the number and the bytes of the last row of each log that was compressed just now, keyed
-    by match id. Raise ``NotFound`` if there is no such group.
+    Append the reveal of the seed to every log, sign the logs in the order of their results, then enter the results into
+    the ledger in this order, which changes the ratings. ``last_lines`` has the number and the bytes of the last row of
+    each log that was compressed just now, keyed by match id. Pass one ``chain`` to all calls in a transaction, so that
+    its head is read once. Raise ``NotFound`` if there is no such group.
     """
     session.flush()
     ledger.lock_ledger(session)
@@ -74,15 +82,29 @@ def close_if_over(
     if group.state == DealGroupState.REVEALED or any(match.status not in ENDED for match in matches):
         return None
     reveal = deal_groups.load_reveal(session, group, master_key)
-    revealed = reveal.to_json()
-    known_last_lines = last_lines or {}
-    for match_id in (match.id for match in matches):
-        last = known_last_lines.get(match_id) or logs.last_line(session, match_id)
-        if last is not None:
-            logs.append_reveal(session, match_id, reveal_line(last[0] + 1, last[1], revealed))
+    digests = _reveal_in_logs(session, matches, reveal, last_lines or {})
+    head = (chain or ChainWriter(session, master_key)).sign(digests)
     _CLOSE.execute(session, {"of": group_id})
     moves = ledger.enter_results(session, _load_counting_results(matches))
-    return ClosedGroup(reveal, moves)
+    return ClosedGroup(reveal, moves, head)
+
+
+def _reveal_in_logs(
+    session: Session, matches: Sequence[_Match], reveal: Reveal, last_lines: Mapping[str, tuple[int, bytes]]
+) -> list[tuple[str, str]]:
+    """Append the reveal to every log. Return the match ids and the digests of the last rows, in order of results.
+
+    Matches without a result follow, in order of their ids.
+    """
+    revealed = reveal.to_json()
+    digests = []
+    for match in sorted(matches, key=lambda match: (match.seq is None, match.seq or 0)):
+        last = last_lines.get(match.id) or logs.last_line(session, match.id)
+        if last is not None:
+            line = reveal_line(last[0] + 1, last[1], revealed)
+            logs.append_reveal(session, match.id, line)
+            digests.append((match.id, digest(line)))
+    return digests
 
 
 def _load_counting_results(matches: Sequence[_Match]) -> list[ledger.RatedResult]:

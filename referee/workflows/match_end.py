@@ -1,7 +1,7 @@
 """End matches in one transaction: store their logs and their results.
 
-One sequence numbers the results of all matches. The last match of a deal group also closes the group, which changes
-ratings (``deal_group_closing``).
+One sequence numbers the results of all matches. The last match of a deal group also closes the group, which signs logs
+and changes ratings (``deal_group_closing``).
 """
 
 from collections.abc import Collection, Sequence
@@ -23,6 +23,7 @@ from referee.ladders import ledger, ratings
 from referee.ladders.match_ratings import SeatRating, changes_of, rate_seats
 from referee.match.log import parse_row
 from referee.matches import claims, logs
+from referee.matches.chain import ChainWriter
 from referee.matches.recording import MatchUpdate, write_fault_reports
 from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import MatchState
@@ -90,11 +91,11 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
     ledger.lock_ledger(session)
     results = _enter_results(session, [ended[match.tail.match_id] for match in finished])
     # Only now: a group whose last matches end together must not be closed before all of their results are stored.
-    closed = {}
+    closed, chain = {}, ChainWriter(session, master_key)
     for group_id in dict.fromkeys(match.group_id for match in ended.values()):
         last_rows = {match_id: match.last_row for match_id, match in ended.items() if match.group_id == group_id}
         closed[group_id] = deal_group_closing.close_if_over(
-            session, group_id, master_key=master_key, last_lines=last_rows
+            session, group_id, master_key=master_key, last_lines=last_rows, chain=chain
         )
     for match in ended.values():
         if match.subscribed:

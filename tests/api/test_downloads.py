@@ -74,7 +74,9 @@ def split(text: bytes) -> tuple[dict[str, list[bytes]], list[Json]]:
     remarks: list[Json] = []
     for line in text.splitlines():
         row = json.loads(line)
-        if "row" not in row:
+        if row["type"] == "signature":
+            found[row["match"]].append(line)
+        elif "row" not in row:
             remarks.append(row)
         elif row["row"] == 0:
             found[row["match"]] = [line]

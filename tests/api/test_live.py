@@ -18,7 +18,7 @@ from referee.match.match import Answer, Match
 from referee.matches import deal_groups, logs, matches
 from referee.matches.recording import MatchUpdate, record_batch
 from referee.matches.states import DealSharing
-from referee.matches.tables import MatchLog, MatchSeat
+from referee.matches.tables import MatchLog, MatchSeat, SignedLog
 from referee.protocol.messages import Questions
 from referee.workflows import match_cancellation
 from tests.api.conftest import API, Service
@@ -157,7 +157,7 @@ def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
 ) -> None:
     monkeypatch.setattr(log_replay, "SLOT_TIMEOUT_S", 0.0)
     match_id = ended(world)
-    log = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
+    *log, signature = service.anonymous().get(f"{API}/matches/{match_id}/log").get_data().splitlines()
     path = f"/matches/{match_id}/verification"
 
     with ExitStack() as others:
@@ -174,6 +174,7 @@ def test_whether_a_log_holds_is_found_once_and_by_few_at_a_time(
     assert found == again
     assert (found["ok"], found["revealed"], found["rows"], found["match"]) == (True, True, len(log), match_id)
     assert found["digest"] == hashlib.sha256(log[-2]).hexdigest()
+    assert found["signature"]["digest"] == hashlib.sha256(signature).hexdigest()
 
 
 def test_K18_the_service_says_what_a_log_cut_short_lacks(service: Service, world: World) -> None:
@@ -181,6 +182,7 @@ def test_K18_the_service_says_what_a_log_cut_short_lacks(service: Service, world
     with service.database.write() as session:
         *lines, _, _ = logs.log_lines(session, match_id)
         session.execute(delete(MatchLog).where(MatchLog.match_id == match_id))
+        session.execute(delete(SignedLog).where(SignedLog.match_id == match_id))  # or nothing would be served
         logs.pack_log(session, match_id, lines)
 
     found = get(service, f"/matches/{match_id}/verification")

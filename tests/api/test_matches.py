@@ -313,12 +313,12 @@ def test_E15_the_log_is_an_attachment_that_no_browser_runs(service: Service, own
     assert plain.headers["ETag"] != packed.headers["ETag"]
 
 
-def test_the_log_ends_with_its_reveal(service: Service, owner: Person) -> None:
+def test_the_log_ends_with_its_reveal_and_its_signature(service: Service, owner: Person) -> None:
     match_id = service.played(owner, service.person()).match_id
 
     rows = [json.loads(line) for line in owner.get(f"/matches/{match_id}/log").get_data().splitlines()]
 
-    assert [rows[0]["type"], rows[-2]["type"], rows[-1]["type"]] == ["header", "result", "reveal"]
+    assert [row["type"] for row in (rows[0], *rows[-3:])] == ["header", "result", "reveal", "signature"]
 
 
 def test_D13_who_plays_a_rated_match_is_told_when_it_is_over(

@@ -111,7 +111,7 @@ def test_a_log_that_is_not_revealed_is_said_to_prove_no_deals(log: Path, tmp_pat
     checked = run("verify", str(sealed))
 
     assert checked.exit_code == 0
-    assert checked.stdout.endswith("; NOT REVEALED yet: without the seed the deals are unproven\n")
+    assert checked.stdout.endswith("; NOT REVEALED yet: without the seed the deals are unproven; not signed\n")
 
 
 def test_of_several_logs_each_is_judged(log: Path, tmp_path: Path) -> None:
@@ -249,7 +249,9 @@ def test_of_a_cancelled_match_it_is_said_that_its_deals_are_unproven(log: Path, 
     checked = run("verify", str(cut))
 
     assert checked.exit_code == 0
-    assert checked.stdout.endswith("all 20 rows are valid; NOT REVEALED yet: without the seed the deals are unproven\n")
+    assert checked.stdout.endswith(
+        "all 20 rows are valid; NOT REVEALED yet: without the seed the deals are unproven; not signed\n"
+    )
 
 
 @contextmanager

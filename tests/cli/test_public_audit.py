@@ -18,6 +18,8 @@ from referee.cli import main
 from referee.cli import public_audit as auditing
 from referee.db.engine import Database
 from referee.ladders import ratings
+from referee.match.canonical import Json
+from referee.match.signing_keys import SigningKey
 from referee.workflows import voiding
 from tests.api.serving import serving
 from tests.database.world import FakeClock, World, manifest_of
@@ -82,7 +84,10 @@ def test_honest_ladders_hold(hall: Hall) -> None:
     told = hall.audit().stdout
 
     assert f"{hall.name}: {RESULTS + 1} ledger entries, {RESULTS} logs verified: no differences" in told
-    assert len(told.splitlines()) == 2
+    chain, *ladders = told.splitlines()
+    assert chain.startswith(f"chain of signatures: {RESULTS + 1} entries, head ")
+    assert chain.endswith(" (keys of the service itself; pass --key to check them): no differences")
+    assert len(ladders) == 2
 
 
 def test_one_ladder_is_chosen_by_name_or_id(hall: Hall) -> None:
@@ -119,7 +124,7 @@ def test_a_bent_ladder_is_found_out(hall: Hall, table: str, statement: str, foun
 
     assert found in told
     assert "differences" in told.splitlines()[-1]
-    assert "no differences" not in told
+    assert "no differences" not in told.splitlines()[-1]
     hall.audit("--ladder", hall.ladder)
 
 
@@ -143,6 +148,106 @@ def test_an_audit_continues_where_it_stopped(hall: Hall, tmp_path: Path) -> None
     assert (first["ladders"][0]["verified"], first["ladders"][0]["skipped"]) == (RESULTS - 1, 0)
     assert (second["ladders"][0]["verified"], second["ladders"][0]["skipped"]) == (1, RESULTS - 1)
     assert f"0 logs verified, {RESULTS} earlier: no differences" in third
+
+
+# -- signatures --
+
+FOREIGN = SigningKey.derive(b"f" * 32).public.text
+BENT_CHAIN = [  # the first difference names it
+    ("DELETE FROM signed_logs WHERE number = 3", "chain all: stored no chain (entry 4 of the stored chain"),
+    ("DELETE FROM signed_logs WHERE number = 9", "signature mat_"),
+    ("UPDATE signed_logs SET log_digest = previous WHERE number = 4", "chain all"),
+    ("UPDATE signed_logs SET number = 12 WHERE number = 9", "chain all"),
+]
+
+
+@pytest.mark.parametrize(("statement", "found"), BENT_CHAIN)
+def test_F14_a_bent_chain_is_found_out(hall: Hall, statement: str, found: str) -> None:
+    with hall.bent("signed_logs", statement):
+        told = hall.audit(status=1).stdout
+
+    assert found in told
+    hall.audit()
+
+
+def rewritten(change: Callable[[Json], object]) -> Callable[[str, bytes], tuple[bytes, int]]:
+    """Return a function that changes the third entry of the chain on its way."""
+
+    def change_page(path: str, body: bytes) -> tuple[bytes, int]:
+        if "/chain?" in path:
+            page = json.loads(body)
+            change(page)
+            body = json.dumps(page).encode()
+        return body, len(body)
+
+    return change_page
+
+
+LIES: list[tuple[Callable[[Json], object], str]] = [  # of a service that says that all is well
+    (lambda page: page["items"].pop(2), "chain entry 3: stored entry 3 is missing before it"),
+    (lambda page: page["items"][2].update(log="d" * 64), "the digest that the service states"),
+    (lambda page: page["items"][2].update(digest="d" * 64), "the digest that the service states"),
+    (lambda page: page["items"][2].update(previous=None), "chain entry 3"),
+    (lambda page: page["items"][2].update(number="3"), "chain entry 3"),
+    (lambda page: page["items"][2].pop("key"), "chain entry 3"),
+    (lambda page: page["items"].insert(2, page["items"][1]), "chain entry 3"),
+    (lambda page: page["items"].__setitem__(2, None), "chain entry 3"),
+    (
+        lambda page: page.update(items=[item for item in page["items"] if item["number"] < 5], next=None),
+        "its signature is not entry 5 of the chain",
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LIES)))
+def test_F14_a_service_that_shows_another_chain_is_found_out(hall: Hall, number: int) -> None:
+    change, found = LIES[number]
+    with between(hall.url, rewritten(change)) as url:
+        told = hall.audit("--ladder", hall.ladder, url=url, status=1).stdout
+
+    assert found in told
+
+
+def test_F14_signatures_are_checked_with_a_key_that_one_has(hall: Hall) -> None:
+    own = SigningKey.derive(MASTER_KEY).public.text
+
+    told = hall.audit("--key", own).stdout
+    foreign = hall.audit("--key", FOREIGN, status=1).stdout
+
+    assert "(keys given): no differences" in told
+    assert "chain entry 1: stored it was made with key" in foreign
+
+
+def test_F14_a_log_without_its_signature_is_found_out(hall: Hall) -> None:
+    def stripped(path: str, body: bytes) -> tuple[bytes, int]:
+        lines = body.splitlines(keepends=True)
+        short = b"".join(lines[:-1]) if path.endswith("/log") else body
+        return short, len(short)
+
+    with between(hall.url, stripped) as url:
+        told = hall.audit("--ladder", hall.ladder, url=url, status=1).stdout
+
+    assert told.count("stored no signature, expected the signature of an entry of the chain") == RESULTS
+
+
+def test_F14_the_head_of_the_last_audit_must_stay_in_the_chain(hall: Hall, tmp_path: Path) -> None:
+    file, key = tmp_path / "verified", ["--key", SigningKey.derive(MASTER_KEY).public.text]
+    hall.audit("--resume", str(file), *key)
+    noted = file.read_text()
+    again = hall.audit("--resume", str(file), *key).stdout
+
+    with hall.bent("signed_logs", "DELETE FROM signed_logs WHERE number = 9"):  # the end is cut off
+        shorter = hall.audit("--resume", str(file), *key, status=1).stdout
+    file.write_text(noted + f"head:{RESULTS + 1}:{'d' * 64}\n")  # what an earlier audit saw was another history
+    rewritten = hall.audit("--resume", str(file), *key, status=1).stdout
+    file.write_text("head:junk\n")
+    damaged = hall.audit("--resume", str(file), *key, status=1).stderr
+
+    assert noted.count(f"head:{RESULTS + 1}:") == 1
+    assert f"chain of signatures: {RESULTS + 1} entries" in again
+    assert f"chain entry {RESULTS + 1}: stored no such entry, expected digest" in shorter
+    assert f"chain entry {RESULTS + 1}: stored entry {RESULTS + 1} with digest" in rewritten
+    assert "damaged line with the head of the chain" in damaged
 
 
 # -- what stops an audit --

@@ -13,6 +13,7 @@ from referee.botclient import client
 from referee.botclient.client import BotSeat, CallTarget
 from referee.botclient.match_driver import drive
 from referee.house.server import serve
+from referee.match.signature import ChainHead
 from referee.protocol import messages
 from referee.protocol.signing import bot_secret
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
@@ -43,7 +44,9 @@ async def is_a_proper_bot(url: str, others_url: str) -> None:
         third = await client.notify(bot, body, f"grp_1_start_3_{used}")
         assert check("accepted_reply", third.body)["accepted"] is accepted
 
-    ended = await client.notify(bot, messages.group_end_body("grp_1", digest, digest, [nonce, ""], digest), "grp_1_end")
+    ended = await client.notify(
+        bot, messages.group_end_body("grp_1", digest, digest, [nonce, ""], ChainHead(1, digest)), "grp_1_end"
+    )
     assert ended.ok
 
     stranger = client.BotCaller(CallTarget("bot_test", url, (bot_secret(b"x" * 32, "bot_x", 1),)), LOOPBACK)

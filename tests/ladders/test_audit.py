@@ -153,7 +153,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
     steps: list[int] = []
     with world.database.read() as session:
         assert list(audit.audit(session, steps.append)) == []
-        assert sum(steps) == audit.count_items(session) == 5 + 6
+        assert sum(steps) == audit.count_items(session) == 5 + 5 + 6  # matches, signatures, ledger entries
         assert session.scalar(select(func.sum(RatingCount.bots)).where(RatingCount.ladder_id == ladder)) == 2 * 3
     with world.database.write() as session:
         one, two, three = session.scalars(select(MatchLog.match_id).order_by(MatchLog.match_id).limit(3))
@@ -163,7 +163,7 @@ def test_logs_and_reveals_are_told_and_freeze_nothing_and_progress_tells_of_all(
 
     told = [(one.kind, one.id, one.ladder_id) for one in found(world)]
 
-    assert told == [("reveal", one, None), ("reveal", two, None), ("log", three, None)]
+    assert told == [("reveal", one, None), ("reveal", two, None), ("log", three, None), ("signature", one, None)]
     with world.database.write() as session:
         assert repairs.freeze_ladders(session, found(world)) == []
 
@@ -177,9 +177,10 @@ def test_K18_a_stored_log_without_its_result_is_told(world: World, ladder: str) 
         logs.pack_log(session, match_id, lines)
         logs.append_reveal(session, match_id, dumps(link_row("reveal", members, len(lines), lines[-1])))
 
-    (told,) = found(world)
+    told, signature = found(world)
 
     assert (told.kind, told.id) == ("log", match_id)
+    assert (signature.kind, signature.id) == ("signature", match_id)
     assert told.stored.endswith("the log ends before the match is over: expected the result row here")
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from referee.games import catalogue
 from referee.match.chance import RiggedChance
 from referee.match.match import FAULTS, Match, new_header
+from referee.match.signature import ChainHead
 from referee.protocol import messages
 from referee.protocol.aliases import aliases
 from referee.protocol.signing import Signer, bot_secret, challenge_proof, secret_bytes
@@ -130,10 +131,11 @@ def test_notices_fit_their_schemas() -> None:
 def test_the_head_of_the_chain_of_logs_is_told_where_there_is_one() -> None:
     digest = "0" * 64
 
-    without, told = (messages.group_end_body("grp_x", digest, digest, [""], head) for head in (None, "a" * 64))
+    heads = (None, ChainHead(12, "a" * 64))
+    without, told = (messages.group_end_body("grp_x", digest, digest, [""], head) for head in heads)
 
     assert "head" not in check("group_end_request", without)
-    assert check("group_end_request", told)["head"] == "a" * 64
+    assert check("group_end_request", told)["head"] == {"number": 12, "digest": "a" * 64}
 
 
 def test_each_step_shows_what_the_one_before_brought() -> None:

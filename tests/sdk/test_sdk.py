@@ -266,7 +266,7 @@ def test_a_served_bot_is_a_proper_bot() -> None:
 
     assert played.result["faults"] == [0, 0]
     assert [notice.type for notice in bot.told] == ["group_end"]
-    assert bot.told[0].head == "0" * 64
+    assert (bot.told[0].head.number, bot.told[0].head.digest) == (1, "0" * 64)
 
 
 def _plan(url: str) -> matches.LocalMatchPlan:

@@ -11,7 +11,7 @@ from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
 from referee.ladders.tables import LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
-from referee.matches import deal_groups, logs, matches, results
+from referee.matches import chain, deal_groups, logs, matches, results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
@@ -193,7 +193,7 @@ def test_F3_a_missing_log_is_found(world: World) -> None:
     with world.database.write() as session:
         session.execute(delete(MatchLog))
 
-    assert [one.split()[0] for one in found(world)] == ["match"]
+    assert [one.split()[0] for one in found(world)] == ["match", "signature"]
 
 
 def test_F4_two_bots_of_one_owner_move_no_rating(world: World) -> None:
@@ -274,9 +274,11 @@ def test_the_log_is_served_packed_and_plain_alike(world: World) -> None:
         plain = logs.read_log_file(session, match, gzipped=False)
         packed = logs.read_log_file(session, match, gzipped=True)
         lines = logs.log_lines(session, match.id)
+        signature = chain.read_signature(session, match.id, lines)
         some = logs.log_lines(session, match.id, start=2, limit=3)
 
-    assert gzip.decompress(packed) == plain == b"".join(line + b"\n" for line in lines)
+    assert signature is not None
+    assert gzip.decompress(packed) == plain == b"".join(line + b"\n" for line in [*lines, signature.line()])
     assert some == lines[2:5]
 
 

@@ -50,9 +50,9 @@ async function whole({ id, faults }, status, { source }) {
   }
   if (answer.status === 404) throw new BadLog("The match ended before its first card: there is nothing to show.");
   if (!answer.ok) throw new BadLog(`The log could not be loaded: the service answered with status ${answer.status}.`);
-  const { lines, rows } = readLog(new Uint8Array(await answer.arrayBuffer()));
+  const { lines, rows, signature } = readLog(new Uint8Array(await answer.arrayBuffer()));
   return {
-    header: rows[0], rows, faults: faults ?? (await import("../viewer/advice.js")).ADVICE,
+    header: rows[0], rows, signature, faults: faults ?? (await import("../viewer/advice.js")).ADVICE,
     lines: COUNTS.includes(status) ? lines : null, // the log of a cancelled match is incomplete
     question: async (row) => (await readPublic(`/matches/${id}/decisions/${row.row}`)).question,
     verification: () => readPublic(`/matches/${id}/verification`),

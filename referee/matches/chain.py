@@ -1,0 +1,203 @@
+"""Keep the chain of signatures: sign the logs of a closed deal group, list and check entries, and find keys.
+
+``match.signature`` defines an entry. Entries are only ever added, by transactions that hold the lock for results, so
+that the chain never forks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import bindparam, literal, select
+from sqlalchemy.orm import Session
+
+from referee.db.engine import current_time
+from referee.db.prepared import Prepared, insert_columns
+from referee.errors import DamagedChain, DamagedLog
+from referee.match.log import digest
+from referee.match.signature import BadSignature, ChainHead, LogSignature, check_belongs, head_after
+from referee.match.signing_keys import BadKey, KeyRing, PublicKey, SigningKey, find_problem, parse_key
+from referee.matches.tables import MatchLog, PublishedKey, SignedLog
+
+
+class ChainWriter:
+    """Append to the chain in one transaction, whose session holds the lock for results (``lock_ledger``)."""
+
+    def __init__(self, session: Session, master_key: bytes) -> None:
+        self._session, self._key = session, SigningKey.derive(master_key)
+        self._head: ChainHead | None = None
+        self._is_loaded = False
+
+    def sign(self, logs: Sequence[tuple[str, str]]) -> ChainHead | None:
+        """Sign logs, given by match id and digest of the last row, in this order. Return the head after them.
+
+        Publish the key if the entry before has another one. Return None without logs.
+        """
+        if not logs:
+            return None
+        if not self._is_loaded:
+            self._load_head()
+        rows = []
+        for match_id, log_digest in logs:
+            number, previous = (1, None) if self._head is None else (self._head.number + 1, self._head.digest)
+            entry = self._key.sign(number, match_id, log_digest, previous)
+            rows.append(_row_of(entry))
+            self._head = head_after(entry)
+        _ADD.execute_all(self._session, rows)
+        return self._head
+
+    def _load_head(self) -> None:
+        last = find_head(self._session)
+        if last is None or last.key != self._key.public.id:
+            publish_key(self._session, self._key.public)
+        self._head = None if last is None else head_after(last)
+        self._is_loaded = True
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignature:
+    """Hold the signature of a stored log. ``problem`` says why it does not belong to the log, or is empty."""
+
+    signature: LogSignature
+    problem: str
+
+
+def publish_key(session: Session, key: PublicKey) -> None:
+    """Store a public key unless it is stored already."""
+    if not _HAS_KEY.rows(session, {"of": key.id}):
+        row = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
+        _ADD_KEY.execute(session, row)
+
+
+def find_head(session: Session) -> LogSignature | None:
+    """Return the last entry of the chain, or None if it is empty."""
+    found = _HEAD.rows(session)
+    return _entry_of(found[0]) if found else None
+
+
+def find_entry(session: Session, match_id: str) -> LogSignature | None:
+    """Return the entry that signs the log of a match, or None if there is none."""
+    found = _OF_MATCH.rows(session, {"of": match_id})
+    return _entry_of(found[0]) if found else None
+
+
+def find_checked_head(session: Session) -> LogSignature | None:
+    """Return the head as ``find_head`` does. Raise ``DamagedChain`` unless it follows from the entry before it."""
+    return _check_link(session, find_head(session))
+
+
+def find_checked_entry(session: Session, match_id: str) -> LogSignature | None:
+    """Return an entry as ``find_entry`` does. Raise ``DamagedChain`` unless it follows from the entry before it."""
+    return _check_link(session, find_entry(session, match_id))
+
+
+def list_entries(session: Session, after: int, limit: int) -> list[LogSignature]:
+    """Return at most ``limit`` entries with numbers above ``after``, in order."""
+    return [_entry_of(row) for row in _AFTER.rows(session, {"after": after, "most": limit})]
+
+
+def list_checked_entries(session: Session, after: int, limit: int) -> list[LogSignature]:
+    """Return entries as ``list_entries`` does. Raise ``DamagedChain`` unless each follows from the one before."""
+    found = list_entries(session, max(after - 1, 0), limit + (after > 0))
+    before = found.pop(0) if after > 0 and found else None
+    if before is not None and before.number != after:
+        raise DamagedChain(before.number, f"entry {after} is missing")
+    keys = load_keys(session)
+    for entry in found:
+        problem = find_problem(entry, before, keys)
+        if problem:
+            raise DamagedChain(entry.number, problem)
+        before = entry
+    return found
+
+
+def _check_link(session: Session, entry: LogSignature | None) -> LogSignature | None:
+    if entry is not None:
+        list_checked_entries(session, entry.number - 1, 1)
+    return entry
+
+
+def load_keys(session: Session) -> KeyRing:
+    """Return all public keys of the service. Leave out rows whose id is not that of their key."""
+    return KeyRing(key for key, _ in list_keys(session))
+
+
+def list_keys(session: Session) -> list[tuple[PublicKey, datetime]]:
+    """Return the stored public keys with the times since when they are used, newest first."""
+    return [(key, created_at) for key_id, key, created_at in _stored_keys(session) if key.id == key_id]
+
+
+def find_signature(session: Session, match_id: str) -> StoredSignature | None:
+    """Return the signature of a stored log, compared with the last row of the log, or None if it is not signed.
+
+    The rows before are not compared; ``read_signature`` does this. A log that was deleted cannot be compared.
+    """
+    entry = find_entry(session, match_id)
+    if entry is None:
+        return None
+    line = session.scalar(select(MatchLog.reveal_line).where(MatchLog.match_id == match_id))
+    if line is not None and digest(line) != entry.log:
+        return StoredSignature(entry, "the digest that was signed is not that of the last row")
+    try:
+        load_keys(session).check(entry)
+    except BadSignature as error:
+        return StoredSignature(entry, str(error))
+    return StoredSignature(entry, "")
+
+
+def read_signature(session: Session, match_id: str, rows: Sequence[bytes]) -> LogSignature | None:
+    """Return the signature of a public log with these rows, or None if it is not signed.
+
+    Raise ``DamagedLog`` if a key of the service did not sign exactly these rows.
+    """
+    entry = find_entry(session, match_id)
+    if entry is None:
+        return None
+    try:
+        check_belongs(entry, rows)
+        load_keys(session).check(entry)
+    except BadSignature as error:
+        raise DamagedLog(len(rows), f"its signature does not fit: {error}") from error
+    return entry
+
+
+def _stored_keys(session: Session) -> Iterator[tuple[str, PublicKey, datetime]]:
+    """Yield the keys that can be read, with the id under which they are stored."""
+    for key_id, text, created_at in _KEYS.rows(session):
+        try:
+            yield key_id, parse_key(text), created_at
+        except BadKey:
+            continue
+
+
+def _entry_of(row: Sequence[Any]) -> LogSignature:
+    return LogSignature(*row)
+
+
+def _row_of(entry: LogSignature) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "match_id": entry.match,
+        "log_digest": entry.log,
+        "previous": entry.previous,
+        "key_id": entry.key,
+        "signature": entry.signature,
+    }
+
+
+_SIGNED, _SIGNING_KEYS = SignedLog.__table__, PublishedKey.__table__
+_COLUMNS: Final = [_SIGNED.c[name] for name in ("number", "match_id", "log_digest", "previous", "key_id", "signature")]
+_HEAD: Final = Prepared(select(*_COLUMNS).order_by(_SIGNED.c.number.desc()).limit(literal(1)))
+_OF_MATCH: Final = Prepared(select(*_COLUMNS).where(_SIGNED.c.match_id == bindparam("of")))
+_AFTER: Final = Prepared(
+    select(*_COLUMNS).where(_SIGNED.c.number > bindparam("after")).order_by(_SIGNED.c.number).limit(bindparam("most"))
+)
+_ADD: Final = Prepared(insert_columns(_SIGNED))
+_KEYS: Final = Prepared(
+    select(_SIGNING_KEYS.c.id, _SIGNING_KEYS.c.public_key, _SIGNING_KEYS.c.created_at).order_by(
+        _SIGNING_KEYS.c.created_at.desc(), _SIGNING_KEYS.c.id
+    )
+)
+_HAS_KEY: Final = Prepared(select(_SIGNING_KEYS.c.id).where(_SIGNING_KEYS.c.id == bindparam("of")))
+_ADD_KEY: Final = Prepared(insert_columns(_SIGNING_KEYS))

@@ -1,0 +1,141 @@
+"""Public keys and the chain of signatures, in the API and on pages."""
+
+import json
+
+import pytest
+from sqlalchemy import delete, update
+
+from referee.match.signature import parse_signature
+from referee.match.signing_keys import SigningKey, parse_key, parse_keys
+from referee.matches.tables import PublishedKey, SignedLog
+from tests.api.conftest import Service
+from tests.database.world import World
+from tests.surroundings import MASTER_KEY
+
+API = "/api/v1"
+KEY = SigningKey.derive(MASTER_KEY).public
+EARLIER = SigningKey.derive(b"e" * 32)
+
+
+@pytest.fixture
+def world(service: Service) -> World:
+    return World(service.database)
+
+
+def test_before_the_first_signature_there_is_a_key_and_no_chain(service: Service) -> None:
+    client = service.anonymous()
+
+    keys = client.get(f"{API}/keys").get_json()
+
+    assert keys == {
+        "items": [
+            {"id": KEY.id, "algorithm": "ed25519", "public_key": KEY.raw.hex(), "current": True, "since": None},
+        ],
+        "next": None,
+    }
+    for query in ("", "?head=true", f"?match=mat_{'0' * 26}", "?after=5"):
+        assert client.get(f"{API}/chain{query}").get_json() == {"items": [], "next": None}
+    assert "No log has been signed yet" in client.get("/keys").text
+
+
+def test_F14_keys_are_listed_current_first_and_earlier_ones_stay(service: Service, world: World) -> None:
+    world.play(world.bots(2))
+    with world.database.write() as session:
+        created = session.get_one(PublishedKey, KEY.id).created_at
+        earlier = EARLIER.public
+        session.add(PublishedKey(id=earlier.id, public_key=earlier.raw.hex(), created_at=created))
+    client = service.anonymous()
+
+    answer = client.get(f"{API}/keys")
+    first = client.get(f"{API}/keys?limit=1").get_json()
+    second = client.get(f"{API}/keys?limit=1&cursor={first['next']}").get_json()
+
+    items = answer.get_json()["items"]
+    assert [(item["id"], item["current"]) for item in items] == [(KEY.id, True), (EARLIER.public.id, False)]
+    assert all(item["since"] for item in items)
+    assert [*first["items"], *second["items"]] == items
+    assert parse_keys(answer.text) == [KEY, EARLIER.public]
+
+
+def test_F14_the_chain_is_listed_page_by_page_and_matches_the_logs(service: Service, world: World) -> None:
+    bots = world.bots(2)
+    played = [world.play(bots).match_id for _ in range(5)]
+    client = service.anonymous()
+
+    first = client.get(f"{API}/chain?limit=2").get_json()
+    second = client.get(f"{API}/chain?limit=2&cursor={first['next']}").get_json()
+    rest = client.get(f"{API}/chain?after=4").get_json()
+
+    items = [*first["items"], *second["items"], *rest["items"]]
+    assert [item["match"] for item in items] == played
+    assert [item["number"] for item in items] == [1, 2, 3, 4, 5]
+    assert [item["previous"] for item in items] == [None, *(item["digest"] for item in items[:-1])]
+    assert rest["next"] is None
+    for item in items:
+        line = client.get(f"{API}/matches/{item['match']}/log").data.splitlines()[-1]
+        entry = parse_signature(line)
+        KEY.check(entry)
+        assert {**json.loads(line), "digest": entry.digest()} == {**item, "type": "signature"}
+        assert client.get(f"{API}/chain?match={item['match']}").get_json() == {"items": [item], "next": None}
+        assert client.get(f"{API}/matches/{item['match']}/verification").get_json()["signature"] == item
+    assert client.get(f"{API}/chain?head=true").get_json()["items"] == items[-1:]
+
+
+@pytest.mark.parametrize("query", ["after=-1", "after=x", "head=1x", "match=mat_1", "after=1&head=true", "limit=0"])
+def test_a_bad_query_is_refused(service: Service, query: str) -> None:
+    assert service.anonymous().get(f"{API}/chain?{query}").status_code == 422
+
+
+def test_a_match_that_is_not_over_has_no_entry(service: Service, world: World) -> None:
+    match_id = world.match()
+    client = service.anonymous()
+
+    assert client.get(f"{API}/chain?match={match_id}").get_json()["items"] == []
+    assert "Signature" not in client.get(f"/matches/{match_id}").text
+
+
+def test_F14_pages_show_the_key_the_head_and_the_signature_of_a_match(service: Service, world: World) -> None:
+    match_id = world.play(world.bots(2)).match_id
+    client = service.anonymous()
+
+    keys, match = client.get("/keys").text, client.get(f"/matches/{match_id}").text
+
+    head = client.get(f"{API}/chain?head=true").get_json()["items"][0]
+    assert KEY.text in keys
+    assert parse_key(KEY.text) == KEY
+    assert f"referee verify --key {KEY.text} FILE" in keys
+    assert head["digest"] in keys
+    assert 'href="/keys"' in client.get("/").text
+    assert f"entry 1 of the chain, key <code>{KEY.id}</code>" in match
+    assert '<a href="/keys">' in match
+
+
+def test_F14_an_unsigned_log_is_served_and_said_to_be_unsigned(service: Service, world: World) -> None:
+    match_id = world.play(world.bots(2)).match_id
+    with world.database.write() as session:
+        session.execute(delete(SignedLog))
+    client = service.anonymous()
+
+    assert client.get(f"{API}/matches/{match_id}/verification").get_json()["signature"] is None
+    assert json.loads(client.get(f"{API}/matches/{match_id}/log").data.splitlines()[-1])["type"] == "reveal"
+    assert "<dt>Signature</dt><dd>none</dd>" in client.get(f"/matches/{match_id}").text
+
+
+@pytest.mark.parametrize(
+    "values", [{"signature": "0" * 128}, {"log_digest": "d" * 64}, {"number": 7}, {"previous": "d" * 64}], ids=str
+)
+def test_F14_what_was_changed_is_not_served(service: Service, world: World, values: dict[str, object]) -> None:
+    bots = world.bots(2)
+    played = [world.play(bots).match_id for _ in range(3)]
+    with world.database.write() as session:
+        session.execute(update(SignedLog).where(SignedLog.number == 3).values(**values))
+    client = service.anonymous()
+
+    chain = [client.get(f"{API}/chain{query}") for query in ("", "?head=true", f"?match={played[2]}")]
+    log, report = (client.get(f"{API}/matches/{played[2]}/{what}") for what in ("log", "verification"))
+
+    assert [(answer.status_code, answer.get_json()["code"]) for answer in chain] == [(409, "chain_damaged")] * 3
+    assert [(answer.status_code, answer.get_json()["code"]) for answer in (log, report)] == [(409, "log_damaged")] * 2
+    assert "The head is not shown" in client.get("/keys").text
+    assert "wrong: " in client.get(f"/matches/{played[2]}").text
+    assert client.get(f"{API}/matches/{played[0]}/log").status_code == 200

@@ -1,0 +1,154 @@
+"""`referee verify --key` on files of logs with signatures, and the signing of old logs at the upgrade."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import delete
+
+from referee.cli import main
+from referee.db.engine import Database
+from referee.match.log import digest, parse_row
+from referee.match.signing_keys import SigningKey
+from referee.matches.tables import SignedLog
+from tests.database.world import FakeClock, World
+from tests.golden import path
+from tests.surroundings import MASTER_KEY
+
+KEY = SigningKey.derive(MASTER_KEY)
+FOREIGN = SigningKey.derive(b"f" * 32)
+VERIFIER = Path(__file__).parents[2] / "docs" / "verify_log.py"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def signed_lines(name: str, number: int, previous: str | None) -> list[bytes]:
+    lines = path(name).read_bytes().splitlines()
+    return [*lines, KEY.sign(number, parse_row(lines[0])["match"], digest(lines[-1]), previous).line()]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    file = tmp_path / "match.ndjson"
+    file.write_bytes(b"".join(line + b"\n" for line in signed_lines("pool-nap-3", 1, None)))
+    return file
+
+
+def test_F14_a_signature_is_checked_with_a_key_in_any_form(log: Path, tmp_path: Path) -> None:
+    text, published = tmp_path / "key.txt", tmp_path / "keys.json"
+    text.write_text(f"# our key\n{KEY.public.text}\n")
+    published.write_text(json.dumps({"items": [{"public_key": KEY.public.raw.hex()}], "next": None}))
+
+    for key in (KEY.public.text, KEY.public.raw.hex(), str(text), str(published)):
+        checked = run("verify", "--key", key, str(log))
+        assert checked.exit_code == 0, checked.output
+        assert checked.stdout.endswith(f"; signed (entry 1, key {KEY.public.id})\n")
+        assert "By the signatures, the service, and nobody else, attests: " in checked.stderr
+    both = run("verify", "--key", FOREIGN.public.text, "--key", KEY.public.text, str(log))
+    assert both.exit_code == 0
+
+
+def test_without_a_key_the_signature_is_said_to_be_unchecked_or_absent(log: Path, tmp_path: Path) -> None:
+    unsigned = path("pool-nap-3")
+
+    checked, absent = run("verify", str(log)), run("verify", str(unsigned))
+
+    assert checked.exit_code == absent.exit_code == 0
+    assert checked.stdout.endswith(f"; signature NOT CHECKED (entry 1, key {KEY.public.id}): pass --key\n")
+    assert absent.stdout.endswith("; not signed\n")
+    assert "A log does not prove: " in checked.stderr
+
+
+def test_F14_another_key_and_a_missing_signature_fail(log: Path) -> None:
+    foreign = run("verify", "--key", FOREIGN.public.text, str(log))
+    absent = run("verify", "--key", KEY.public.text, str(path("pool-nap-3")))
+
+    assert (foreign.exit_code, absent.exit_code) == (1, 1)
+    assert f"the signature after the last row is wrong: it was made with key {KEY.public.id}" in foreign.stdout
+    assert "the log has no signature after its last row" in absent.stdout
+
+
+@pytest.mark.parametrize("key", ["junk", "ed25519:12", "no/such/file"])
+def test_a_bad_key_is_refused(log: Path, key: str) -> None:
+    refused = run("verify", "--key", key, str(log))
+
+    assert refused.exit_code == 2
+    assert "is not a public key" in refused.stderr
+
+
+def test_F14_a_file_of_many_logs_keeps_each_signature_with_its_log(tmp_path: Path) -> None:
+    first = signed_lines("pool-nap-3", 1, None)
+    second = signed_lines("saint-poker-2", 2, digest(first[-1]))
+    void = json.dumps({"match": parse_row(second[0])["match"], "reason": "a bug", "type": "void"}).encode()
+    file, packed = tmp_path / "all.ndjson", tmp_path / "all.ndjson.gz"
+    file.write_bytes(b"\n".join([*first, *second, void, b""]))
+    packed.write_bytes(b"".join(gzip.compress(b"\n".join([*part, b""])) for part in (first, [*second, void])))
+
+    for name in (file, packed):
+        checked = run("verify", "--key", KEY.public.text, str(name))
+        assert checked.exit_code == 0, checked.output
+        assert [line.count("; signed (entry") for line in checked.stdout.splitlines()] == [1, 1, 0]
+        assert "void, so it does not count" in checked.stdout
+
+    exchanged = [*first[:-1], second[-1], *second[:-1], first[-1], b""]
+    file.write_bytes(b"\n".join(exchanged))
+    refused = run("verify", "--key", KEY.public.text, str(file))
+    assert refused.stdout.count("FAILED") == 2
+    assert "it is the signature of match" in refused.stdout or "not that of the last row" in refused.stdout
+
+    file.write_bytes(b"\n".join([*first, first[-1], *second, b""]))
+    doubled = run("verify", "--key", KEY.public.text, str(file))
+    assert doubled.exit_code == 1
+    assert "2 of 3 logs are valid" in doubled.stdout
+
+
+def test_the_second_verifier_reads_signed_logs_and_says_that_it_checks_no_signature(log: Path, tmp_path: Path) -> None:
+    unsigned, swapped = tmp_path / "unsigned", tmp_path / "swapped"
+    lines = log.read_bytes().splitlines()
+    unsigned.write_bytes(b"\n".join(lines[:-1]))
+    swapped.write_bytes(b"\n".join([*lines[:-1], signed_lines("saint-poker-2", 1, None)[-1]]))
+
+    files = [str(file) for file in (log, unsigned, swapped)]
+    checked = subprocess.run([sys.executable, VERIFIER, *files], capture_output=True, text=True, check=False)
+
+    said = checked.stdout.splitlines()
+    assert said[0].endswith("; signature not checked")
+    assert said[1].endswith("; not signed")
+    assert "FAILED: ValueError: the signature is that of another log" in said[2]
+
+
+def test_narrating_and_the_page_of_a_match_leave_the_signature_out(log: Path, tmp_path: Path) -> None:
+    page = tmp_path / "match.html"
+
+    assert run("replay", str(log)).stdout == run("replay", str(path("pool-nap-3"))).stdout
+    assert run("replay", str(log), "--html", str(page)).exit_code == 0
+    assert page.exists()
+
+
+def test_F14_the_upgrade_signs_old_logs_and_the_audit_checks_them(tmp_path: Path, sqlite_template: Path) -> None:
+    (tmp_path / "referee.db").write_bytes(sqlite_template.read_bytes())
+    (tmp_path / "master.key").write_bytes(MASTER_KEY.hex().encode())
+    os.chmod(tmp_path / "master.key", 0o600)
+    world = World(Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock()))
+    bots = world.bots(2)
+    for _ in range(3):
+        world.play(bots)
+    with world.database.write() as session:
+        session.execute(delete(SignedLog))
+    world.database.dispose()
+    on_data = CliRunner(env={"REFEREE_DATA": str(tmp_path)})
+
+    before = on_data.invoke(main, ["audit"])
+    upgraded = on_data.invoke(main, ["admin", "upgrade"])
+    after = on_data.invoke(main, ["audit"])
+
+    assert before.stdout.count("expected an entry of the chain") == 3
+    assert "3 logs of earlier matches were verified and signed." in upgraded.stdout
+    assert after.stdout == f"{tmp_path}: no differences\n"
