@@ -59,12 +59,12 @@ def test_F14_a_signed_log_is_shown_and_a_signature_of_another_log_is_found_out(p
 
     drop(page, joined([*lines, key.sign(7, match_id, digest(lines[-1]), "a" * 64).line()]))
     page.wait_for_selector(HELD)
-    page.get_by_text(f"Signed with key {key.public.id}, as entry 7 of the signatures of its service").wait_for()
+    page.get_by_text(f"Signed with key {key.public.id}; your browser did not check the signature.").wait_for()
     assert f"{len(lines)} rows" in page.locator(".log-status").inner_text()
 
     for signature in (key.sign(7, match_id, "b" * 64, "a" * 64), key.sign(7, "mat_x", digest(lines[-1]), "a" * 64)):
         drop(page, joined([*lines, signature.line()]))
-        page.locator(".fails", has_text="the signature after the last row is that of another log").wait_for()
+        page.locator(".fails", has_text="its signature is that of another log").wait_for()
         assert page.locator(FAILED).inner_text() == f"✕ Row {len(lines)} is wrong"
         drop(page, joined(lines))
         page.wait_for_selector(HELD)
