@@ -18,7 +18,7 @@ export async function checkLog(lines, rows, signature = null) {
     before = hexOf(sha256(line));
     if (number % ROWS_A_BREATH === ROWS_A_BREATH - 1) await new Promise((resolve) => setTimeout(resolve));
   }
-  if (signature && (signature.log !== before || signature.match !== rows[0].match)) return failed(rows.length, "the signature after the last row is that of another log");
+  if (signature && (signature.log !== before || signature.match !== rows[0].match)) return failed(rows.length, "its signature is that of another log");
   const revealed = rows[rows.length - 1].type === "reveal";
   const played = rows.length - (revealed ? 1 : 0);
   if (rows[played - 1]?.type !== "result") return failed(played, "the log ends before the match is over: expected the result row here");

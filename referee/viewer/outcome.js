@@ -40,7 +40,7 @@ export class Checks {
       found = { ok: false, row: 0, reason: `a row is malformed (${error.message})` };
     }
     this.list.append(...findings(found));
-    if (found.ok && signature) this.list.append(make("li", { class: "quiet" }, `Signed with key ${text(signature.key)}, as entry ${text(signature.number)} of the signatures of its service. Your browser did not check the signature: use `, make("code", {}, "referee verify --key KEY FILE"), "."));
+    if (found.ok && signature) this.list.append(make("li", { class: "quiet" }, `Signed with key ${text(signature.key)}; your browser did not check the signature.`));
     this._badge(found.ok ? "ok" : "bad", found.ok ? `Checked${found.revealed ? "" : ", deals unproven"}` : `Row ${found.row} is wrong`);
     if (verification) await this._ask(verification);
   }
@@ -50,7 +50,7 @@ export class Checks {
     try {
       const report = await verification();
       item = report.ok
-        ? finding(true, `The server replayed the match by its rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}${report.signature ? `. It checked its signature, entry ${text(report.signature.number)}` : ""}.`)
+        ? finding(true, `The server replayed the match by its rules: ${countNoun(report.rows, "row")}, all legal${report.revealed ? " and all deals follow from the seed" : ""}.`)
         : finding(false, `The server found row ${report.row} wrong: ${text(report.reason)}.`);
       if (!report.ok) this._badge("bad", `Row ${report.row} is wrong`);
     } catch (error) {

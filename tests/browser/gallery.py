@@ -42,7 +42,7 @@ QUALITY: Final = 62  # of a JPEG
 LONGEST_MS: Final = 120_000  # of a step: a picture of a long page takes seconds on a busy machine
 EMPTY_PAGES: Final = (
     *("/", "/ladders", "/bots", "/tournaments", "/matches", "/games", "/games/pool-nap", "/guides", "/search?q=ada"),
-    *("/register", "/account", "/organise", "/replay", "/docs", "/nothing/here"),
+    *("/register", "/account", "/organise", "/replay", "/keys", "/docs", "/nothing/here"),
 )
 SETTLED: Final = """async () => {
   const frames = async (count) => { while (count--) await new Promise(requestAnimationFrame); };

@@ -29,7 +29,7 @@ KINDS = {  # what there must be, whatever else there is
         "/matches",
         "/matches/mat",
     ),
-    *("/replay", "/games", "/games/…", "/guides", "/guides/…", "/register", "/account", "/organise"),
+    *("/replay", "/keys", "/games", "/games/…", "/guides", "/guides/…", "/register", "/account", "/organise"),
 }
 OBSERVE = """
 window.seen = {shift: 0, largest: ""};

@@ -7,6 +7,7 @@ from playwright.sync_api import FilePayload, Page
 
 from referee.match.canonical import Json, dumps
 from referee.match.log import digest, parse_row
+from referee.match.signing_keys import SigningKey
 from tests.browser.conftest import Axe, PageAt
 from tests.browser.test_viewer import FAILED, FEW, HELD, STEP_ALL, joined, log
 
@@ -49,6 +50,27 @@ def test_a_dropped_log_without_its_result_does_not_hold_and_one_without_its_seed
     drop(page, joined(lines[:-1]))
     page.get_by_text("The seed of this log is not revealed yet, so its deals cannot be verified.").wait_for()
     assert page.locator(HELD).inner_text() == "✓ Checked, deals unproven"
+
+
+def test_F14_a_signed_log_is_shown_and_a_signature_of_another_log_is_found_out(page_at: PageAt) -> None:
+    lines, key = log("pool-nap-3"), SigningKey.derive(b"k" * 32)
+    match_id = parse_row(lines[0])["match"]
+    page = page_at("/replay")
+
+    drop(page, joined([*lines, key.sign(7, match_id, digest(lines[-1]), "a" * 64).line()]))
+    page.wait_for_selector(HELD)
+    page.get_by_text(f"Signed with key {key.public.id}; your browser did not check the signature.").wait_for()
+    assert f"{len(lines)} rows" in page.locator(".log-status").inner_text()
+
+    for signature in (key.sign(7, match_id, "b" * 64, "a" * 64), key.sign(7, "mat_x", digest(lines[-1]), "a" * 64)):
+        drop(page, joined([*lines, signature.line()]))
+        page.locator(".fails", has_text="its signature is that of another log").wait_for()
+        assert page.locator(FAILED).inner_text() == f"✕ Row {len(lines)} is wrong"
+        drop(page, joined(lines))
+        page.wait_for_selector(HELD)
+
+    drop(page, key.sign(7, match_id, "b" * 64, "a" * 64).line())
+    page.get_by_text("This file has a signature, but no log.").wait_for()
 
 
 def relinked(lines: list[bytes], number: int, member: str) -> list[bytes]:

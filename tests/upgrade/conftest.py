@@ -10,6 +10,7 @@ from flask import Flask
 
 from api import create_app
 from referee.db.upgrading import upgrade
+from referee.workflows.log_signing import sign_old_logs
 from tests.database import postgres
 from tests.surroundings import settings_for
 from tests.upgrade.restoring import expectations, restore_postgresql, restore_sqlite
@@ -56,10 +57,11 @@ def restored(
 def upgraded(
     request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
 ) -> Iterator[Upgraded]:
-    """The fixture with the newest schema and no other change: matches in progress stay as they are."""
+    """The fixture with the newest schema and signed logs, and no other change: matches in progress stay as they are."""
     folder = tmp_path_factory.mktemp("upgraded")
     service = Upgraded(folder, _restored(request, kind, folder), expectations(kind), app)
     upgrade(service.database, settle=lambda _: None)
+    service.signed = sign_old_logs(service.database, service.settings.master_key)
     yield service
     service.database.dispose()
 

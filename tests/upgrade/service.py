@@ -21,6 +21,7 @@ from referee.ladders.official import load_official_ladders
 from referee.match.canonical import Json
 from referee.matches import claims
 from referee.settings import Settings
+from referee.workflows.log_signing import SigningReport
 from tests.api.conftest import Person
 from tests.database.world import FakeClock
 from tests.surroundings import settings_for
@@ -51,6 +52,7 @@ class Upgraded:
     in_progress: list[str] = field(default_factory=list)  # matches, before the upgrade
     refused: Result | None = None  # the first attempt to upgrade, while matches were in progress
     cancelled: Result | None = None  # the second, which cancelled them
+    signed: SigningReport | None = None  # of the logs of matches that had ended
 
     def __post_init__(self) -> None:
         filled = self.expected["clock"]

@@ -18,8 +18,10 @@ from referee.cli.admin import CANCELLED_FOR_UPGRADE
 from referee.db.revisions import check
 from referee.ladders import ratings
 from referee.match.log import parse_row
+from referee.match.signature import split_signature
+from referee.match.signing_keys import SigningKey
 from referee.match.verification import verify
-from referee.matches import logs, matches
+from referee.matches import chain, logs, matches
 from referee.matches.tables import StoredMatch
 from referee.protocol.messages import PROTOCOL
 from tests.database.queue import due_seats, listed
@@ -108,16 +110,29 @@ def test_K25_logs_of_matches_that_are_over_are_the_same_to_the_byte_and_verify(u
     assert {match_id: verify(kept[match_id]).reason for match_id in finished} == dict.fromkeys(finished, "")
 
 
-def test_a_log_is_downloaded_as_it_was(upgraded: Upgraded) -> None:
+def test_a_log_is_downloaded_as_it_was_before_its_signature(upgraded: Upgraded) -> None:
     rows = upgraded.expected["rows"]
     downloaded = {}
     for match_id in upgraded.expected["finished_matches"][:20]:
         answer = upgraded.client().get(f"/api/v1/matches/{match_id}/log")
         if answer.status_code == 200:
-            downloaded[match_id] = [answer.data.count(b"\n"), stored.digest(answer.data.splitlines())]
+            lines, signature = split_signature(answer.data.splitlines())
+            downloaded[match_id] = [len(lines), stored.digest(lines)]
+            assert signature is not None
 
     assert downloaded
     assert downloaded.items() <= rows.items()
+
+
+def test_F14_public_logs_of_earlier_matches_are_verified_and_signed(upgraded: Upgraded) -> None:
+    key = SigningKey.derive(upgraded.settings.master_key).public
+    with upgraded.database.read() as session:
+        entries = chain.list_checked_entries(session, 0, 10_000)
+
+    assert upgraded.signed is not None
+    assert (upgraded.signed.signed, upgraded.signed.invalid) == (len(entries), [])
+    assert len(entries) >= len(upgraded.expected["finished_matches"]) / 2
+    assert {entry.key for entry in entries} == {key.id}
 
 
 def test_ladders_hold_the_ratings_they_held(upgraded: Upgraded) -> None:
