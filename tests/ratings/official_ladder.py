@@ -245,6 +245,7 @@ class Report:
     tenth_match: Sequence[float]
     house: float
     most_house: float
+    most_house_of_several: float
     busiest_day: int
     busiest_limited_day: int
     pace: float
@@ -258,6 +259,7 @@ def simulate(terms: Terms) -> Report:
     truth = {bot.member.bot_id: bot.strength for bot in established}
     found = {bot_id: ladder.points(bot_id) for bot_id in truth}
     days = {bot.member.bot_id: Counter(moment.date() for moment in bot.begun) for bot in bots}
+    bots_of = Counter(bot.owner for bot in bots)
     full_days = [count for bot in established if bot.player.daily_maximum is None for count in _settled_days(bot)]
     return Report(
         established=len(established),
@@ -270,7 +272,8 @@ def simulate(terms: Terms) -> Report:
         first_match=_waits(bots, 1),
         tenth_match=_waits(bots, 10),
         house=fmean(met for bot in bots for met in bot.house),
-        most_house=max(fmean(bot.house) for bot in established),
+        most_house=max(fmean(bot.house) for bot in established if bots_of[bot.owner] == 1),
+        most_house_of_several=max(fmean(bot.house) for bot in established if bots_of[bot.owner] > 1),
         busiest_day=max(max(counts.values()) for counts in days.values() if counts),
         busiest_limited_day=max(
             max(days[bot.member.bot_id].values()) for bot in bots if bot.player.daily_maximum and bot.begun
@@ -304,7 +307,8 @@ def main(terms: Terms) -> None:
         "mean error from the sixth day on: worst, last day": f"{report.drift:+.0f}, {report.last_drift:+.0f}",
         "seconds until the first match: median, longest": _extent(report.first_match),
         "seconds until the tenth match: median, longest": _extent(report.tenth_match),
-        "matches with house players: mean, most of one bot": f"{report.house:.0%}, {report.most_house:.0%}",
+        "matches with house players: mean, most of an owner's only bot": f"{report.house:.0%}, {report.most_house:.0%}",
+        "the same of a bot whose owner has several: most": f"{report.most_house_of_several:.0%}",
         "matches on a day: most, mean after the first 30": f"{report.busiest_day}, {report.pace:.1f}",
         f"the same with a daily maximum of {DAILY_MAXIMUM}: most": f"{report.busiest_limited_day}",
     }

@@ -43,7 +43,8 @@ def test_no_bot_exceeds_its_pace_or_daily_maximum(report: Report) -> None:
     assert 0.95 * PACE <= report.pace <= PACE
 
 
-def test_each_bot_meets_house_players_in_some_matches_but_at_most_a_third(report: Report) -> None:
+def test_an_owners_only_bot_meets_house_players_in_some_matches_but_at_most_a_third(report: Report) -> None:
+    # Bots of an owner with several meet more of them, because the meetings of others with their owner are limited.
     print(report)
-    assert 1 / (ANCHOR_GAP + 2) < report.house < 1 / 4
+    assert 1 / (ANCHOR_GAP + 2) < report.house < 1 / 3
     assert report.most_house <= (PACE // 3 + 1) / PACE
