@@ -25,7 +25,7 @@ from referee.db.engine import Database
 from referee.errors import CallNotMade, NoRoom, Unavailable
 from referee.matches import claims, match_queue
 from referee.matches.claims import Claim, ClaimedMatch
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.shares import create_slots
 from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
@@ -33,7 +33,7 @@ from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.capacity import Capacity
 from workers.claim_file import RecordClaims
 from workers.clock_watch import ClockWatch
-from workers.connectivity import Canary, Connectivity
+from workers.connectivity import Canary, Connectivity, has_route
 from workers.database_thread import DatabaseThread
 from workers.forced_waits import ResponseTimes
 from workers.lease_renewal import LeaseRenewer
@@ -86,7 +86,7 @@ class Runner:
         self.counters = RunnerCounters()
         self._slots = settings.runner_slots
         self._capacity = Capacity(settings.runner_slots, seconds)
-        self._in_use = Pool(settings.runner_slots, slot_shares)  # by the matches of this runner
+        self._in_use = create_slots(settings.runner_slots)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
         self._thread = DatabaseThread(database, master_key=settings.master_key)
@@ -95,7 +95,7 @@ class Runner:
         self._handshake_limits = CallLimits(AddressCaps.for_handshakes())
         self._forced_move_waits = settings.forced_move_waits
         self._response_times = ResponseTimes()
-        self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary), clock=clock)
+        self._connectivity = connectivity or _create_connectivity(settings, self._policy, clock)
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
         self._handshakes_running: Counter[str] = Counter()  # by owner
@@ -240,8 +240,9 @@ class Runner:
         try:
             await self._play_claimed(claimed.claim)
         finally:
+            was_wanted = self._in_use.count_free(claimed.lane) <= 0
             self._in_use.take(claimed.lane, -1)
-            self._planner.add_freed(claimed.bots)
+            self._planner.add_freed(claimed.bots, is_slot_wanted=was_wanted)
 
     async def _play_claimed(self, claim: Claim) -> None:
         """Play a match. Handle every error here, so that it affects no other match."""
@@ -332,6 +333,12 @@ class Runner:
 
     def _age_s(self) -> float:
         return self._seconds() - self._started_at
+
+
+def _create_connectivity(settings: Settings, policy: Policy, clock: ClockWatch | None) -> Connectivity:
+    """Return the watch of our network. With bots in private ranges, a route to the internet says nothing about them."""
+    route = (lambda: True) if policy.allow else has_route
+    return Connectivity(canary=_create_canary(settings.dns_canary), has_route=route, clock=clock)
 
 
 def _create_canary(name: str) -> Canary | None:

@@ -299,7 +299,7 @@ def _check_host_quota(session: Session, host: str, quotas: Quotas, own_id: str =
     # Reading all hosts costs less than a column that every change of the rules of ``group_of`` would make outdated.
     others = and_(Bot.status != BotState.RETIRED, Bot.id != own_id)
     counts = session.execute(select(Bot.host, func.count()).where(others).group_by(Bot.host))
-    near = {known: count for known, count in counts.tuples() if group_of(known) == group}
+    near = {known: count for known, count in counts if group_of(known) == group}
     if near.get(host, 0) >= quotas.per_host:
         raise QuotaExceeded(f"At most {quotas.per_host} bots can have addresses on one host. Use another host.")
     if sum(near.values()) >= quotas.per_group:

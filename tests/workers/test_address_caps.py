@@ -96,7 +96,7 @@ def test_A13_handshakes_of_many_accounts_with_one_address_are_few_at_a_time_and_
     asyncio.run(story())
 
 
-def test_A13_silent_bots_of_one_owner_take_neither_all_handshakes_nor_slots(world: World) -> None:
+def test_A13_B16_silent_bots_of_one_owner_take_neither_all_handshakes_nor_slots(world: World) -> None:
     holding = Victim()
 
     async def story() -> None:
