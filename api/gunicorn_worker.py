@@ -1,4 +1,4 @@
-"""Extend gunicorn's gthread worker with a timeout, so that a stalled client does not keep a thread."""
+"""Extend gunicorn's gthread worker with timeouts, so that a stalled or slow client does not keep a thread."""
 
 import logging
 import socket
@@ -9,6 +9,7 @@ from typing import Any, Final
 from gunicorn import util  # type: ignore[import-untyped]  # ships no types
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]  # ships no types
 
+from api.slow_clients import SlowClients
 from api.streams.stream_writer import take_over
 
 log = logging.getLogger(__name__)
@@ -20,14 +21,25 @@ RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: close immediately and disca
 class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
     """Serve requests in threads, and close connections that stall in the middle of a request or response."""
 
+    wsgi: Any
+
     def init_process(self) -> None:
         self._may_linger = threading.Semaphore(max(1, self.cfg.threads // LINGERING_SHARE))
         self.log.error_log.addFilter(_replace_traceback)
         super().init_process()
 
+    def load_wsgi(self) -> None:
+        """Load the application and watch its waits for clients."""
+        super().load_wsgi()
+        settings = self.wsgi.config["SETTINGS"]
+        self._timeout_s = settings.connection_timeout_s
+        self._slow_clients = SlowClients(self.cfg.threads, settings.request_timeout_s)
+        self.wsgi = self._slow_clients.watch(self.wsgi)
+        self._slow_clients.start()
+
     def enqueue_req(self, conn: TConn) -> None:
         if not conn.initialized:
-            set_timeout(conn.sock, self.wsgi.config["SETTINGS"].connection_timeout_s)
+            set_timeout(conn.sock, self._timeout_s)
         super().enqueue_req(conn)
 
     def handle(self, conn: TConn) -> Any:
@@ -36,7 +48,8 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
         gunicorn would close it in the thread that accepts connections. That thread would wait up to 2 s for the client
         to close as well, and would accept no connections meanwhile.
         """
-        outcome = super().handle(conn)
+        with self._slow_clients.serve(conn.sock):
+            outcome = super().handle(conn)
         if outcome is False and _is_open(conn.sock):
             self._close(take_over(conn.sock))
         return outcome

@@ -121,5 +121,9 @@ class CallNotMade(Unavailable):
     """Signal that this host could not call a bot, usually for lack of file descriptors, threads or memory."""
 
 
+class NoRoom(Unavailable):
+    """Signal that too many calls to an address are under way, so that one was not made. No bot is at fault."""
+
+
 class NoAuthorities(CallNotMade):
     """Signal that this host cannot verify certificates because it has no usable certificate authorities."""

@@ -20,7 +20,7 @@ from referee.conformance.report import ConformanceReport
 from referee.conformance.storage import report_to_json
 from referee.conformance.suite import run_check
 from referee.db.engine import current_time
-from referee.errors import StaleEpoch, Unavailable
+from referee.errors import NoRoom, StaleEpoch, Unavailable
 from referee.games import catalogue
 from referee.match.canonical import Json
 from referee.protocol.signing import bot_secrets
@@ -37,6 +37,7 @@ async def perform_handshake(
     handshake: handshakes.ClaimedHandshake,
     database: DatabaseThread,
     policy: Policy,
+    limits: CallLimits,
     master_key: bytes,
     connectivity: Connectivity,
 ) -> None:
@@ -45,11 +46,11 @@ async def perform_handshake(
     1. Send a signed challenge, and nothing else before it succeeds. 2. Fetch the manifest. 3. Record the report.
 
     Raise ``Unavailable``, and record nothing, if our clock is wrong, or our resolver, our network or the database is
-    down.
+    down, and ``NoRoom`` if too many handshakes with this address are under way.
     """
     secrets = bot_secrets(master_key, handshake.bot_id, handshake.secret_generations)
     target = CallTarget(handshake.bot_id, handshake.url, secrets, 1, handshake.owner_id)
-    caller = BotCaller(target, policy, now=connectivity.clock.wall_s, follow_bot_clock=True)
+    caller = BotCaller(target, policy, limits, now=connectivity.clock.wall_s, follow_bot_clock=True)
     before = connectivity.clock.read()
     try:
         challenged = await client.challenge(caller)
@@ -57,6 +58,8 @@ async def perform_handshake(
     finally:
         caller.close()
     last = (introduced or challenged).reply
+    if last.no_room:
+        raise NoRoom(last.detail)
     if last.fault == "uplink_down" or (last.unresolved and await connectivity.is_resolver_down()):
         raise Unavailable(f"not the bot's fault: {last.detail}")
     if connectivity.is_our_clock(handshake.bot_id, last, before):
@@ -104,7 +107,7 @@ async def check_bot(
     """Run the conformance suite on a bot whose address is verified; record the outcome and issue a certificate.
 
     If cancelled, release the claim. Raise ``Unavailable`` if our clock is wrong, or our resolver, our network or the
-    database is down.
+    database is down, and ``NoRoom`` if too many connections to this address are in use.
     """
     before = connectivity.clock.read()
     bot, secrets = await database.read(_to_be_called, claimed.bot_id, master_key)

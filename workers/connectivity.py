@@ -3,9 +3,12 @@
 Outages are inferred from failures to connect in the calls of this process. A call on a connection that was open when
 the network failed looks like a late answer, and counts as the bot's fault. When a host name is not found, or few owners
 have bots in play, the canary, a name that always exists, shows whether the resolver works: bots with open connections
-answer even if it does not. ``clock_watch`` judges our clock.
+answer even if it does not. A host without a route to the internet cannot reach any bot. ``clock_watch`` judges our
+clock.
 """
 
+import errno
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal
@@ -20,6 +23,12 @@ Canary = Callable[[], Awaitable[bool]]  # returns whether the resolver answers
 WINDOW_S: Final = 10.0
 MIN_OWNERS: Final = 3  # owners whose bots must be unreachable, while no bot at all is reachable
 MAX_TOTAL_S: Final = 600.0  # all outages together; afterwards faults count again, so that matches do not wait forever
+# Addresses of a root name server, to which a route is looked up; nothing is sent to them.
+_ROUTED_ADDRESSES: Final = ((socket.AF_INET, "198.41.0.4"), (socket.AF_INET6, "2001:503:ba3e::2:30"))
+_ROUTED_PORT: Final = 53
+_NO_ROUTE: Final = frozenset(
+    [errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT]
+)
 PROBE_S: Final = 2.0  # pause between two attempts during an outage
 
 
@@ -42,12 +51,14 @@ class Connectivity:
         seconds: Callable[[], float] = time.monotonic,
         *,
         canary: Canary | None = None,
+        has_route: Callable[[], bool] = lambda: True,
         clock: ClockWatch | None = None,
         probe_s: float = PROBE_S,
     ) -> None:
         self.probe_s = probe_s
         self.clock = clock or ClockWatch()
         self._canary = canary
+        self._has_route = has_route
         self._seconds = seconds
         self._called: dict[str, float] = {}  # by owner: the last call to one of their bots
         self._failed: dict[str, float] = {}  # by owner: the last failure to connect since any bot was reached
@@ -92,10 +103,14 @@ class Connectivity:
     async def is_network_down(self, failed_at: float) -> bool:
         """Return whether a failure to connect at ``failed_at`` is ours, although ``verdict`` blames the bot.
 
-        The canary decides if bots of fewer than ``MIN_OWNERS`` owners were called and none has been reached since: bots
-        cannot influence the look-up of its name.
+        It is ours if none has been reached since and this host has no route to the internet. Otherwise the canary
+        decides, if bots of fewer than ``MIN_OWNERS`` owners were called: bots cannot influence either.
         """
-        if len(self._called) >= MIN_OWNERS or self._answered_at > failed_at:
+        if self._answered_at > failed_at:
+            return False
+        if not self._has_route():
+            return self.may_wait()
+        if len(self._called) >= MIN_OWNERS:
             return False
         return await self.is_resolver_down()
 
@@ -137,6 +152,23 @@ class Connectivity:
             return "down" if self.waited_s + moment - self._down_since < MAX_TOTAL_S else "fault"
         self._called = _drop_older(self._called, moment - WINDOW_S)
         return "fault" if len(self._called) < MIN_OWNERS or moment - failed_at >= WINDOW_S else "unclear"
+
+
+def has_route() -> bool:
+    """Return whether this host has a route to the internet, by IPv4 or IPv6. No packet is sent.
+
+    The kernel chooses the route when a datagram socket is connected. Errors that are not about routes prove nothing.
+    """
+    return any(_is_routed(family, address) for family, address in _ROUTED_ADDRESSES)
+
+
+def _is_routed(family: socket.AddressFamily, address: str) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as sock:
+            sock.connect((address, _ROUTED_PORT))
+    except OSError as error:
+        return error.errno not in _NO_ROUTE
+    return True
 
 
 def _drop_older(times: dict[str, float], earliest: float) -> dict[str, float]:

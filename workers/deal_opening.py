@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from referee.botclient import client
 from referee.botclient.client import BotCaller
-from referee.errors import CallNotMade, StaleEpoch, Unavailable
+from referee.errors import CallNotMade, NoRoom, StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.match.log import digest
 from referee.match.reveal import OpeningFailure
@@ -175,7 +175,7 @@ async def _ask_all(
         before = context.connectivity.clock.read()
         reply = await client.notify(caller, step.body, step.id(index), STEP_MS)
         if reply.fault == "uplink_down":
-            raise CallNotMade(f"an opening waits: {reply.detail}")
+            raise (NoRoom if reply.no_room else CallNotMade)(f"an opening waits: {reply.detail}")
         if await _is_our_fault(context.connectivity, caller, reply, before):
             raise Unavailable(f"an opening waits: {reply.detail or reply.fault}")
         if not reply.ok:

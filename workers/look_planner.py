@@ -24,9 +24,11 @@ class LookPlanner:
         self._everywhere_at: float | None = None  # time from which to look everywhere; None: immediately
         self._last_bot = ""
 
-    def add_freed(self, bots: Iterable[str]) -> None:
-        """Note that these bots came free."""
+    def add_freed(self, bots: Iterable[str], *, is_slot_wanted: bool = False) -> None:
+        """Note that these bots came free and, with ``is_slot_wanted``, a slot that matches of any bots may wait for."""
         self._freed.update(bots)
+        if is_slot_wanted:
+            self._everywhere_at = None
 
     def next_look(self, newest: datetime | None) -> Look | None:
         """Return where to look now, or None if nothing can be found. ``newest`` is the time of the newest due match."""

@@ -6,22 +6,26 @@ When the runner must stop, it releases its claims, and other runners continue.
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+
+from sqlalchemy.orm import Session
 
 from referee.botclient import name_lookup
+from referee.botclient.address_caps import AddressCaps
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import CallLimits
 from referee.bots import checks, handshakes
 from referee.db import change_notifier
 from referee.db.engine import Database
-from referee.errors import CallNotMade, Unavailable
+from referee.errors import CallNotMade, NoRoom, Unavailable
 from referee.matches import claims, match_queue
 from referee.matches.claims import Claim, ClaimedMatch
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.shares import create_slots
 from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
@@ -29,7 +33,7 @@ from workers.bot_checks import CheckParameters, check_bot, perform_handshake
 from workers.capacity import Capacity
 from workers.claim_file import RecordClaims
 from workers.clock_watch import ClockWatch
-from workers.connectivity import Canary, Connectivity
+from workers.connectivity import Canary, Connectivity, has_route
 from workers.database_thread import DatabaseThread
 from workers.forced_waits import ResponseTimes
 from workers.lease_renewal import LeaseRenewer
@@ -40,11 +44,14 @@ from workers.webhook_sender import WebhookSender
 
 log = logging.getLogger(__name__)
 
+Claimed = TypeVar("Claimed", handshakes.ClaimedHandshake, checks.ClaimedCheck)
+
 CLAIM_BATCH_SIZE = 8  # matches per claim, so that runners that start together share what is due
 POLL_S = 0.25  # pause between two searches for more work while there is room
 LIFETIME_S = 300.0  # age after which nothing new is claimed; a new work-horse continues
 HAND_OVER_AFTER_S = 3000.0  # age at which running matches are handed over, well before RQ's timeout
 OUTAGE_PAUSE_S = 1.0  # pause before a match that our own outage interrupted is released
+HANDSHAKES_AT_ONCE = 40  # concurrent handshakes
 CHECKS_AT_ONCE = 3  # concurrent checks; threads prepare their questions while matches are played
 GRACE_S = 2.0  # time for open questions after a stop request
 
@@ -79,17 +86,19 @@ class Runner:
         self.counters = RunnerCounters()
         self._slots = settings.runner_slots
         self._capacity = Capacity(settings.runner_slots, seconds)
-        self._in_use = Pool(settings.runner_slots, slot_shares)  # by the matches of this runner
+        self._in_use = create_slots(settings.runner_slots)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
         self._thread = DatabaseThread(database, master_key=settings.master_key)
         self._policy = Policy.from_settings(settings)
-        self._limits = CallLimits()
+        self._limits = CallLimits(AddressCaps())
+        self._handshake_limits = CallLimits(AddressCaps.for_handshakes())
         self._forced_move_waits = settings.forced_move_waits
         self._response_times = ResponseTimes()
-        self._connectivity = connectivity or Connectivity(canary=_create_canary(settings.dns_canary), clock=clock)
+        self._connectivity = connectivity or _create_connectivity(settings, self._policy, clock)
         self._record_claims = record_claims
         self._suite = suite or CheckParameters()
+        self._handshakes_running: Counter[str] = Counter()  # by owner
         self._checks_running = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._notifier = change_notifier.ChangeNotifier(redis)
@@ -160,7 +169,7 @@ class Runner:
 
     async def _claim_matches(self, newest: datetime | None) -> None:
         """Look for matches without holding up any writer, then claim what was found, as long as there is room."""
-        while (room := min(self._capacity.limit - len(self._tasks), CLAIM_BATCH_SIZE)) > 0:
+        while (room := min(self._capacity.limit - self._in_use.total, CLAIM_BATCH_SIZE)) > 0:
             look = self._planner.next_look(newest)
             if look is None:
                 return
@@ -177,12 +186,20 @@ class Runner:
             self._start_matches(claimed)
 
     async def _take_handshakes_and_checks(self) -> None:
-        for handshake in await self._thread.write(handshakes.claim_due_handshakes):
-            self._spawn(self._handshake(handshake))
+        await self._take_handshakes()
         if (room := CHECKS_AT_ONCE - self._checks_running) > 0:
             for claimed in await self._thread.write(check_claims.claim_due, room):
                 self._checks_running += 1
                 self._spawn(self._check(claimed))
+
+    async def _take_handshakes(self) -> None:
+        room = min(HANDSHAKES_AT_ONCE - self._handshakes_running.total(), handshakes.HANDSHAKES_AT_ONCE)
+        if room <= 0:
+            return
+        claim = partial(handshakes.claim_due_handshakes, running=+self._handshakes_running)
+        for handshake in await self._thread.write(claim, room):
+            self._handshakes_running[handshake.owner_id] += 1
+            self._spawn(self._handshake(handshake))
 
     async def _wait_for_room(self) -> None:
         """Wait up to ``POLL_S`` or until half of the slots are free, because each search for work costs a query."""
@@ -223,8 +240,9 @@ class Runner:
         try:
             await self._play_claimed(claimed.claim)
         finally:
+            was_wanted = self._in_use.count_free(claimed.lane) <= 0
             self._in_use.take(claimed.lane, -1)
-            self._planner.add_freed(claimed.bots)
+            self._planner.add_freed(claimed.bots, is_slot_wanted=was_wanted)
 
     async def _play_claimed(self, claim: Claim) -> None:
         """Play a match. Handle every error here, so that it affects no other match."""
@@ -275,12 +293,18 @@ class Runner:
 
     async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
         try:
-            await perform_handshake(handshake, self._thread, self._policy, self._master_key, self._connectivity)
+            await perform_handshake(
+                handshake, self._thread, self._policy, self._handshake_limits, self._master_key, self._connectivity
+            )
             self.counters.handshakes += 1
+        except NoRoom as error:
+            await self._put_off(handshakes.release_claim, handshake, str(error))
         except Unavailable as error:
             log.warning("handshake_not_recorded", extra={"bot": handshake.bot_id, "reason": str(error)})
         except Exception:
             log.exception("handshake_failed", extra={"bot": handshake.bot_id})
+        finally:
+            self._handshakes_running[handshake.owner_id] -= 1
 
     async def _check(self, claimed: checks.ClaimedCheck) -> None:
         try:
@@ -288,6 +312,8 @@ class Runner:
                 claimed, self._thread, self._policy, self._limits, self._master_key, self._suite, self._connectivity
             )
             self.counters.checks += 1
+        except NoRoom as error:
+            await self._put_off(checks.give_back, claimed, str(error))
         except Unavailable as error:
             log.warning("check_not_recorded", extra={"bot": claimed.bot_id, "reason": str(error)})
         except Exception:
@@ -296,8 +322,23 @@ class Runner:
             self._checks_running -= 1
             self._planner.add_freed([claimed.bot_id])
 
+    async def _put_off(self, release: Callable[[Session, Claimed], object], claimed: Claimed, reason: str) -> None:
+        """Make a handshake or a check due again for which there was no place at the address."""
+        log.info("call_put_off", extra={"bot": claimed.bot_id, "reason": reason})
+        try:
+            await asyncio.sleep(OUTAGE_PAUSE_S)
+            await self._thread.write(release, claimed)
+        except Unavailable as error:  # its lease expires
+            log.warning("claim_not_released", extra={"bot": claimed.bot_id, "reason": str(error)})
+
     def _age_s(self) -> float:
         return self._seconds() - self._started_at
+
+
+def _create_connectivity(settings: Settings, policy: Policy, clock: ClockWatch | None) -> Connectivity:
+    """Return the watch of our network. With bots in private ranges, a route to the internet says nothing about them."""
+    route = (lambda: True) if policy.allow else has_route
+    return Connectivity(canary=_create_canary(settings.dns_canary), has_route=route, clock=clock)
 
 
 def _create_canary(name: str) -> Canary | None:

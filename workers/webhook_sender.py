@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from referee.botclient.address_caps import AddressCaps
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, CallTarget, Reply
+from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
 from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries
@@ -46,6 +47,7 @@ class WebhookSender:
         self.delivered = 0
         self._database = database
         self._policy = policy
+        self._limits = CallLimits(AddressCaps.for_deliveries())
         self._master_key = master_key
         self._deadline_ms = deadline_ms
         self._chance = chance
@@ -109,7 +111,8 @@ class WebhookSender:
         secrets = tuple(
             webhook_secret(self._master_key, job.webhook_id, generation) for generation in job.secret_generations
         )
-        caller = BotCaller(CallTarget(job.webhook_id, job.url, secrets, 1, job.owner_id), self._policy)
+        target = CallTarget(job.webhook_id, job.url, secrets, deliveries.PER_TARGET, job.owner_id)
+        caller = BotCaller(target, self._policy, self._limits)
         try:
             # The connection is not reused, because the next message may be sent as late as a day afterwards.
             path = "" if urlsplit(job.url).path else "/"

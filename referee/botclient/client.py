@@ -9,16 +9,18 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from referee import __version__
+from referee.botclient.address_caps import AddressCaps, Place
 from referee.botclient.address_guard import Address, Endpoint, Policy, parse_url, resolve
 from referee.botclient.bot_clock import BotClock
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.botclient.name_lookup import LookUp
-from referee.errors import CallNotMade, NoAuthorities, Unavailable, UrlRefused
+from referee.errors import CallNotMade, NoAuthorities, NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
 from referee.protocol import messages
@@ -69,6 +71,7 @@ class Reply:
     dialled: bool = False  # a connection was opened for this call
     unresolved: bool = False  # the call ended while its host name was looked up
     no_authorities: bool = False  # this host has no certificate authorities
+    no_room: bool = False  # the cap of connections to the address left no place
     untimely: bool = False  # according to our clock, the bot's certificate is not valid now
 
     @property
@@ -88,10 +91,14 @@ class Reply:
 
 
 class CallLimits:
-    """Limit how many concurrent calls this process makes to each bot, across all matches. The bot sets the limit."""
+    """Limit how many concurrent calls this process makes to each bot, across all matches. The bot sets the limit.
 
-    def __init__(self) -> None:
+    With ``addresses``, also limit the connections to each address. A wait for either uses no thinking time.
+    """
+
+    def __init__(self, addresses: AddressCaps | None = None) -> None:
         self.lag = LagMeter()
+        self.addresses = addresses
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     def slots(self, target: CallTarget) -> asyncio.Semaphore:
@@ -126,6 +133,7 @@ class BotCaller:
         limits = limits or CallLimits()
         self._slots = limits.slots(target)
         self._lag = limits.lag
+        self._caps = limits.addresses
         self._look_up = look_up
         self._tls = tls
         self._signer = Signer(target.secrets)
@@ -161,7 +169,9 @@ class BotCaller:
                 return call.reply(fault, refused.reason)
             except Unavailable as error:
                 reply = call.reply("uplink_down", f"on our side: {error}")
-                return replace(reply, no_authorities=isinstance(error, NoAuthorities))
+                return replace(
+                    reply, no_authorities=isinstance(error, NoAuthorities), no_room=isinstance(error, NoRoom)
+                )
             finally:
                 self._lag.end()
 
@@ -196,15 +206,18 @@ class BotCaller:
         if self._connection is not None and self._connection.is_open:
             return self._connection
         endpoint = self._endpoint = self._endpoint or parse_url(self.target.url, self._policy)
+        owner_id = self.target.owner_id or self.target.bot_id
         if not self._addresses:
             call.unresolved = True
-            owner_id = self.target.owner_id or self.target.bot_id
             self._addresses = await resolve(
                 endpoint, self._policy, self._look_up, owner_id=owner_id, until=call.current_deadline_s()
             )
             call.mark_looked_up()
         addresses, self._addresses = self._addresses, []
-        self._connection = await dial(endpoint, addresses, self._policy, call.current_deadline_s(), self._tls)
+        take_place = None if self._caps is None else partial(call.take_place, self._caps, owner_id)
+        self._connection = await dial(
+            endpoint, addresses, self._policy, call.current_deadline_s, self._tls, take_place=take_place
+        )
         self._addresses = addresses
         call.mark_connected()
         return self._connection
@@ -258,6 +271,17 @@ class _Call:
     @property
     def is_over(self) -> bool:
         return self._time() >= self.current_deadline_s()
+
+    async def take_place(self, caps: AddressCaps, owner_id: str, address: Address) -> Place:
+        """Wait for a place at the address. The call is measured as if it had begun later by this wait."""
+        began, lag_s = self._time(), self.lag_s()
+        try:
+            return await caps.take(address, owner_id)
+        finally:
+            waited_s = self._time() - began - (self.lag_s() - lag_s)
+            self._start += waited_s
+            self._mark += waited_s
+            self._due += waited_s
 
     def mark_looked_up(self) -> None:
         self._dns += self._lap()
@@ -322,7 +346,7 @@ class BotSeat:
         self.error = ""
 
     async def ask(self, request: Request) -> Answer:
-        """Ask the question and return the answer or its fault. Raise ``CallNotMade`` if this host cannot make calls."""
+        """Ask a question and return the answer or its fault. Raise ``CallNotMade`` or ``NoRoom`` if it is not made."""
         id, body = self.questions.encode(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
         decision = messages.Decision(fault=reply.fault, detail=reply.detail)
@@ -332,7 +356,7 @@ class BotSeat:
                 reply = reply.with_fault(decision.fault, decision.detail)
         self.last, self.error = (body, reply), decision.error
         if reply.fault and reply.fault not in FAULTS:
-            error = NoAuthorities if reply.no_authorities else CallNotMade
+            error = NoAuthorities if reply.no_authorities else NoRoom if reply.no_room else CallNotMade
             raise error(f"{reply.fault}: {reply.detail}")
         return Answer(
             request.seat, decision.action, decision.choice, trouble=decision.fault, ms=reply.ms, note=decision.note

@@ -4,15 +4,18 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Final
 
+from referee.botclient.address_caps import Place
 from referee.botclient.address_guard import Address, Endpoint, Policy, vet
 from referee.botclient.framing import BadResponse, Response
 from referee.errors import NoAuthorities, UrlRefused
+
+TakePlace = Callable[[Address], Awaitable[Place]]  # waits for a place, see ``AddressCaps.take``
 
 READ_BYTES = 16 * 1024
 _FIRST_TRIES_SECONDS = (
@@ -42,12 +45,16 @@ class ExchangeFailed(Exception):
 
 
 class Connection(asyncio.BufferedProtocol):
-    """Exchange requests and responses over an open connection. Close it when bytes arrive that were not requested."""
+    """Exchange requests and responses over an open connection. Close it when bytes arrive that were not requested.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    The ``place`` of the connection, if its address has a cap, is released when the connection ends.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, place: Place | None = None) -> None:
         self.response = Response()
         self.first_byte_at = self.last_byte_at = 0.0
         self._loop = loop
+        self._place = place
         self._buffer = memoryview(bytearray(READ_BYTES))
         self._transport: asyncio.Transport | None = None
         self._answered: asyncio.Future[None] | None = None  # None when no exchange is in progress
@@ -71,6 +78,8 @@ class Connection(asyncio.BufferedProtocol):
         self._answered = answered = self._loop.create_future()
         self._due = due
         self._set_timer(due())
+        if self._place is not None:
+            self._place.set_busy()
         try:
             self._transport.write(request)
             await answered
@@ -81,6 +90,8 @@ class Connection(asyncio.BufferedProtocol):
             self._answered = None
         if not self.response.keep_alive:
             self.abort()
+        elif self._place is not None:
+            self._place.set_idle(self.abort)
         return self.response
 
     def abort(self) -> None:
@@ -120,6 +131,8 @@ class Connection(asyncio.BufferedProtocol):
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._place is not None:
+            self._place.release()
         self._end(f"the connection broke: {error}" if error else "the other side closed the connection")
 
     def _set_timer(self, due: float) -> None:
@@ -160,27 +173,49 @@ class Connection(asyncio.BufferedProtocol):
 
 
 async def dial(
-    endpoint: Endpoint, addresses: Sequence[Address], policy: Policy, due: float, tls: ssl.SSLContext | None = None
+    endpoint: Endpoint,
+    addresses: Sequence[Address],
+    policy: Policy,
+    due: Callable[[], float],
+    tls: ssl.SSLContext | None = None,
+    *,
+    take_place: TakePlace | None = None,
 ) -> Connection:
-    """Connect to the first address that accepts. Raise ``ExchangeFailed``, or ``TimeoutError`` at ``due``.
+    """Connect to the first address that accepts. Raise ``ExchangeFailed``, or ``TimeoutError`` at ``due()``.
 
-    Raise ``NoAuthorities`` if TLS is needed and this host has none.
+    ``due()`` is asked once there is a place at an address, since the wait for it may move the deadline. Raise
+    ``NoAuthorities`` if TLS is needed and this host has none, and ``NoRoom`` if there is no place.
     """
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
+        place = await take_place(address) if take_place else None
         try:
-            async with asyncio.timeout_at(min(due, loop.time() + _FIRST_TRIES_SECONDS)):
-                return await _dial(endpoint, address, policy, tls)
+            async with asyncio.timeout_at(min(due(), loop.time() + _FIRST_TRIES_SECONDS)):
+                return await _dial(endpoint, address, policy, tls, place)
         except TimeoutError:
             continue
         except ExchangeFailed as failed:
             if not failed.is_retryable:
                 raise
-    async with asyncio.timeout_at(due):
-        return await _dial(endpoint, addresses[-1], policy, tls)
+    place = await take_place(addresses[-1]) if take_place else None
+    async with asyncio.timeout_at(due()):
+        return await _dial(endpoint, addresses[-1], policy, tls, place)
 
 
-async def _dial(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None) -> Connection:
+async def _dial(
+    endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None, place: Place | None
+) -> Connection:
+    try:
+        return await _connect(endpoint, address, policy, tls, place)
+    except BaseException:
+        if place is not None:
+            place.release()
+        raise
+
+
+async def _connect(
+    endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None, place: Place | None
+) -> Connection:
     loop = asyncio.get_running_loop()
     try:
         with socket.socket(_family(address), socket.SOCK_STREAM) as sock:
@@ -189,7 +224,7 @@ async def _dial(endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.S
             _check_peer(sock, address, endpoint.port, policy)
             secured = (tls or system_tls()) if endpoint.scheme == "https" else None
             _, connection = await loop.create_connection(
-                lambda: Connection(loop),
+                lambda: Connection(loop, place),
                 sock=socket.socket(fileno=sock.detach()),
                 ssl=secured,
                 server_hostname=endpoint.host if secured else None,

@@ -8,6 +8,7 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -24,6 +25,9 @@ LOOK_UP_SECONDS = 2.0  # how long a caller waits for a turn, and then for the an
 MAX_TURNS: Final = 128  # look-ups under way for which somebody waits
 MAX_THREADS: Final = 256  # with those that nobody waits for any more
 MAX_THREADS_PER_OWNER: Final = 4
+MAX_THREADS_PER_LATE_OWNER: Final = 2
+RESERVED_PART: Final = 2  # half of the turns and threads are for first look-ups of owners without a late answer
+LATE_FOR_S: Final = 600.0  # how long an owner whose look-up got no answer in time counts as late
 CANARY_OWNER: Final = "canary"  # has turns of its own, like an owner of bots
 # Answers of a resolver that works: such a name, or addresses of it, do not exist.
 _NEGATIVE_ANSWERS: Final = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
@@ -48,6 +52,10 @@ class LookUps:
     """Run the look-ups of one event loop. Owners take turns; each has a few threads, and a caller that gives up leaves.
 
     A look-up that all its callers gave up ends its turn immediately, and its use of a thread when the resolver returns.
+
+    Half of the turns and threads are for owners who have no other look-up under way and lately got all answers in time.
+    So silent names of many accounts keep the look-up of another waiting only if at least ``max_turns / 2`` accounts
+    that were not late before ask at the same moment.
     """
 
     def __init__(
@@ -56,7 +64,10 @@ class LookUps:
         max_turns: int = MAX_TURNS,
         max_threads: int = MAX_THREADS,
         max_threads_per_owner: int = MAX_THREADS_PER_OWNER,
+        seconds: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._seconds = seconds
+        self._late: dict[str, float] = {}  # by owner: when a look-up got no answer in time, the earliest first
         self._max_turns = max_turns
         self._max_threads = max_threads
         self._max_threads_per_owner = max_threads_per_owner
@@ -77,10 +88,14 @@ class LookUps:
             try:
                 await _wait_for(job.started.wait(), until)
             except TimeoutError:
-                if self._threads[owner_id] >= self._max_threads_per_owner:
+                if self._threads[owner_id] >= self._thread_limit(owner_id):
                     raise
                 raise Unavailable(f"{host} was not looked up: too many other look-ups are under way") from None
-            answer, error = await _wait_for(asyncio.shield(job.answer), until)
+            try:
+                answer, error = await _wait_for(asyncio.shield(job.answer), until)
+            except TimeoutError:
+                self._note_late(owner_id)
+                raise
         finally:
             self._leave(job, owner_id)
         if error is not None:
@@ -109,10 +124,9 @@ class LookUps:
             self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """Start look-ups in turn, as long as there is room."""
-        while self._turns < self._max_turns and self._threads.total() < self._max_threads:
-            owners = (owner for owner in self._waiting if self._threads[owner] < self._max_threads_per_owner)
-            owner_id = next(owners, None)
+        """Start look-ups in turn, as long as there is room: first those for which places are reserved."""
+        while self._waiting:
+            owner_id = self._next_owner()
             if owner_id is None:
                 return
             jobs = self._waiting.pop(owner_id)
@@ -121,6 +135,39 @@ class LookUps:
                 self._waiting[owner_id] = jobs  # behind all others
             if not job.started.is_set():  # by the turn of another owner who asked for the same name
                 self._start(job, owner_id)
+
+    def _next_owner(self) -> str | None:
+        """Return the owner whose look-up is next, or None if there is no room for any."""
+        if self._turns >= self._max_turns or self._threads.total() >= self._max_threads:
+            return None
+        if (first := next(filter(self._is_first, self._waiting), None)) is not None:
+            return first
+        shared_turns = max(1, self._max_turns - self._max_turns // RESERVED_PART)
+        shared_threads = max(1, self._max_threads - self._max_threads // RESERVED_PART)
+        if self._turns >= shared_turns or self._threads.total() >= shared_threads:
+            return None
+        others = (owner for owner in self._waiting if self._threads[owner] < self._thread_limit(owner))
+        return min(others, key=lambda owner: self._threads[owner], default=None)
+
+    def _is_first(self, owner_id: str) -> bool:
+        """Return whether the reserved places are for the next look-up of this owner, too."""
+        if owner_id == CANARY_OWNER:
+            return self._threads[owner_id] < self._max_threads_per_owner
+        return not self._threads[owner_id] and not self._is_late(owner_id)
+
+    def _thread_limit(self, owner_id: str) -> int:
+        late = min(MAX_THREADS_PER_LATE_OWNER, self._max_threads_per_owner)
+        return late if self._is_late(owner_id) else self._max_threads_per_owner
+
+    def _is_late(self, owner_id: str) -> bool:
+        return self._seconds() - self._late.get(owner_id, float("-inf")) < LATE_FOR_S
+
+    def _note_late(self, owner_id: str) -> None:
+        """Note that a look-up of this owner got no answer in time. Forget what is no longer recent."""
+        self._late.pop(owner_id, None)
+        self._late[owner_id] = self._seconds()
+        while not self._is_late(oldest := next(iter(self._late))):
+            del self._late[oldest]
 
     def _start(self, job: _NameLookup, owner_id: str) -> None:
         job.owner_id, job.has_turn = owner_id, True

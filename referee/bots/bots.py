@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
-from urllib.parse import urlsplit
 
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -12,6 +11,7 @@ from sqlalchemy.orm import Session
 from referee.accounts.reserved_names import reserved_names
 from referee.accounts.tables import Account
 from referee.bots import checks
+from referee.bots.hosts import group_of, host_of
 from referee.bots.profiles import validate_profile
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
@@ -31,10 +31,11 @@ MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot ends unreach
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """Limit the number of bots that are not retired, per owner and per host."""
+    """Limit the number of bots that are not retired, per owner, per host, and per domain or IPv6 /64 of their hosts."""
 
     per_owner: int = 20
     per_host: int = 50
+    per_group: int = 200
 
 
 def register(
@@ -54,7 +55,7 @@ def register(
     """
     name = validate_name(name)
     take_advisory_lock(session, "bot names and quotas")
-    _check_quotas(session, owner_id, _host(url), quotas or Quotas())
+    _check_quotas(session, owner_id, host_of(url), quotas or Quotas())
     moment = current_time(session)
     bot = Bot(
         id=new_id("bot"),
@@ -63,7 +64,7 @@ def register(
         normalized_name=_claim_name_key(session, name),
         **validate_profile(profile or {}),
         url=url,
-        host=_host(url),
+        host=host_of(url),
         status=BotState.UNVERIFIED,
         games=[],
         max_concurrent_requests=DEFAULT_MAX_CONCURRENT_REQUESTS,
@@ -157,10 +158,10 @@ def edit(
         bot.normalized_name = _claim_name_key(session, name, own_id=bot.id)
         bot.name = name
     if url is not None and url != bot.url:
-        host = _host(url)
+        host = host_of(url)
         if host != bot.host:
             take_advisory_lock(session, "bot names and quotas")
-            _check_host_quota(session, host, quotas or Quotas())
+            _check_host_quota(session, host, quotas or Quotas(), own_id=bot.id)
         bot.url, bot.host = url, host
         if bot.status == BotState.VERIFIED:
             bot.status = BotState.UNVERIFIED
@@ -293,11 +294,13 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
     _check_host_quota(session, host, quotas)
 
 
-def _check_host_quota(session: Session, host: str, quotas: Quotas) -> None:
-    on_host = select(func.count()).where(Bot.host == host, Bot.status != BotState.RETIRED)
-    if session.scalars(on_host).one() >= quotas.per_host:
+def _check_host_quota(session: Session, host: str, quotas: Quotas, own_id: str = "") -> None:
+    group = group_of(host)
+    # Reading all hosts costs less than a column that every change of the rules of ``group_of`` would make outdated.
+    others = and_(Bot.status != BotState.RETIRED, Bot.id != own_id)
+    counts = session.execute(select(Bot.host, func.count()).where(others).group_by(Bot.host))
+    near = {known: count for known, count in counts if group_of(known) == group}
+    if near.get(host, 0) >= quotas.per_host:
         raise QuotaExceeded(f"At most {quotas.per_host} bots can have addresses on one host. Use another host.")
-
-
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "")[:255]
+    if sum(near.values()) >= quotas.per_group:
+        raise QuotaExceeded(f"At most {quotas.per_group} bots can have addresses on hosts of {group}. Use other hosts.")

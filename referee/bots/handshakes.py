@@ -3,6 +3,8 @@
 ``checks`` handles the check that may follow.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,12 +15,14 @@ from sqlalchemy.orm import Session
 from referee.bots.bots import signing_generations
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
-from referee.db.engine import current_time
+from referee.db.engine import current_time, lease_now
 from referee.db.leases import Leases
 from referee.db.names import make_storable
 from referee.protocol.messages import Manifest
 
 HANDSHAKES_AT_ONCE = 10
+HANDSHAKES_PER_OWNER: Final = 4
+WINDOW: Final = 1_000  # oldest due handshakes among which the next are chosen
 LOST_BEFORE_GIVEN_UP = 3  # a handshake that crashes its runners must not keep interrupting their matches
 GIVEN_UP = {
     "ok": False,
@@ -39,9 +43,16 @@ class ClaimedHandshake:
     owner_id: str
 
 
-def claim_due_handshakes(session: Session, limit: int = HANDSHAKES_AT_ONCE) -> list[ClaimedHandshake]:
-    """Claim handshakes that are due or whose lease expired. End a handshake as failed after three lost claims."""
-    query = select(Bot.id).where(Bot.status != BotState.RETIRED).order_by(Bot.handshake_due_at, Bot.id).limit(limit)
+def claim_due_handshakes(
+    session: Session, limit: int = HANDSHAKES_AT_ONCE, *, running: Mapping[str, int] | None = None
+) -> list[ClaimedHandshake]:
+    """Claim handshakes that are due or whose lease expired. End a handshake as failed after three lost claims.
+
+    Owners take turns: next is the one with the fewest under way, then the oldest handshake. ``running`` has those that
+    the runner has under way already, by owner. An owner gets at most ``HANDSHAKES_PER_OWNER``.
+    """
+    query = select(Bot.id).where(Bot.id.in_(_choose(session, limit, running or {})))
+    query = query.order_by(Bot.handshake_due_at, Bot.id)
     moment = current_time(session)
     taken = []
     for bot in LEASES.claim(session, query):
@@ -51,6 +62,27 @@ def claim_due_handshakes(session: Session, limit: int = HANDSHAKES_AT_ONCE) -> l
             taken.append(ClaimedHandshake(bot.id, bot.epoch, bot.url, signing_generations(bot, moment), bot.owner_id))
     session.flush()
     return taken
+
+
+def _choose(session: Session, limit: int, running: Mapping[str, int]) -> list[str]:
+    """Return the ids of the bots whose handshakes are next."""
+    boot, seconds = lease_now(session)
+    due = select(Bot.id, Bot.owner_id).where(Bot.status != BotState.RETIRED, LEASES.is_claimable(boot, seconds))
+    turns = Counter(running)
+    chosen = []
+    for bot_id, owner_id in session.execute(due.order_by(Bot.handshake_due_at, Bot.id).limit(WINDOW)):
+        chosen.append((turns[owner_id], bot_id))
+        turns[owner_id] += 1
+    chosen.sort(key=lambda turn: turn[0])
+    return [bot_id for turn, bot_id in chosen if turn < HANDSHAKES_PER_OWNER][:limit]
+
+
+def release_claim(session: Session, claimed: ClaimedHandshake) -> int:
+    """Make a claimed handshake due again, behind those that are due already. Return the number of changed rows.
+
+    It then does not count as lost. A claim that is no longer valid is ignored.
+    """
+    return LEASES.release(session, [(claimed.bot_id, claimed.epoch)], handshake_due_at=current_time(session))
 
 
 def end_handshake(

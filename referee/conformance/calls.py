@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from referee.botclient import curl
 from referee.botclient.address_guard import Policy, parse_url, resolve
 from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
 from referee.botclient.connection import ExchangeFailed, dial
 from referee.conformance.report import PARTS, percentiles
-from referee.errors import Unavailable, UrlRefused
+from referee.errors import NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS
 from referee.protocol.signing import Signer
@@ -116,7 +117,7 @@ class CallChannel:
         else:
             reply = await caller.post(call.path, call.body, call.id, deadline_ms)
         if reply.fault and reply.fault not in FAULTS:
-            raise Unavailable(f"{reply.fault}: {reply.detail}")
+            raise (NoRoom if reply.no_room else Unavailable)(f"{reply.fault}: {reply.detail}")
         self.calls += 1
         if reply.fault in UNREACHABLE_FAULTS:
             self._gone += 1
@@ -134,10 +135,12 @@ class CallChannel:
     async def head(self, deadline_ms: int) -> None:
         """Send ``HEAD /``, as monitoring tools do. Ignore the response."""
         due = asyncio.get_running_loop().time() + deadline_ms / 1000
+        caps, owner_id = self._limits.addresses, self.target.owner_id or self.target.bot_id
         try:
             endpoint = parse_url(self.target.url, self._policy)
-            addresses = await resolve(endpoint, self._policy, owner_id=self.target.owner_id, until=due)
-            connection = await dial(endpoint, addresses, self._policy, due)
+            addresses = await resolve(endpoint, self._policy, owner_id=owner_id, until=due)
+            take_place = None if caps is None else partial(caps.take, owner_id=owner_id)
+            connection = await dial(endpoint, addresses, self._policy, lambda: due, take_place=take_place)
             try:
                 request = f"HEAD {endpoint.path}/ HTTP/1.1\r\nHost: {endpoint.authority}\r\n\r\n"
                 await connection.exchange(request.encode(), lambda: due)

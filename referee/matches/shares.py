@@ -13,6 +13,7 @@ from referee.matches.states import MatchKind
 
 FRIENDLIES_PART: Final = 2  # all friendlies together use at most one in this many places
 ACCOUNT_PART: Final = 4  # the friendlies of one account use at most one in this many
+RESERVED_PART: Final = 4  # one in this many slots of a runner is for lanes that use none of its slots
 
 
 class Lane(NamedTuple):
@@ -61,32 +62,49 @@ def call_shares(owner_id: str) -> Callable[[Lane], Iterator[Share]]:
     return shares
 
 
+def create_slots(size: int) -> "Pool":
+    """Return the slots of a runner.
+
+    A lane that uses some of them leaves a quarter of all slots to lanes that use none. So however long the matches of
+    an account take, the first match of another begins immediately, unless there are more accounts than reserved slots.
+    """
+    return Pool(size, slot_shares, reserved=size // RESERVED_PART)
+
+
 @dataclass(slots=True)
 class Pool:
-    """Count the places in use among ``size`` places, in total and by the keys of ``shares``."""
+    """Count the places in use among ``size`` places, in total, by lane and by the keys of ``shares``.
+
+    The last ``reserved`` places are only for lanes that use none.
+    """
 
     size: int
     shares: Callable[[Lane], Iterator[Share]]
     total: int = 0
     used: Counter[Hashable] = field(default_factory=Counter)
+    reserved: int = 0
+    by_lane: Counter[Lane] = field(default_factory=Counter)
 
     def limit(self, lane: Lane) -> int:
         """Return how many places matches of this lane get if nothing else is in progress."""
-        return min([self.size, *(self._size_of(share) for share in self.shares(lane))])
+        return min([self.size - self.reserved, *(self._size_of(share) for share in self.shares(lane))])
 
     def count_free(self, lane: Lane) -> int:
         """Return how many more places matches of this lane may take. Negative if more are in use than they may."""
         rest = [self._size_of(share) - self.used[share.key] for share in self.shares(lane)]
-        return min([self.size - self.total, *rest])
+        free = self.size - self.total
+        usable = free - self.reserved if self.by_lane[lane] else min(free, max(1, free - self.reserved))
+        return min([usable, *rest])
 
     def take(self, lane: Lane, places: int = 1) -> None:
         """Take places, or return them if ``places`` is negative."""
         self.total += places
+        self.by_lane[lane] += places
         for share in self.shares(lane):
             self.used[share.key] += places
 
     def copy(self) -> "Pool":
-        return Pool(self.size, self.shares, self.total, self.used.copy())
+        return Pool(self.size, self.shares, self.total, self.used.copy(), self.reserved, self.by_lane.copy())
 
     def _size_of(self, share: Share) -> int:
         return max(1, self.size // share.part)

@@ -22,7 +22,7 @@ from referee.db.leases import is_lease_expired
 from referee.matches import match_queue
 from referee.matches.capacity import CALLS_PER_CHECK, bots_being_checked, load_capacity
 from referee.matches.queued_seats import lane_of
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.shares import Pool, create_slots
 from referee.matches.states import OPEN, DealGroupState, DealSharing, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, StoredMatch
 from referee.tournaments.states import UNFINISHED, TournamentState
@@ -85,7 +85,7 @@ def explain_waiting(session: Session, bot_id: str, *, runner_slots: int) -> BotQ
     Raise ``NotFound`` if there is no such bot.
     """
     bot = get_bot(session, bot_id)
-    queue = _QueueState(session, *lease_now(session), slots=Pool(runner_slots, slot_shares))
+    queue = _QueueState(session, *lease_now(session), slots=create_slots(runner_slots))
     rows = _open_matches(session, bot_id)
     playing = sum(row.status == MatchState.RUNNING and not queue.is_lost(row) for row in rows)
     unrated = _unrated_reasons(session, rows[:MAX_SHOWN])

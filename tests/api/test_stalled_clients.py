@@ -1,10 +1,11 @@
 """More stalled clients than the API has threads, under gunicorn with default settings."""
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ PATIENCE_S = 20
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("stalled"), API_THREADS, REFEREE_CONNECTION_TIMEOUT_S="1") as running:
+    with serving(
+        tmp_path_factory.mktemp("stalled"), API_THREADS, REFEREE_CONNECTION_TIMEOUT_S="1", REFEREE_REQUEST_TIMEOUT_S="6"
+    ) as running:
         yield running
 
 
@@ -39,10 +42,10 @@ def stalled(server: Server, stack: ExitStack, sent: bytes) -> list[socket.socket
     return clients
 
 
-def is_served(server: Server) -> bool:
-    """Return whether all threads are free: each answers in time."""
+def is_served(server: Server, threads: int = API_THREADS) -> bool:
+    """Return whether this number of concurrent requests, by default that of all threads, is answered in time."""
     with ExitStack() as stack:
-        others = [stack.enter_context(server.connect()) for _ in range(API_THREADS)]
+        others = [stack.enter_context(server.connect()) for _ in range(threads)]
         for other in others:
             other.settimeout(PATIENCE_S)
             other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -124,3 +127,73 @@ def test_E12_every_way_to_start_the_api_uses_this_worker() -> None:
         text = (root / name).read_text()
         assert "gunicorn_worker.TimeoutWorker" in text
         assert "gthread" not in text
+
+
+# -- clients that go on, a few bytes at a time --
+
+
+@contextmanager
+def trickling(server: Server, head: bytes, piece: bytes) -> Iterator[list[socket.socket]]:
+    """Connect more clients than threads that send a piece of a request four times a second, for ever."""
+    over = threading.Event()
+
+    def trickle(clients: list[socket.socket]) -> None:
+        while not over.wait(0.25):
+            for client in clients:
+                with suppress(OSError):
+                    client.sendall(piece)
+
+    with ExitStack() as stack, ThreadPoolExecutor(1) as threads:
+        clients = stalled(server, stack, head)
+        sending = threads.submit(trickle, clients)
+        try:
+            yield clients
+        finally:
+            over.set()
+            sending.result()
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"a"),
+        (
+            b"POST /api/v1/accounts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 2000\r\n\r\n",
+            b" ",
+        ),
+    ],
+    ids=["head", "body"],
+)
+def test_E12_clients_that_send_a_byte_at_a_time_occupy_half_of_the_threads_and_not_for_ever(
+    server: Server, head: bytes, piece: bytes
+) -> None:
+    with trickling(server, head, piece) as clients:
+        assert is_served(server, API_THREADS // 2 - 1)
+        for client in clients:
+            with suppress(ConnectionError):
+                while client.recv(4096):  # until the server closes it
+                    pass
+
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_E12_clients_that_read_a_little_at_a_time_occupy_half_of_the_threads(server: Server) -> None:
+    over = threading.Event()
+
+    def sip(clients: list[socket.socket]) -> None:
+        while not over.wait(0.25):
+            for client in clients:
+                with suppress(OSError):
+                    client.recv(64)
+
+    with ExitStack() as stack, ThreadPoolExecutor(1) as threads:
+        clients = stalled(server, stack, f"GET {LARGE} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * PIPELINED)
+        sipping = threads.submit(sip, clients)
+        try:
+            assert is_served(server, API_THREADS // 2 - 1)
+        finally:
+            over.set()
+            sipping.result()
+
+    assert "Traceback" not in server.log.read_text()

@@ -12,7 +12,14 @@ import pytest
 
 from referee.botclient import name_lookup
 from referee.botclient.client import Reply
-from referee.botclient.name_lookup import MAX_THREADS_PER_OWNER, LookUps, is_resolver_working
+from referee.botclient.name_lookup import (
+    LATE_FOR_S,
+    MAX_THREADS,
+    MAX_THREADS_PER_OWNER,
+    MAX_TURNS,
+    LookUps,
+    is_resolver_working,
+)
 from referee.errors import Unavailable
 from referee.settings import Settings
 from tests.botclient.hostile import called, caller
@@ -88,6 +95,86 @@ def test_A12_owners_take_turns() -> None:
         return resolver.asked
 
     assert asyncio.run(story()).index("b.test") <= 2
+
+
+@pytest.mark.parametrize("waves", [1, 2, 3])
+def test_A12_silent_names_of_forty_accounts_do_not_keep_a_look_up_of_another_waiting(waves: int) -> None:
+    accounts, names_each = 40, 6
+
+    async def give_up(ups: LookUps, resolver: Resolver, account: int, host: str) -> None:
+        with pytest.raises((TimeoutError, Unavailable)):
+            await ups.find(host, resolver, f"evil{account}", until=asyncio.get_running_loop().time() + 0.05)
+
+    async def story() -> None:
+        resolver, ups = Resolver(), LookUps()
+        for wave in range(waves - 1):  # they are late, and their threads stay
+            names = [(account, f"silent-{wave}-{n}-{account}.test") for n in range(names_each) for account in range(40)]
+            await asyncio.gather(*(give_up(ups, resolver, *name) for name in names))
+        names_now = [(f"evil{a}", f"silent-{a}-{n}.test") for n in range(names_each) for a in range(accounts)]
+        before = resolver.silent
+        async with resolver.waiting_for(ups, *names_now) as tasks:
+            await resolver.until_silent(before + 1 if before < 80 else before)
+
+            for owner in ("fresh", "another", "fresh"):
+                assert await ups.find(f"{owner}.test", resolver, owner) == [ADDRESS]
+
+            assert not any(task.done() for task in tasks)
+            assert ups._turns <= MAX_TURNS // 2 + 1
+            assert ups._threads.total() <= MAX_THREADS - MAX_TURNS // 2  # others have room
+
+    asyncio.run(story())
+
+
+def test_A12_an_owner_who_was_late_goes_behind_and_is_forgiven_later() -> None:
+    async def story() -> list[str]:
+        clock = [1000.0]
+        resolver, ups = Resolver(), LookUps(max_turns=2, seconds=lambda: clock[0])
+        for owner in ("late", "forgiven"):
+            with pytest.raises(TimeoutError):
+                await ups.find(f"silent-{owner}.test", resolver, owner, until=asyncio.get_running_loop().time() + 0.05)
+            clock[0] += LATE_FOR_S if owner == "late" else 0
+        resolver.over.set()
+        await until_no_thread(ups)
+        resolver.over.clear()
+        assert list(ups._late) == ["forgiven"]  # the other was forgotten
+
+        async with resolver.waiting_for(ups, ("a", "silent-a.test")):
+            await resolver.until_silent(1)
+            late = asyncio.create_task(ups.find("late.test", resolver, "forgiven"))
+            await asyncio.sleep(0)
+            assert await ups.find("fresh.test", resolver, "fresh") == [ADDRESS]
+            assert await ups.find("other.test", resolver, "late") == [ADDRESS]
+            assert not late.done()  # the place that is left is for others
+        await late
+        return resolver.asked
+
+    assert asyncio.run(story())[-1] == "late.test"
+
+
+def test_A12_a_late_owner_gets_a_turn_before_late_owners_who_have_one() -> None:
+    async def story() -> list[str]:
+        resolver, ups = Resolver(), LookUps(max_turns=2)
+        for owner in ("evil", "unlucky"):
+            with pytest.raises(TimeoutError):
+                await ups.find(f"silent-{owner}.test", resolver, owner, until=asyncio.get_running_loop().time() + 0.05)
+        resolver.over.set()
+        await until_no_thread(ups)
+        resolver.over.clear()
+
+        names = [("evil", f"silent-{number}.test") for number in range(5)]
+        async with resolver.waiting_for(ups, *names, ("unlucky", "unlucky.test")) as tasks:
+            await resolver.until_silent(1)
+            tasks[0].cancel()  # ends its turn, while its thread goes on
+            assert await tasks[-1] == [ADDRESS]
+        return resolver.asked
+
+    asked = asyncio.run(story())
+    assert asked.index("unlucky.test") == 3
+
+
+async def until_no_thread(ups: LookUps) -> None:
+    while ups._threads:  # noqa: ASYNC110  # told by threads
+        await asyncio.sleep(0.001)
 
 
 def test_A12_calls_to_one_name_share_a_look_up_whoever_makes_them() -> None:

@@ -8,7 +8,7 @@ from referee.match.time_limits import Limits
 from referee.matches import claims, match_queue, queued_seats, scheduling
 from referee.matches.claims import Claim
 from referee.matches.scheduling import Deal, MatchPlan
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.shares import create_slots
 from referee.matches.states import DealSharing
 from referee.matches.tables import QueuedSeat, StoredMatch
 from referee.workflows import match_cancellation
@@ -16,7 +16,7 @@ from tests.database.queue import due_seats, listed
 from tests.database.world import GAME, MANIFEST, World, manifest_of
 from tests.surroundings import MASTER_KEY
 
-SLOTS = Pool(8, slot_shares)  # an account may play two friendlies in them
+SLOTS = create_slots(8)  # an account may play two friendlies in them
 
 
 def arranged(world: World, *plans: MatchPlan) -> list[str]:

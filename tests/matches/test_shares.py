@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from referee.matches import claims, match_queue
 from referee.matches.claims import ClaimedMatch
-from referee.matches.shares import Lane, Pool, call_shares, slot_shares
+from referee.matches.shares import Lane, Pool, call_shares, create_slots
 from referee.matches.states import MatchKind, MatchState
 from referee.matches.tables import StoredMatch
 from tests.database.world import MANIFEST, World, manifest_of
@@ -21,15 +21,29 @@ TARPIT_S, MATCH_S = 600, 10
 
 
 def test_E21_friendlies_leave_half_of_the_slots_and_those_of_one_account_three_quarters() -> None:
-    slots = Pool(8, slot_shares)
-    assert [slots.limit(lane) for lane in (ORGANISED, FIRST)] == [8, 2]
+    slots = create_slots(8)
+    assert [slots.limit(lane) for lane in (ORGANISED, FIRST)] == [6, 2]
 
     slots.take(FIRST, 2)
-    assert [slots.count_free(lane) for lane in (ORGANISED, FIRST, SECOND)] == [6, 0, 2]
+    assert [slots.count_free(lane) for lane in (ORGANISED, FIRST, SECOND)] == [4, 0, 2]
     slots.take(SECOND, 2)
-    assert [slots.count_free(lane) for lane in (ORGANISED, FIRST, SECOND, OWNER)] == [4, 0, 0, 0]
+    assert [slots.count_free(lane) for lane in (ORGANISED, FIRST, SECOND, OWNER)] == [2, 0, 0, 0]
     slots.take(SECOND, -2)
     assert slots.count_free(OWNER) == 2
+
+
+def test_B16_a_lane_leaves_a_quarter_of_the_slots_to_lanes_that_use_none() -> None:
+    other = Lane(MatchKind.ORGANISED, "acc_p")
+    slots = create_slots(8)
+
+    slots.take(ORGANISED, 6)
+    assert [slots.count_free(lane) for lane in (ORGANISED, other)] == [0, 1]
+    slots.take(other)
+    assert [slots.count_free(lane) for lane in (ORGANISED, other, FIRST)] == [-1, -1, 1]
+    slots.take(FIRST)
+    assert [slots.count_free(lane) for lane in (other, SECOND)] == [-2, 0]
+    slots.take(ORGANISED, -6)
+    assert [slots.count_free(lane) for lane in (ORGANISED, other)] == [4, 4]
 
 
 def test_E21_friendlies_leave_half_of_the_requests_of_a_bot_and_strangers_three_quarters() -> None:
@@ -42,7 +56,7 @@ def test_E21_friendlies_leave_half_of_the_requests_of_a_bot_and_strangers_three_
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_small_pool_has_a_place_for_each_share(size: int) -> None:
-    assert Pool(size, slot_shares).limit(FIRST) == 1
+    assert create_slots(size).limit(FIRST) == 1
 
 
 def modest(world: World, count: int, most: int) -> list[str]:
@@ -153,7 +167,7 @@ def test_E21_ten_hostile_accounts_delay_a_match_of_an_organiser_by_no_more_than_
         tarpit = world.bot(account)
         opponent = victims[0] if aimed else world.bot(account)
         arranged(world, *[plan([tarpit, opponent], account, rated=False)] * 10)
-    simulation = Simulation(world, set(accounts), Pool(8, slot_shares))
+    simulation = Simulation(world, set(accounts), create_slots(8))
     simulation.pass_until(100)
     assert len(simulation.ends) == 4  # friendlies, in half of the slots
 
@@ -162,3 +176,36 @@ def test_E21_ten_hostile_accounts_delay_a_match_of_an_organiser_by_no_more_than_
 
     assert [simulation.begun_s[match_id] for match_id in rated] == [100] * 4
     assert simulation.unfinished(rated) == 0
+
+
+def test_B16_K30_tarpits_of_ten_organisers_delay_the_matches_of_others_by_no_more_than_their_own(world: World) -> None:
+    accounts = [world.account() for _ in range(10)]
+    for account in accounts:
+        arranged(world, *[plan(world.bots(2), created_by=account)] * 40)
+    simulation = Simulation(world, set(accounts), create_slots(40))
+    simulation.pass_until(100)
+    assert len(simulation.ends) == 30
+
+    honest = [arranged(world, *[plan(world.bots(2), created_by=world.account())] * 3) for _ in range(5)]
+    simulation.pass_until(100 + 3 * MATCH_S)
+
+    one_after_another = [100, 100 + MATCH_S, 100 + 2 * MATCH_S]
+    for match_ids in honest:
+        assert sorted(simulation.begun_s[match_id] for match_id in match_ids) == one_after_another
+        assert simulation.unfinished(match_ids) == 0
+
+
+def test_B16_organisers_who_come_one_after_another_find_slots_although_the_first_took_all_they_may(
+    world: World,
+) -> None:
+    accounts = [world.account() for _ in range(10)]
+    simulation = Simulation(world, set(accounts), create_slots(48))
+    for number, account in enumerate(accounts):
+        arranged(world, *[plan(world.bots(2), created_by=account)] * 48)
+        simulation.pass_until(number)
+    assert len(simulation.ends) == 36 + 9
+
+    (honest,) = arranged(world, plan(world.bots(2), created_by=world.account()))
+    simulation.pass_until(50)
+
+    assert simulation.unfinished([honest]) == 0

@@ -60,7 +60,7 @@ class World:
         number = len(self.bot_ids) + 1
         with self.database.write() as session:
             owner = accounts.create_account(session, f"Owner {number}")
-            bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=100))
+            bot = bots.register(session, owner.id, f"Bot {number}", url, quotas=Quotas(per_host=1_000, per_group=1_000))
         self.bot_ids.append(bot.id)
         return bot
 

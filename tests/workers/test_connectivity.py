@@ -1,6 +1,7 @@
 """Outages of our own network: distinguished from failing bots, with a fake clock; matches wait for its end."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +16,7 @@ from referee.house.players import find_player
 from referee.house.server import House
 from tests.workers.conftest import Scripted, World
 from tests.workers.test_runner import seats_of, until
-from workers.connectivity import MAX_TOTAL_S, WINDOW_S, Canary, Connectivity, is_unconnected
+from workers.connectivity import MAX_TOTAL_S, WINDOW_S, Canary, Connectivity, has_route, is_unconnected
 from workers.runner import Runner
 
 
@@ -380,3 +381,52 @@ def test_K22_matches_of_few_owners_wait_while_the_canary_is_not_found(world: Wor
 
 def test_K23_without_a_canary_the_answers_of_other_bots_decide() -> None:
     assert not asyncio.run(Connectivity(Clock()).is_resolver_down())
+
+
+@pytest.mark.parametrize("owners", [["a"], ["a", "b", "c", "d"]])
+def test_K22_without_a_route_no_bot_is_charged_however_few_owners_there_are(owners: Sequence[str]) -> None:
+    async def story() -> list[bool]:
+        clock, routed = Clock(), [False]
+        uplink = Connectivity(clock, has_route=lambda: routed[0])
+        for owner in owners:
+            uplink.record_call(owner)
+        failed_at = uplink.record_failure(owners[0])
+        found = [await uplink.is_network_down(failed_at)]
+        routed[0] = True
+        found.append(await uplink.is_network_down(failed_at))
+        routed[0] = False
+        clock.now += 1
+        uplink.record_success()  # of a bot in a local network, for example
+        found.append(await uplink.is_network_down(failed_at))
+        return found
+
+    assert asyncio.run(story()) == [True, False, False]
+
+
+def test_K22_matches_wait_for_a_route_for_ten_minutes_at_most() -> None:
+    async def story() -> int:
+        clock = Clock()
+        uplink = Connectivity(clock, has_route=lambda: False)
+        uplink.record_call("a")
+        waits = 0
+        while await uplink.is_network_down(uplink.record_failure("a")):
+            clock.now += 5
+            waits += 1
+        return waits
+
+    assert asyncio.run(story()) == MAX_TOTAL_S // 5
+
+
+@pytest.mark.parametrize(
+    ("error", "routed"), [(errno.ENETUNREACH, False), (errno.ENETDOWN, False), (errno.EMFILE, True), (None, True)]
+)
+def test_K22_a_host_without_a_route_is_one_whose_kernel_says_so(
+    error: int | None, routed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(sock: socket.socket, address: tuple[str, int]) -> None:
+        if error is not None:
+            raise OSError(error, "no")
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+
+    assert has_route() is routed

@@ -6,7 +6,7 @@ import pytest
 
 from referee.bots import bots, handshakes
 from referee.matches import claims
-from referee.matches.shares import Pool, slot_shares
+from referee.matches.shares import create_slots
 from referee.matches.tables import MatchSeat
 from referee.tournaments import lifecycle
 from referee.workflows import check_claims, handshake_results, health, retirement
@@ -93,7 +93,7 @@ def check_running(world: World) -> tuple[str, str | None, Reason]:
 def friendly_share(world: World) -> tuple[str, str | None, Reason]:
     account_id, (bot_id, other) = world.account(), world.bots(2)
     first, second = (world.match([bot_id, other], rated=False, created_by=account_id) for _ in range(2))
-    assert [claim.match_id for claim in world.claim(2, slots=Pool(4, slot_shares))] == [first]
+    assert [claim.match_id for claim in world.claim(2, slots=create_slots(4))] == [first]
     return bot_id, second, Reason("friendly_share")
 
 
