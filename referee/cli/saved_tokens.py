@@ -35,7 +35,7 @@ def load(url: str) -> str | None:
     if mode & 0o077:
         raise TokenFileExposed(
             f"Other users of this machine can read your token in {path}. Make the file private (chmod 600 {path}); if "
-            "somebody else may have read the token, revoke it on the account page of the service."
+            "another user may have read it, revoke it on the account page of the service."
         )
     return text or None
 
