@@ -7,8 +7,8 @@ import click
 
 from referee.cli import saved_tokens
 from referee.cli.api_client import Api, ApiRefusal
+from referee.cli.plain_text import note
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command, validate_token
-from referee.cli.watch import note
 from referee.match.canonical import Json
 
 UNAUTHENTICATED = 401

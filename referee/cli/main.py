@@ -19,6 +19,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "whoami": "login",
         "logout": "login",
         "register": "register",
+        "bots": "bots",
         "watch": "watch",
         "match": "match",
         "logs": "service_logs",

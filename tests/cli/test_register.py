@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from referee.bots.checks import GIVEN_UP
 from referee.cli import main
 from referee.cli.api_client import Api
-from referee.cli.register import format_report
+from referee.cli.bot_check import format_report
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service

@@ -32,6 +32,7 @@ FLAGS = {  # command-line options for API fields with another name
     "time.budget_ms": "--budget-ms",
     "time.bank_ms": "--bank-ms",
     "rated": "--rated/--unrated",
+    "url": "URL",  # of a bot; --url is that of the service
 }
 
 
