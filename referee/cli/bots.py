@@ -142,4 +142,6 @@ def _ladders(bot: Json) -> str:
 
 
 def _ladder(name: str, rating: Json | None) -> str:
-    return f"{name} {rating['rating']} ({rating['games']} games)" if rating else f"{name} (no rated match yet)"
+    if rating is None:
+        return f"{name} (no rated match yet)"
+    return f"{name} {rating['rating']} ({rating['games']} {'game' if rating['games'] == 1 else 'games'})"
