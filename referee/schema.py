@@ -27,6 +27,7 @@ from referee.matches.tables import MatchLog as MatchLog
 from referee.matches.tables import MatchSeat as MatchSeat
 from referee.matches.tables import MatchVoid as MatchVoid
 from referee.matches.tables import QueuedSeat as QueuedSeat
+from referee.matches.tables import ReportedError as ReportedError
 from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer
 from referee.matches.tables import StoredMatch as StoredMatch

@@ -200,18 +200,27 @@ def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> TextT
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:
-    """Return the state of the sequential test as a sentence."""
+    """Return the state of the sequential test as a sentence. --json has its bounds and its log-likelihood ratio."""
     test = running.test
     first, other = (entrant.name for entrant in plan.match_plan.entrants)
-    ratio = f"log-likelihood ratio {running.ratio:.2f} of {test.lower:.2f} … {test.upper:.2f}, {running.groups} deals"
-    claims = {
-        "h0": f"H0, {first} is {test.elo0:g} Elo above {other}",
-        "h1": f"H1, {first} is {test.elo1:g} Elo above {other}",
-    }
-    against = {"h0": f"not {test.elo1:g} or more", "h1": f"not {test.elo0:g} or less"}
-    if running.verdict is None:
-        return f"not settled: {ratio}"
-    return f"settled: {claims[running.verdict]}, {against[running.verdict]} ({ratio})"
+    after = f"after {running.groups} deals"
+    if running.verdict == "h1":
+        return f"settled: {first} is {_ahead(test.elo0)} {other} ({after})"
+    if running.verdict == "h0":
+        return f"settled: {first} is not {_ahead(test.elo1, more=False)} {other} ({after})"
+    return (
+        f"not settled {after}: whether {first} is {_ahead(test.elo1, more=False)} {other}, or not even "
+        f"{_ahead(test.elo0)} it; to play more deals, raise --deals"
+    )
+
+
+def _ahead(elo: float, *, more: bool = True) -> str:
+    """Return "better than" with the distance: at least ``elo``, or more than ``elo``."""
+    if elo == 0:
+        return "better than"
+    if elo < 0:
+        return f"less than {-elo:g} Elo worse than"
+    return f"more than {elo:g} Elo better than" if more else f"{elo:g} Elo better than"
 
 
 def _interval(low: float | None, high: float | None, form: str) -> str:
