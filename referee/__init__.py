@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from referee.local.playing import play
+    from referee.local.function_matches import play
 
 __all__ = ["__version__", "play"]
 __version__ = "0.1.0"
@@ -14,4 +14,4 @@ def __getattr__(name: str) -> Any:
     """Import ``play`` when it is first used, since it needs almost all modules."""
     if name != "play":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("referee.local.playing").play
+    return import_module("referee.local.function_matches").play

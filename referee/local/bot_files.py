@@ -27,7 +27,7 @@ Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 Say = Callable[[str], None]  # shows a sentence to the person who waits
 
 START_TIMEOUT_S: Final = 60.0  # a compiler may have to run first
-SLOW_START_S: Final = 3.0  # after which a person is told what is waited for
+SLOW_START_S: Final = 3.0  # after which commands say what they wait for
 POLL_S: Final = 0.05
 STOP_TIMEOUT_S: Final = 2.0
 OUTPUT_TIMEOUT_S: Final = 1.0  # long enough to read all output of a bot, unless it never stops writing
@@ -121,7 +121,7 @@ def run_bots(
 
     A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``. The secret
     is the first of ``secrets`` or, if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
-    cannot be started. After ``SLOW_START_S``, ``say`` is told what is waited for.
+    cannot be started. After ``SLOW_START_S``, ``say`` receives a sentence about it.
     """
     files = list(dict.fromkeys(entrant.file for entrant in entrants if entrant.file))
     if files and not secrets:

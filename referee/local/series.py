@@ -147,7 +147,7 @@ class MatchSeries(Sequence[PlayedMatch]):
     # -- output --
 
     def __repr__(self) -> str:
-        rows = [HEADINGS, *map(_cells, self._ranked())]
+        rows = [HEADINGS, *map(_cells, self._sort_results())]
         widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
         lines = []
         for name, *figures in rows:
@@ -159,7 +159,7 @@ class MatchSeries(Sequence[PlayedMatch]):
         def row(cells: Sequence[str], tag: str) -> str:
             return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-        body = "".join(row(_cells(result), "td") for result in self._ranked())
+        body = "".join(row(_cells(result), "td") for result in self._sort_results())
         remarks = "".join(f"<pre>{html.escape(remark)}</pre>" for remark in self._remarks())
         head = f"<caption>{html.escape(self._title())}</caption><thead>{row(HEADINGS, 'th')}</thead>"
         return f"<table>{head}<tbody>{body}</tbody></table>{remarks}"
@@ -168,7 +168,7 @@ class MatchSeries(Sequence[PlayedMatch]):
         many = f"{len(self)} matches" if len(self) != 1 else "1 match"
         return f"{self.game}, {many}, seed {self.seed}"
 
-    def _ranked(self) -> list[PlayerResult]:
+    def _sort_results(self) -> list[PlayerResult]:
         return sorted(self.results, key=lambda result: (-result.score, result.player))
 
     def _remarks(self) -> list[str]:

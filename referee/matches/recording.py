@@ -138,7 +138,7 @@ def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
 
 
 def write_reports(session: Session, records: Sequence[MatchUpdate]) -> None:
-    """Store what the owners of the bots are told about faults and about errors that their bots reported."""
+    """Store the faults of bots, and the errors that they reported, for their owners."""
     write_bot_errors(session, records)
     write_fault_reports(session, records)
 

@@ -58,7 +58,7 @@ def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) 
 
 
 def test_a_slow_start_is_reported_once_and_then_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bot listens only after this test was told what is waited for."""
+    """The bot listens only after the sentence about the wait."""
     monkeypatch.setattr(bot_files, "SLOW_START_S", 0.0)
     program, told = folder / "bot.py", folder / "told"
     wait = f"import time\nwhile not pathlib.Path({str(told)!r}).exists(): time.sleep(0.01)\nBESIDE"

@@ -205,16 +205,16 @@ def verdict(plan: LocalPlan, running: RunningTest) -> str:
     first, other = (entrant.name for entrant in plan.match_plan.entrants)
     after = f"after {running.groups} deals"
     if running.verdict == "h1":
-        return f"settled: {first} is {_ahead(test.elo0)} {other} ({after})"
+        return f"settled: {first} is {_format_distance(test.elo0)} {other} ({after})"
     if running.verdict == "h0":
-        return f"settled: {first} is not {_ahead(test.elo1, more=False)} {other} ({after})"
+        return f"settled: {first} is not {_format_distance(test.elo1, more=False)} {other} ({after})"
     return (
-        f"not settled {after}: whether {first} is {_ahead(test.elo1, more=False)} {other}, or not even "
-        f"{_ahead(test.elo0)} it; to play more deals, raise --deals"
+        f"not settled {after}: whether {first} is {_format_distance(test.elo1, more=False)} {other}, or not even "
+        f"{_format_distance(test.elo0)} it; to play more deals, raise --deals"
     )
 
 
-def _ahead(elo: float, *, more: bool = True) -> str:
+def _format_distance(elo: float, *, more: bool = True) -> str:
     """Return "better than" with the distance: at least ``elo``, or more than ``elo``."""
     if elo == 0:
         return "better than"

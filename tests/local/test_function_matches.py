@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import referee
-from referee.local import playing
+from referee.local import function_matches
+from referee.local.function_matches import CannotPlay
 from referee.local.matches import LocalEntrant, parse_entrants, plan_of
-from referee.local.playing import CannotPlay
 from referee.match.canonical import Json
 from referee.match.time_limits import Limits
 from referee.match.verification import verify
@@ -211,7 +211,7 @@ def test_after_a_stop_no_further_match_begins() -> None:
     plan = plan_of("saint-poker", entrants, {"rounds": 1}, "s", Limits(), seats=2)
     plan = replace(plan, functions={"stopping": stopping})
 
-    assert len(asyncio.run(playing._play_all(plan, 5, stop))) == 1
+    assert len(asyncio.run(function_matches._play_all(plan, 5, stop))) == 1
 
 
 def test_importing_the_package_does_not_import_what_play_needs() -> None:
