@@ -47,8 +47,8 @@ def test_the_steps_beat_the_levels_that_the_page_says_they_beat(game: str) -> No
     module = measure()
     steps = module.steps_of(game)
 
-    one = module.measure(game, steps["step 1"], "house:2", MATCHES, "test")
-    two = module.measure(game, steps["step 2"], "house:3", MATCHES, "test")
+    one = module.measure(game, steps["step 1"], "house:2", MATCHES, "strategies")
+    two = module.measure(game, steps["step 2"], "house:3", MATCHES, "strategies")
 
     assert tuple(steps) == STEPS
     assert (one.errors, one.faults, two.errors, two.faults) == (0, {}, 0, {})
