@@ -29,6 +29,7 @@ from referee.matches.tables import MatchSeat as MatchSeat
 from referee.matches.tables import MatchVoid as MatchVoid
 from referee.matches.tables import PublishedKey as PublishedKey
 from referee.matches.tables import QueuedSeat as QueuedSeat
+from referee.matches.tables import ReportedError as ReportedError
 from referee.matches.tables import Result as Result
 from referee.matches.tables import SealedAnswer as SealedAnswer
 from referee.matches.tables import SignedLog as SignedLog

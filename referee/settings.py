@@ -124,6 +124,15 @@ def shorten_resolver_timeouts() -> None:
     os.environ.setdefault("RES_OPTIONS", "timeout:1 attempts:2")
 
 
+def user_config_dir() -> Path:
+    """Return the folder for the settings of this program's user: ``$XDG_CONFIG_HOME/referee`` or ``~/.config/referee``.
+
+    A relative ``$XDG_CONFIG_HOME`` is ignored, as its specification demands.
+    """
+    given = Path(os.environ.get("XDG_CONFIG_HOME") or ".")
+    return (given if given.is_absolute() else Path.home() / ".config") / "referee"
+
+
 def environment(**changes: str) -> dict[str, str]:
     """Return the environment of this process with ``changes``, for a child process."""
     return dict(os.environ) | changes

@@ -3,6 +3,7 @@
 import gc
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,6 +33,14 @@ def pytest_collection_finish() -> None:
     """The tests themselves stay to the end: nobody need look through them for garbage again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tokens that the user of this machine has saved out of the tests, and theirs out of the user's files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,10 +1,11 @@
 """The pages are true: what the README tells people to run is run, what they name exists, links lead somewhere."""
 
 import re
+import shlex
+import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -32,22 +33,12 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def await_port(port: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        assert time.monotonic() < deadline, f"nobody listens on port {port}"
-        time.sleep(0.02)
-
-
-def run(line: str, folder: Path) -> str:
+def run(line: str, folder: Path, **environment: str) -> str:
     """Runs a line as the page has it, with this environment's commands first on PATH."""
     bin = Path(sys.executable).parent
     path = f"{bin}:{surroundings()['PATH']}"
     done = subprocess.run(
-        ["bash", "-ec", line], cwd=folder, env=surroundings(PATH=path), capture_output=True, text=True,
+        ["bash", "-ec", line], cwd=folder, env=surroundings(PATH=path, **environment), capture_output=True, text=True,
         timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
@@ -70,32 +61,31 @@ def test_the_first_match_of_the_readme_is_played_told_and_verified(tmp_path: Pat
 
 
 def test_a_bot_is_registered_as_the_readme_says(tmp_path: Path) -> None:
-    port = free_port()
-    commands = re.findall(r"^curl .*?[^\\]$", block("register"), re.DOTALL | re.MULTILINE)
+    """The last command runs the bot until Ctrl-C; here it ends when the bot has its certificate."""
+    login, register = block("register").strip().splitlines()
     allowed = re.search(r"export (REFEREE_EGRESS_ALLOW)=(\S+)", block("service"))
     assert allowed
+    (tmp_path / "mybot.py").write_text(block("bot"))
     with service(tmp_path / "data", **{allowed[1]: allowed[2]}) as up:
-        here = [command.replace("http://127.0.0.1:8000", up.url) for command in commands]
-        token = re.search(r'"token": ?"(ref_\w+)"', run(here[0], tmp_path))
-        assert token
-        bot = run(here[1].replace("ref_…", token[1]).replace(":9000", f":{port}"), tmp_path)
-        id, secret = re.search(r'"id": ?"(bot_\w+)"', bot), re.search(r'"secret": ?"(whsec_[^"]+)"', bot)
-        assert id
-        assert secret
-        (tmp_path / "mybot.py").write_text(block("bot"))
-        (tmp_path / "secret.txt").write_text(secret[1] + "\n")
-        command = [sys.executable, "mybot.py"]
-        bot_process = subprocess.Popen(command, cwd=tmp_path, env=surroundings(PORT=str(port)))
-        try:
-            await_port(port)
-            deadline = time.monotonic() + PATIENCE_S
-            while up.get(f"/api/v1/bots/{id[1]}")["status"] != "verified":
-                assert time.monotonic() < deadline, up.get(f"/api/v1/bots/{id[1]}", token[1])
-                run(here[2].replace("ref_…", token[1]).replace("bot_…", id[1]), tmp_path)
-                time.sleep(0.2)
-        finally:
-            bot_process.kill()
-            bot_process.wait()
+        own = {"REFEREE_URL": up.url, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        run(login, tmp_path, **own)
+        port = free_port()
+        command = [sys.executable, "-m", *shlex.split(register), "--port", str(port)]
+        hosted = subprocess.Popen(command, cwd=tmp_path, env=surroundings(**own), stderr=subprocess.PIPE, text=True)
+        assert hosted.stderr is not None
+        said = ""
+        with hosted.stderr as lines:
+            for line in lines:
+                said += line
+                if "Ctrl-C stops it" in line:
+                    break
+            assert "Ctrl-C stops it" in said, said
+            (bot,) = [bot for bot in up.get("/api/v1/bots")["items"] if bot["name"] == "My bot"]
+            hosted.send_signal(signal.SIGINT)
+            assert hosted.wait(PATIENCE_S) == 0
+
+    assert bot["status"] == "verified"
+    assert sorted(bot["certified"]) == ["pool-nap", "saint-poker"]
 
 
 @named_page

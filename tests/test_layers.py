@@ -30,7 +30,7 @@ LIBRARY = (
 PURE = (*RULES, *CORE)
 REFEREE = (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS, "referee.workflows", *LIBRARY)
 ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module rules it
-    "referee": (),
+    "referee": ("referee.local.function_matches",),  # `referee.play`, imported when it is first used
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),

@@ -17,7 +17,7 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
 from referee.matches import logs
-from referee.matches.recording import FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.recording import BotError, FaultReport, MatchUpdate, PendingAnswer
 from referee.protocol import messages
 from referee.workflows import match_end
 from referee.workflows.deal_group_closing import ClosedGroup
@@ -75,6 +75,7 @@ class _MatchSession:
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
         self.seats = [_create_seat(context, loaded, player) for player in loaded.players]
         self._recorded = len(loaded.lines)
+        self._bot_errors: list[BotError] = []  # reported since the last update
         self._has_sealed = bool(loaded.sealed)  # whether answers to the open question are stored sealed
         self._last_answer = asyncio.Event()  # to the open question; set when its answers have become rows
         self._written_at_s = float("-inf")  # when the last write began that verified the claim
@@ -205,6 +206,7 @@ class _MatchSession:
         If they have forced moves, wait as long as the seats would have taken to answer.
         """
         evidence = self._fault_reports(answer.seat, rows)
+        self._keep_error(answer.seat, rows)
         if not rows:
             return self._record_sealed(PendingAnswer(match.n, answer.seat, answer.to_json()), evidence)
         self._last_answer.set()
@@ -255,6 +257,7 @@ class _MatchSession:
         new = self.match.log.rows[start:]
         points = [row["n"] for row in new if row["type"] == "decision"] if self._has_sealed else []
         self._has_sealed = self._has_sealed and not points
+        errors, self._bot_errors = self._bot_errors, []
         return MatchUpdate(
             match_id=self._loaded.id,
             epoch=self._context.claim.epoch,
@@ -263,7 +266,14 @@ class _MatchSession:
             sealed=sealed,
             unsealed=sorted({n for n in points if points.count(n) > 1}),
             fault_reports=fault_reports,
+            bot_errors=errors,
         )
+
+    def _keep_error(self, seat: int, rows: Sequence[Json]) -> None:
+        """Keep the error that the bot reported with its last answer, if any, for the next update."""
+        if text := self.seats[seat].error:
+            n = rows[0]["n"] if rows else self.match.n
+            self._bot_errors.append(BotError(n, seat, self._loaded.players[seat].bot_id, text))
 
     def _fault_reports(self, seat: int, rows: Sequence[Json]) -> list[FaultReport]:
         """Return a list with the fault report for the bot's owner, or an empty list if the last call was no fault."""

@@ -21,7 +21,7 @@ from api.bots.schemas import (
 from api.errors import Problem
 from api.extended import Extended
 from api.matches import fault_reports
-from api.matches.fault_schemas import FaultQuery, FaultView, ResponseStatsQuery, ResponseStatsView
+from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsQuery, ResponseStatsView
 from api.views import Resource, current_session, master_key
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
@@ -181,6 +181,16 @@ def list_faults(query: dict[str, Any], bot_id: str) -> Any:
     Each fault says what was wrong and what to do. `GET /faults/{id}` adds the question, the reply and a curl command.
     """
     return faults.list_faults(current_session(), bot_id=get_own_bot(bot_id).id, owner_id=current_account().id, **query)
+
+
+@resource.get('/<id("bot"):bot_id>/errors', account, items=ReportedErrorView)
+def list_errors(query: dict[str, Any], bot_id: str) -> Any:
+    """List the matches in which one of your bots reported an error of its own code, newest first
+
+    A bot reports an error with the member `error` of an answer. Nobody else can read it. `GET /bots/{id}/health` counts
+    these errors by version.
+    """
+    return faults.list_errors(current_session(), get_own_bot(bot_id).id, **query)
 
 
 @resource.get('/<id("bot"):bot_id>/health', account, ResponseStatsView, query=ResponseStatsQuery)

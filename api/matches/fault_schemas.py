@@ -102,6 +102,21 @@ class FaultReportView(FaultView):
     )
 
 
+class ReportedErrorView(View):
+    match = fields.String(attribute="reported.match_id")
+    seat = fields.Integer(attribute="reported.seat")
+    version = fields.String(allow_none=True, metadata=describe("Version of the bot when the match began."))
+    errors = fields.Integer(
+        attribute="reported.errors",
+        metadata=describe("Number of answers with an error in this match."),
+    )
+    n = fields.Integer(attribute="reported.n", metadata=describe("Number of the decision point of the last error."))
+    error = fields.String(
+        attribute="reported.text", metadata=describe("The last error. It is untrusted: display it as text only.")
+    )
+    created_at = UtcDateTime(attribute="reported.created_at", metadata=describe("When the last error was recorded."))
+
+
 class ResponseStatsQuery(Query):
     by = fields.String(
         load_default="version",
@@ -137,6 +152,9 @@ class ResponsePeriodView(View):
         metadata=describe("The same times as a histogram, with bins that begin at 0, 1, 2, 5, 10 … ms."),
     )
     faults = fields.Dict(keys=fields.String(), values=fields.Integer(), metadata=describe("Number of faults by code."))
+    errors = fields.Integer(
+        metadata=describe("Number of answers with which the bot reported an error of its own code.")
+    )
 
 
 class ResponseStatsView(View):

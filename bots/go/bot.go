@@ -1,5 +1,5 @@
 // A starter bot that makes arbitrary legal choices in every game. Replace choose.    go run bot.go [PORT]
-// PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
+// Port: argument, $PORT or 9000 (0: a free one). Host: $HOST or 127.0.0.1. Secret: $REFEREE_BOT_SECRET or secret.txt
 package main // formatted by hand to fit on one page
 import ("cmp"; "crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "io"; "log"; "net")
 import ("net/http"; "os"; "runtime/debug"; "slices"; "strconv"; "strings"; "time")
@@ -30,8 +30,7 @@ func answerNotice(told message) reply {
 	case "group_start1": return reply{"nonce_hash": fmt.Sprintf("%x", sha256.Sum256([]byte(nonce)))} // step 1
 	case "group_start2": return reply{"nonce": nonce} // step 2
 	case "group_start3": return reply{"accepted": slices.Contains(told.Group.Nonces, nonce)} // step 3: our nonce is used
-	default: return reply{} } // match_end, group_end
-}
+	default: return reply{} } } // match_end, group_end
 func key() (key []byte) { // read at each call: the secret may be written while the bot runs
 	beside, _ := os.ReadFile("secret.txt")
 	secret := strings.TrimSpace(cmp.Or(os.Getenv("REFEREE_BOT_SECRET"), string(beside)))
@@ -54,7 +53,8 @@ func serve(out http.ResponseWriter, request *http.Request) {
 	out.Header().Set("Content-Type", "application/json"); out.WriteHeader(status); json.NewEncoder(out).Encode(answer)
 }
 func main() {
-	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...))
-	if err != nil { log.Fatal(err) }; fmt.Printf("%s plays at http://%s\n", manifest["name"], listener.Addr())
-	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
-}
+	host, port := cmp.Or(os.Getenv("HOST"), "127.0.0.1"), cmp.Or(append(os.Args[1:], os.Getenv("PORT"), "9000")...)
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil { log.Fatalf("cannot listen on %s: %v; try another port: go run bot.go 9001", host, err) }
+	fmt.Printf("%s plays at http://%s\n", manifest["name"], listener.Addr())
+	log.Fatal(http.Serve(listener, http.HandlerFunc(serve))) }

@@ -1,10 +1,10 @@
 // A starter bot that makes arbitrary legal choices in every game. Replace `choose`.    node bot.mjs [PORT]
-// PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here.
+// Port: argument, $PORT or 9000 (0: a free one). Host: $HOST or 127.0.0.1. Secret: $REFEREE_BOT_SECRET or secret.txt
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
-const beside = new URL("secret.txt", import.meta.url);
+const [beside, host] = [new URL("secret.txt", import.meta.url), process.env.HOST || "127.0.0.1"];
 const secret = () => process.env.REFEREE_BOT_SECRET || (existsSync(beside) ? readFileSync(beside, "utf8") : "");
 const key = () => Buffer.from(secret().trim().replace(/^whsec_/, ""), "base64"); // read at each call: it may change
 const manifest = { protocol: "2", name: "starter", version: "1", max_concurrent_requests: 8,
@@ -54,7 +54,7 @@ const server = createServer({ keepAliveTimeout: 0 }, async (request, response) =
   response.writeHead(status, { "Content-Type": "application/json", "Content-Length": content.length }).end(content);
 });
 server.once("error", (error) => {
-  console.error(`cannot listen: ${error.message}; try another port: node bot.mjs 9001`); process.exit(1);
+  console.error(`cannot listen on ${host}: ${error.message}; try another port: node bot.mjs 9001`); process.exit(1);
 });
-server.listen(Number(process.argv[2] ?? process.env.PORT ?? 9000), "127.0.0.1", () =>
-  console.log(`${manifest.name} plays at http://127.0.0.1:${server.address().port}`));
+server.listen(Number(process.argv[2] ?? process.env.PORT ?? 9000), host, () =>
+  console.log(`${manifest.name} plays at http://${host}:${server.address().port}`));

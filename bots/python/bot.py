@@ -1,8 +1,8 @@
 """A starter bot that makes arbitrary legal choices in every game. Replace `choose`.    python3 bot.py [PORT]
-PORT defaults to $PORT, then 9000; 0 takes a free port. The secret is in $REFEREE_BOT_SECRET or in secret.txt here."""
+Port: argument, $PORT or 9000 (0: a free one). Host: $HOST or 127.0.0.1. Secret: $REFEREE_BOT_SECRET or secret.txt"""
 import base64, hashlib, hmac, json, os, pathlib, random, sys, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-BESIDE = pathlib.Path(__file__).with_name("secret.txt")
+BESIDE, HOST = pathlib.Path(__file__).with_name("secret.txt"), os.environ.get("HOST") or "127.0.0.1"
 MANIFEST = {"protocol": "2", "name": "starter", "version": "1", "max_concurrent_requests": 8,
             "games": ["pool-nap", "prince-albert", "prisoners", "rummy-royal", "saint-poker"]}
 
@@ -53,8 +53,8 @@ class Bot(BaseHTTPRequestHandler):
 
 ThreadingHTTPServer.request_queue_size = 100
 try:
-    server = ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot)
+    server = ThreadingHTTPServer((HOST, int((sys.argv[1:] or [os.environ.get("PORT", 9000)])[0])), Bot)
 except OSError as error:
-    sys.exit(f"cannot listen: {error.strerror}; try another port: python3 bot.py 9001")
-print(f"{MANIFEST['name']} plays at http://127.0.0.1:{server.server_port}", flush=True)
+    sys.exit(f"cannot listen on {HOST}: {error.strerror}; try another port: python3 bot.py 9001")
+print(f"{MANIFEST['name']} plays at http://{HOST}:{server.server_port}", flush=True)
 server.serve_forever()

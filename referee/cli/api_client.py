@@ -68,7 +68,7 @@ class Api:
     """Send requests to one service, authenticated by ``token`` if there is one."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        self.url = _origin(url)
+        self.url = parse_origin(url)
         # "identity", because the logs of a tournament are gzip files that must be stored as the service sent them.
         self._headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         self._headers["User-Agent"] = f"referee/{__version__}"
@@ -174,7 +174,8 @@ class Api:
             raise ApiUnreachable(f"{self.url} redirected ({status}); use the final URL")
 
 
-def _origin(url: str) -> str:
+def parse_origin(url: str) -> str:
+    """Return scheme, host and port of a service's URL. Raise ``ApiUnreachable`` if it is not one."""
     with suppress(ValueError):
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:

@@ -16,7 +16,7 @@ from referee.botclient.client import CallLimits, CallTarget
 from referee.cli import problem_report
 from referee.cli.check_report import print_report
 from referee.cli.options import FOLDER, Number, secret_option, usage_errors
-from referee.cli.plain_text import replace_control_characters
+from referee.cli.plain_text import note, replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.conformance.context import Pace
 from referee.conformance.report import ConformanceReport, ConformanceVerdict
@@ -83,7 +83,7 @@ def check(
     asked = questions or (FULL_QUESTIONS if full else QUESTIONS)
     pace = replace(Pace(), idle_s=FULL_PAUSE_S, max_concurrent=100) if full else Pace()
     try:
-        with bot_files.run_bots([_entrant(bot)], (secret,) if secret else ()) as running:
+        with bot_files.run_bots([_entrant(bot)], (secret,) if secret else (), note) as running:
             target = CallTarget(local_id("bot", "check", seed), running.entrants[0].address, running.secrets)
             report = _run_suite(target, games, asked, seed, pace, quiet=as_json)
             failed = report.verdict != "pass"

@@ -5,6 +5,8 @@ from itertools import islice
 import click
 
 from referee.cli.options import Number
+from referee.cli.plain_text import indent_lines
+from referee.cli.tables import TextTable
 from referee.cli.tournament import lookup
 from referee.cli.tournament.formatting import clock
 from referee.cli.tournament.remote import Remote, service_command
@@ -20,7 +22,8 @@ MAX_SHOWN = 1_000  # characters of a question or a reply; --json shows all
 def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     """List the faults of your bot, or of your bots in a match, newest first.
 
-    Given the number of a fault, show its request, the reply and a command that repeats the request.
+    For a bot, also list its response times by version, and the errors in its own code that it reported. Given the
+    number of a fault, show its request, the reply and a command that repeats the request.
 
     \b
     Examples:
@@ -35,9 +38,38 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
     query = f"/{kind}/{found_id}/faults?limit={limit}" + (f"&code={code}" if code else "")
     found = list(islice(remote.api.items(query), limit))
+    about: Json = {}
+    if kind == "bots" and not code:
+        about["health"] = remote.api.get(f"/bots/{found_id}/health")["items"]
+        about["errors"] = remote.api.get(f"/bots/{found_id}/errors?limit={limit}")["items"]
     hint = "`referee faults NUMBER` shows the request, the reply and a command that repeats the request."
-    text = "\n\n".join([*map(format_summary, found), hint])
-    remote.show({"items": found}, text if found else "No faults found.")
+    parts = [format_health(about["health"]), *map(format_error, about["errors"])] if about else []
+    parts += [*map(format_summary, found), hint] if found else ["No faults found."]
+    remote.show({"items": found, **about}, "\n\n".join(filter(None, parts)))
+
+
+def format_health(items: list[Json]) -> str:
+    """Return the response times of the last matches with open logs as a table, by version, or an empty string."""
+    rows = [
+        (
+            item["version"] or "-",
+            *map(str, (item["matches"], item["decisions"])),
+            *(str(item["ms"][figure]) for figure in ("p50", "p90", "p99", "max")),
+            *map(str, (sum(item["faults"].values()), item["errors"])),
+        )
+        for item in items
+    ]
+    heads = ("version", "matches", "answers", "median", "90 %", "99 %", "max", "faults", "errors")
+    title = "Response times in ms, in the last matches with open logs:"
+    return TextTable(heads, rows, left=("version",), title=title).plain() if rows else ""
+
+
+def format_error(error: Json) -> str:
+    """Return the errors that a bot reported in a match as text, with the last one."""
+    count = "1 error" if error["errors"] == 1 else f"{error['errors']} errors"
+    where = f"    {error['match']}, last in decision {error['n']}, seat {error['seat'] + 1}"
+    head = f"{clock(error['created_at'])}  {count} in the bot's own code, version {error['version'] or '-'}"
+    return f"{head}\n{where}\n    {indent_lines(error['error'])}\n    The default action was played."
 
 
 def format_summary(fault: Json) -> str:

@@ -9,6 +9,7 @@ import click
 
 from referee.cli import problem_report
 from referee.cli.options import FILE, Number, secret_option, usage_errors
+from referee.cli.plain_text import note
 from referee.cli.play import summary, table, write
 from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
 from referee.cli.tournament.remote import Remote, service_command
@@ -18,6 +19,7 @@ from referee.local.matches import LocalEntrant, LocalResult, PlannedMatch, local
 from referee.match import replay
 from referee.match.canonical import Json
 from referee.match.log import LINK_MEMBERS
+from referee.match.time_limits import Limits
 
 
 @service_command()
@@ -57,10 +59,10 @@ def fork(
         if first >= seats:
             raise BadOption("--seat", f"the match has seats 1 to {seats}")
         entrants = _assign_seats(players, first, others, seats)
-        with bot_files.run_bots(entrants, (secret,) if secret else ()) as running:
+        with bot_files.run_bots(entrants, (secret,) if secret else (), note) as running:
             played = asyncio.run(_play_fork(recorded, n, running.entrants, running.secrets))
             problems = dict(zip((entrant.name for entrant in running.entrants), played.problems, strict=True))
-            report = problem_report.report(running, problems)
+            report = problem_report.report(running, problems, Limits(**recorded.header["time"]))
     if out:
         write(out, played.lines)
     remote.show(summary(played, out), table(played) + (f"\nlog: {out}" if out else ""))

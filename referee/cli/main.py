@@ -15,7 +15,11 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
     "Games and house players": {"games": "games", "rules": "rules", "house": "house"},
     "Logs of matches": {"replay": "logs", "verify": "logs", "reask": "reask", "fork": "fork"},
     "Use a service": {
+        "login": "login",
+        "whoami": "login",
+        "logout": "login",
         "register": "register",
+        "bots": "bots",
         "watch": "watch",
         "match": "match",
         "logs": "service_logs",

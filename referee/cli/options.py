@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+from click.core import ParameterSource
 
 from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.local.matches import NoSuchPlayer
@@ -30,6 +31,7 @@ class Number(click.IntRange):
         self.name = unit
 
 
+NO_LIMITS = Limits(budget_ms=600_000, bank_ms=3_600_000)  # the longest that a question may announce
 PORT = Number(0, 65535, unit="port")
 
 
@@ -107,7 +109,7 @@ def data_option(command: Command) -> Command:
 
 
 def time_options(command: Command) -> Command:
-    """Add ``--budget-ms`` and ``--bank-ms``, the thinking time in local matches."""
+    """Add ``--budget-ms``, ``--bank-ms`` and ``--no-time-limits``, for ``read_limits``."""
     budget = click.option(
         "--budget-ms",
         type=Number(1, 600_000, unit="ms"),
@@ -120,7 +122,29 @@ def time_options(command: Command) -> Command:
         default=Limits().bank_ms,
         help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget.",
     )
-    return budget(bank(command))
+    return budget(bank(no_limits_option(command)))
+
+
+def no_limits_option(command: Command) -> Command:
+    """Add ``--no-time-limits``."""
+    return click.option(
+        "--no-time-limits",
+        is_flag=True,
+        help="Wait for each answer for more than an hour, for example while a debugger has stopped the bot.",
+    )(command)
+
+
+def read_limits(budget_ms: int, bank_ms: int, no_time_limits: bool) -> Limits:
+    """Return the time limits that the options name.
+
+    Raise ``click.UsageError`` if ``--no-time-limits`` is combined with one of the others.
+    """
+    if not no_time_limits:
+        return Limits(budget_ms, bank_ms)
+    source_of = click.get_current_context().get_parameter_source
+    if any(source_of(name) is ParameterSource.COMMANDLINE for name in ("budget_ms", "bank_ms")):
+        raise click.UsageError("Pass --no-time-limits, or --budget-ms and --bank-ms, but not both.")
+    return NO_LIMITS
 
 
 def game_options(command: Command) -> Command:

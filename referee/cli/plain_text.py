@@ -1,5 +1,7 @@
 """Make text from bots and services safe to print on a terminal."""
 
+import click
+
 
 def replace_control_characters(text: str) -> str:
     """Return ``text`` with every control character except line ends replaced by U+FFFD.
@@ -19,3 +21,8 @@ def one_line(text: str) -> str:
 def indent_lines(text: str) -> str:
     """Return ``text`` with every line but the first indented, so that no part of it imitates another line of output."""
     return text.replace("\n", "\n    ")
+
+
+def note(text: str) -> None:
+    """Print text on standard error, without control characters, beside the result on standard output."""
+    click.echo(replace_control_characters(text), err=True)

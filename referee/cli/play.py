@@ -13,16 +13,17 @@ import click
 
 from referee.cli import problem_report
 from referee.cli.narrate import narrate_match
-from referee.cli.options import PATH, Number, game_options, secret_option, time_options, usage_errors
+from referee.cli.options import PATH, Number, game_options, read_limits, secret_option, time_options, usage_errors
+from referee.cli.plain_text import note
 from referee.cli.problem_report import ProblemReport
 from referee.cli.tables import TextTable
+from referee.conformance.report import percentiles
 from referee.local import bot_files, replay_page
 from referee.local import matches as local
 from referee.local.matches import LocalMatchPlan, LocalResult
 from referee.local.problems import Problems
 from referee.local.replay_page import NotWritten
 from referee.match.log import parse_row
-from referee.match.time_limits import Limits
 
 LAST_MATCH = (Path("replay.ndjson"), Path("replay.html"))  # written after a single match of a bot file
 
@@ -72,6 +73,7 @@ def play(
     no_files: bool,
     budget_ms: int,
     bank_ms: int,
+    no_time_limits: bool,
     secret: str | None,
     narrate: bool,
     quiet: bool,
@@ -88,7 +90,8 @@ def play(
     the last lines or the traceback that a FILE wrote. The exit status is 0 even if there are problems, but 3 if a
     player was never reached or if a FILE exited on its own.
     """
-    seed, limits, signing = seed or secrets.token_hex(8), Limits(budget_ms, bank_ms), (secret,) if secret else ()
+    limits = read_limits(budget_ms, bank_ms, no_time_limits)
+    seed, signing = seed or secrets.token_hex(8), (secret,) if secret else ()
     with usage_errors():
         plan = local.make_plan(game_name, players, seed, given, limits, seats=len(players), secrets=signing)
     shown = not quiet and not as_json
@@ -122,13 +125,13 @@ def _run(
     Return the totals by player name, and a problem report. With ``quiet``, the report omits players that were reached.
     """
     totals = {entrant.name: _Totals() for entrant in plan.entrants}
-    with bot_files.run_bots(plan.entrants, plan.secrets) as running:
+    with bot_files.run_bots(plan.entrants, plan.secrets, note) as running:
         plan = replace(plan, entrants=running.entrants, secrets=running.secrets)
         for number, (played, written) in enumerate(_play_matches(plan, matches, *paths)):
             _count(totals, played)
             print_match(played, written, number)
         problems = {name: own.problems for name, own in totals.items()}
-        return totals, problem_report.report(running, problems, missing_only=quiet)
+        return totals, problem_report.report(running, problems, plan.limits, missing_only=quiet)
 
 
 def _format_result(played: LocalResult, paths: "_Paths", number: int, *, several: bool, narrate: bool) -> str:
@@ -211,6 +214,7 @@ def summary(played: LocalResult, path: Path | None, page: Path | None = None) ->
         "players": [player["name"] for player in header["players"]],
         **{name: result[name] for name in ("scores", "returns", "placements", "faults")},
         "problems": [problems.to_json() for problems in played.problems],
+        "ms": [percentiles(problems.ms) if problems.ms else None for problems in played.problems],
         "log": str(path) if path else None,
         **({"html": str(page)} if page else {}),
     }

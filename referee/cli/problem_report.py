@@ -7,8 +7,10 @@ from typing import Final, NamedTuple
 import click
 
 from referee.cli.plain_text import indent_lines, replace_control_characters
+from referee.conformance.report import percentiles
 from referee.local.bot_files import BotProcess, RunningBots
 from referee.local.problems import Problems
+from referee.match.time_limits import Limits
 from referee.protocol.fault_advice import ADVICE
 
 NOT_REACHED: Final = 3  # the exit status, the same as for `referee check`
@@ -26,8 +28,12 @@ class ProblemReport(NamedTuple):
             click.echo(f"\n{self.text}", err=True)
 
 
-def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_only: bool = False) -> ProblemReport:
+def report(
+    running: RunningBots, problems: Mapping[str, Problems], limits: Limits, *, missing_only: bool = False
+) -> ProblemReport:
     """Report the problems of each player, then the related output of started bots. Call this while the bots run.
+
+    A player that used more than the budget of ``limits`` for a decision is reported as slow.
 
     The status is 3 if a player was never reached or a started bot has exited on its own, else 0. With ``missing_only``,
     report only such players and bots.
@@ -37,7 +43,7 @@ def report(running: RunningBots, problems: Mapping[str, Problems], *, missing_on
     unreached = {name: own for name, own in problems.items() if own.is_unreached}
     parts = []
     for name, own in (unreached if missing_only else problems).items():
-        parts += [*_faults(name, own), *_errors(name, own)]
+        parts += [*_faults(name, own), *_errors(name, own), *_slowness(name, own, limits)]
     parts += [_output(running, process, problems) for process in (exited if missing_only else running.processes)]
     return ProblemReport(
         replace_control_characters("\n\n".join(filter(None, parts))), NOT_REACHED if unreached or exited else 0
@@ -102,6 +108,19 @@ def _errors(name: str, problems: Problems) -> list[str]:
         del shown["last"]
     lines += [indent_lines(f"  {which}, in phase {phase}: {error}") for which, (phase, error) in shown.items()]
     return ["\n".join(lines)]
+
+
+def _slowness(name: str, problems: Problems, limits: Limits) -> list[str]:
+    late = sum(ms > limits.budget_ms for ms in problems.ms)
+    if not late or problems.is_unreached:
+        return []
+    figures = percentiles(problems.ms)
+    spread = f"median {figures['p50']:,} ms, 90 % within {figures['p90']:,} ms, longest {figures['max']:,} ms"
+    return [
+        f"{name} was slow: {_times(late, 'answer')} of {len(problems.ms)} took longer than the budget of "
+        f"{limits.budget_ms:,} ms ({spread}). What exceeds the budget is taken from the bank of {limits.bank_ms:,} ms "
+        "per match; once that is empty, a late answer is a fault. --no-time-limits switches the limits off."
+    ]
 
 
 def _times(count: int, noun: str) -> str:

@@ -3,15 +3,15 @@
 import asyncio
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
 
 from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
 from referee.cli import problem_report
-from referee.cli.options import Number, secret_option, usage_errors
-from referee.cli.plain_text import one_line, replace_control_characters
+from referee.cli.options import NO_LIMITS, Number, no_limits_option, secret_option, usage_errors
+from referee.cli.plain_text import note, one_line, replace_control_characters
 from referee.cli.replay import RecordedDecision, RecordedMatch, decision_argument
 from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, service_command
@@ -30,6 +30,7 @@ from referee.match.match import FAULTS, Answer, Match, Request
 @decision_argument
 @click.argument("bot", metavar="[URL|FILE]", required=False)
 @click.option("--seat", type=Number(1, 99), help="Seat to ask, counted from 1, if several seats choose simultaneously.")
+@no_limits_option
 @secret_option("Secret that signs the question.")
 def reask(
     remote: Remote,
@@ -37,6 +38,7 @@ def reask(
     decision: RecordedDecision,
     bot: str | None,
     seat: int | None,
+    no_time_limits: bool,
     secret: str | None,
 ) -> None:
     """Ask a bot a question from a match again, and compare the answers.
@@ -46,14 +48,16 @@ def reask(
     this question. Without either, the service is asked for the URL, which it shows only to the owner.
 
     The question is the same as in the match; only the players differ if the tournament was anonymous, since the log
-    names them. An error that the bot reports in its answer is shown, and so is the related output of a FILE. The exit
-    status is 1 if the answer would be a fault.
+    names them, and its time with --no-time-limits. An error that the bot reports in its answer is shown, and so is the
+    related output of a FILE. The exit status is 1 if the answer would be a fault.
     """
     recorded = RecordedMatch.read(remote, log)
     with usage_errors():
         n, seat_of_id = recorded.locate(decision)
         match = recorded.replay_to(n)
         request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
+    if no_time_limits:
+        request = replace(request, time=request.time | asdict(NO_LIMITS))
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if is_house(url):
         raise click.UsageError(f"{url} is a house player. Pass the URL or the file of a bot.")
@@ -85,7 +89,7 @@ def _ask_bot(match: Match, request: Request, bot: str, secrets: tuple[str, ...])
     """
     with usage_errors():
         (entrant,) = matches.parse_entrants([bot])
-        with bot_files.run_bots([entrant], secrets) as running:
+        with bot_files.run_bots([entrant], secrets, note) as running:
             asked, now = asyncio.run(_ask_url(match, request, running.entrants[0].address, running.secrets))
             failed = bool(now["fault"] or now["error"])
             outputs = [problem_report.output_of(entrant.name, process, failed=failed) for process in running.processes]

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from referee.cli.plain_text import replace_control_characters
+from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
 from referee.cli.tournament.remote import Remote, service_command
 from referee.cli.tournament.stream import retry_until_answered
@@ -42,10 +42,6 @@ def follow_match(remote: Remote, match_id: str) -> Json:
         time.sleep(POLL_S)
         shown = retry_until_answered(lambda: remote.api.get(f"/matches/{match_id}"), note)
     return shown
-
-
-def note(text: str) -> None:
-    click.echo(replace_control_characters(text), err=True)
 
 
 def result(match: Json) -> str:

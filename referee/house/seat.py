@@ -20,6 +20,7 @@ class HouseSeat:
     """
 
     last: None = None  # the last call; always None, because there are no calls
+    error: str = ""  # that a bot would report; house players report none
 
     def __init__(self, address: str, game: str, dice: Callable[[Request], Random]) -> None:
         self._player = find_player(address)

@@ -24,8 +24,10 @@ from referee.runtime import parent_death
 from referee.runtime.output_tail import OutputTail
 
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
+Say = Callable[[str], None]  # shows a sentence to the person who waits
 
 START_TIMEOUT_S: Final = 60.0  # a compiler may have to run first
+SLOW_START_S: Final = 3.0  # after which commands say what they wait for
 POLL_S: Final = 0.05
 STOP_TIMEOUT_S: Final = 2.0
 OUTPUT_TIMEOUT_S: Final = 1.0  # long enough to read all output of a bot, unless it never stops writing
@@ -77,7 +79,7 @@ class BotProcess:
         """Return whether the bot's port, or one that it printed, accepts connections. Set ``port`` to that port."""
         printed = [int(port) for port in PRINTED_URL.findall(self.output.head)]
         for port in (self.port, *printed):
-            if 0 < port < 65536 and _is_open(port):
+            if 0 < port < 65536 and is_open(port):
                 self.port = port
                 return True
         return False
@@ -107,32 +109,63 @@ class RunningBots:
         return [bot for bot in self.processes if bot.process.poll() is not None]
 
 
+def _say_nothing(_text: str) -> None:
+    """Ignore the sentence."""
+
+
 @contextmanager
-def run_bots(entrants: Sequence[LocalEntrant], secrets: tuple[str, ...]) -> Iterator[RunningBots]:
+def run_bots(
+    entrants: Sequence[LocalEntrant], secrets: tuple[str, ...], say: Say = _say_nothing
+) -> Iterator[RunningBots]:
     """Start each file among ``entrants`` once, and stop the bots after the block.
 
     A bot receives its port in ``$PORT`` and as its first argument, and a secret in ``$REFEREE_BOT_SECRET``. The secret
     is the first of ``secrets`` or, if there are none, a new one that signs all calls. Raise ``BotNotStarted`` if a bot
-    cannot be started.
+    cannot be started. After ``SLOW_START_S``, ``say`` receives a sentence about it.
     """
     files = list(dict.fromkeys(entrant.file for entrant in entrants if entrant.file))
     if files and not secrets:
         secrets = (bot_secret(os.urandom(32), "referee play", 1),)
-    processes: list[BotProcess] = []
+    with _stopped_after([]) as processes:
+        for file, port in zip(files, _free_ports(len(files)), strict=True):
+            processes.append(_start(file, port, secrets[0]))
+        for process in processes:
+            process.output.follow()  # starts threads, so all processes must have been forked before
+        for process in processes:
+            _wait_until_listening(process, say)
+        urls = {process.file: process.url for process in processes}
+        placed = [replace(entrant, url=urls[entrant.file]) if entrant.file else entrant for entrant in entrants]
+        yield RunningBots(placed, secrets, processes)
+
+
+@contextmanager
+def host_bot(
+    file: Path, port: int, secret: str = "", say: Say = _say_nothing, copy_to: int | None = None
+) -> Iterator[BotProcess]:
+    """Start a bot on ``port``, 0 for a free one, and stop it after the block.
+
+    It gets ``secret`` in ``$REFEREE_BOT_SECRET``, if there is one. ``copy_to`` is a file descriptor to which all its
+    output is written. Raise ``BotNotStarted`` if the bot cannot be started.
+    """
+    if port and is_open(port):
+        raise BotNotStarted(f"Port {port} is taken by another program. Stop it, or pass another port.")
+    with _stopped_after([]) as processes:
+        bot = _start(file, port or _free_ports(1)[0], secret, copy_to)
+        processes.append(bot)
+        bot.output.follow()
+        _wait_until_listening(bot, say)
+        yield bot
+
+
+@contextmanager
+def _stopped_after(processes: list[BotProcess]) -> Iterator[list[BotProcess]]:
+    """Yield the list, and stop all bots in it after the block, also if a signal ends this process."""
     # Signals that would kill this process raise ``SystemExit``, so that started bots are stopped first. Handlers other
     # than the default are kept.
     fatal = [number for number in STOP_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     with _signal_handlers(fatal, _exit):
         try:
-            for file, port in zip(files, _free_ports(len(files)), strict=True):
-                processes.append(_start(file, port, secrets[0]))
-            for process in processes:
-                process.output.follow()  # starts threads, so all processes must have been forked before
-            for process in processes:
-                _wait_until_listening(process)
-            urls = {process.file: process.url for process in processes}
-            placed = [replace(entrant, url=urls[entrant.file]) if entrant.file else entrant for entrant in entrants]
-            yield RunningBots(placed, secrets, processes)
+            yield processes
         finally:
             _stop(processes)
 
@@ -166,13 +199,15 @@ def _stop(processes: Sequence[BotProcess]) -> None:
             process.output.end(POLL_S)
 
 
-def _start(file: Path, port: int, secret: str) -> BotProcess:
+def _start(file: Path, port: int, secret: str, copy_to: int | None = None) -> BotProcess:
+    own = {"HOST": "127.0.0.1", "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    own |= {"REFEREE_BOT_SECRET": secret} if secret else {}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
     try:
         process = subprocess.Popen(
             [*_command(file), str(port)],
             cwd=file.parent,
-            env=inherited | {"PORT": str(port), "REFEREE_BOT_SECRET": secret, "PYTHONUNBUFFERED": "1"},
+            env=inherited | own,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -183,7 +218,7 @@ def _start(file: Path, port: int, secret: str) -> BotProcess:
         hint = HINTS.get(error.errno or 0, "")
         raise BotNotStarted(f"{file} cannot be started: {error.strerror}{hint}") from error
     assert process.stdout is not None, "a pipe was requested"
-    return BotProcess(file, port, process, OutputTail(process.stdout))
+    return BotProcess(file, port, process, OutputTail(process.stdout, copy_to))
 
 
 def _command(file: Path) -> list[str]:
@@ -209,12 +244,13 @@ def _command(file: Path) -> list[str]:
     return [path]
 
 
-def _wait_until_listening(bot: BotProcess) -> None:
-    """Wait until the bot listens.
+def _wait_until_listening(bot: BotProcess, say: Say) -> None:
+    """Wait until the bot listens. After ``SLOW_START_S``, say so once.
 
     Raise ``BotNotStarted`` if it exits, even if another program answers on its port, or if it takes too long.
     """
-    give_up = time.monotonic() + START_TIMEOUT_S
+    started = time.monotonic()
+    slow, give_up = started + SLOW_START_S, started + START_TIMEOUT_S
     while True:
         listens, status = bot.listens(), bot.process.poll()
         if status is not None:
@@ -227,10 +263,17 @@ def _wait_until_listening(bot: BotProcess) -> None:
                 f"argument, and printed no http://127.0.0.1:PORT within {START_TIMEOUT_S:.0f} s. It wrote:\n"
                 f"{bot.tail()}"
             )
+        if time.monotonic() > slow:
+            slow = give_up + 1
+            say(
+                f"waiting for {bot.file} to listen on port {bot.port} (its first argument and $PORT); "
+                f"given up after {START_TIMEOUT_S:.0f} s …"
+            )
         time.sleep(POLL_S)
 
 
-def _is_open(port: int) -> bool:
+def is_open(port: int) -> bool:
+    """Return whether a program on this machine accepts connections on ``port``."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -16,6 +16,7 @@ from referee.games import game
 from referee.games.options import Option
 from referee.house.players import LEVEL_ADDRESSES, NoSuchHousePlayer, find_player, is_house
 from referee.house.seat import HouseSeat
+from referee.local.function_seat import Choose, FunctionSeat
 from referee.local.problems import Problems
 from referee.match.canonical import Json
 from referee.match.chance import CommittedChance, commitment
@@ -74,6 +75,7 @@ class LocalMatchPlan:
     seed: str
     limits: Limits
     secrets: tuple[str, ...] = ()  # sign the calls to bots; calls are unsigned if there are none
+    functions: Mapping[str, Choose] = field(default_factory=dict)  # those that play in this process, by player
 
     def seating(self, number: int) -> list[LocalEntrant]:
         """Return the entrants of match ``number``, counted from 0, in seat order.
@@ -120,10 +122,25 @@ def make_plan(
 ) -> LocalMatchPlan:
     """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame``, ``NoSuchPlayer``, ``UrlRefused`` or
     ``BadOption`` if it cannot be played."""
-    rules, seated = game(game_name), parse_entrants(sources)
-    complete = rules.complete_options(seats, parse_options(game_name, given))
+    seated = parse_entrants(sources)
+    return plan_of(game_name, seated, parse_options(game_name, given), seed, limits, seats=seats, secrets=secrets)
+
+
+def plan_of(
+    game_name: str,
+    entrants: Sequence[LocalEntrant],
+    options: Json,
+    seed: str,
+    limits: Limits,
+    *,
+    seats: int,
+    secrets: tuple[str, ...] = (),
+) -> LocalMatchPlan:
+    """Return a plan for tables of ``seats`` seats. Raise ``NoSuchGame`` or ``BadOption`` if it cannot be played."""
+    rules = game(game_name)
+    complete = rules.complete_options(seats, options)
     rules.start(seats, complete)
-    return LocalMatchPlan(game_name, complete, seated, seed, limits, secrets)
+    return LocalMatchPlan(game_name, complete, entrants, seed, limits, secrets)
 
 
 def parse_entrants(sources: Sequence[str]) -> list[LocalEntrant]:
@@ -179,7 +196,7 @@ async def play_match(plan: LocalMatchPlan, planned: PlannedMatch, limits: CallLi
     reveal = Reveal.without_nonces(planned.seed, len(seated))
     match = Match(header, CommittedChance(planned.seed, group_id, reveal.nonces))
     match.begin()
-    return await play_to_end(match, planned, plan.secrets, reveal.to_json(), limits)
+    return await play_to_end(match, planned, plan.secrets, reveal.to_json(), limits, plan.functions)
 
 
 async def play_to_end(
@@ -188,9 +205,10 @@ async def play_to_end(
     secrets: tuple[str, ...],
     revealed: Json,
     limits: CallLimits | None = None,
+    functions: Mapping[str, Choose] | None = None,
 ) -> LocalResult:
     """Play a match from its current position to its end. Complete its log with a reveal row of these members."""
-    table = _LocalTable(match.header, planned, secrets, limits or CallLimits())
+    table = _LocalTable(match.header, planned, secrets, limits or CallLimits(), functions or {})
     try:
         await drive(match, table.ask, table.record)
     finally:
@@ -202,14 +220,25 @@ async def play_to_end(
 class _LocalTable:
     """Ask the players of one match, and record the ``problems`` of each seat."""
 
-    def __init__(self, header: Json, planned: PlannedMatch, secrets: tuple[str, ...], limits: CallLimits) -> None:
+    def __init__(
+        self,
+        header: Json,
+        planned: PlannedMatch,
+        secrets: tuple[str, ...],
+        limits: CallLimits,
+        functions: Mapping[str, Choose],
+    ) -> None:
         self.problems = [Problems() for _ in planned.seated]
-        self._bots: dict[int, BotSeat] = {}
+        self._bots: dict[int, BotSeat | FunctionSeat] = {}
         self._phases: dict[int, str] = {}  # phase of the last question, by seat
         self._seats: list[Ask] = []
         for seat, entrant in enumerate(planned.seated):
             if entrant.is_house:
                 self._seats.append(_house_seat(entrant, header["game"], f"{planned.dice}|{seat}").ask)
+            elif entrant.name in functions:
+                function = FunctionSeat(functions[entrant.name], header, seat)
+                self._bots[seat] = function
+                self._seats.append(function.ask)
             else:
                 target = CallTarget(entrant.id, entrant.address, secrets, entrant.max_concurrent_requests)
                 bot = BotSeat(BotCaller(target, LOCAL_POLICY, limits), header, seat)

@@ -19,6 +19,7 @@ class Problems:
     unsent: int = 0  # decisions for which no connection was made
     faults: Counter[str] = field(default_factory=Counter)
     first_of_fault: dict[str, Incident] = field(default_factory=dict)  # by code of the fault
+    ms: list[int] = field(default_factory=list)  # response time of each decision
     errors: int = 0  # decisions in which the bot reported an error
     first_error: Incident = ("", "")
     last_error: Incident = ("", "")
@@ -32,6 +33,7 @@ class Problems:
         """Count one decision with its call, its fault, and the error that the bot reported (both may be empty)."""
         self.decisions += 1
         self.unsent += not reply.sent
+        self.ms.append(reply.ms)
         if fault:
             self.faults[fault] += 1
             self.first_of_fault.setdefault(fault, (phase, describe_reply(reply)))
@@ -42,6 +44,7 @@ class Problems:
         """Add the problems of a later match."""
         self.decisions += later.decisions
         self.unsent += later.unsent
+        self.ms += later.ms
         self.faults += later.faults
         self.first_of_fault = later.first_of_fault | self.first_of_fault
         if later.errors:

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session, defer
 
 from referee.bots.tables import Bot
 from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
-from referee.errors import LogDeleted, NotFound
+from referee.errors import BadOption, LogDeleted, NotFound
 from referee.match.log import parse_row
 from referee.matches import logs
 from referee.matches.states import DealGroupState
-from referee.matches.tables import DealGroup, Fault, MatchSeat, StoredMatch
+from referee.matches.tables import DealGroup, Fault, MatchSeat, ReportedError, StoredMatch
 
 Json = dict[str, Any]
 
@@ -76,6 +76,37 @@ def list_faults(
     return Page(reports[:limit], [reports[limit - 1].fault.id] if len(reports) > limit else None)
 
 
+@dataclass(frozen=True, slots=True)
+class VersionedError:
+    """Hold the errors of a bot's own code in a match, and the version that the bot had when the match started."""
+
+    reported: ReportedError
+    version: str | None
+
+
+def list_errors(
+    session: Session, bot_id: str, *, limit: int = 50, cursor: Cursor | None = None
+) -> Page[VersionedError]:
+    """Return a page of the matches in which a bot reported errors of its own code, latest match first.
+
+    Raise ``BadOption`` for an invalid limit or cursor.
+    """
+    check_limit(limit)
+    query = (
+        select(ReportedError, MatchSeat.version)
+        .join(MatchSeat, (MatchSeat.match_id == ReportedError.match_id) & (MatchSeat.seat == ReportedError.seat))
+        .where(ReportedError.bot_id == bot_id)
+        .order_by(ReportedError.match_id.desc(), ReportedError.seat)
+    )
+    if cursor is not None:
+        match_id, seat = _read_error_cursor(cursor)
+        later_seat = (ReportedError.match_id == match_id) & (ReportedError.seat > seat)
+        query = query.where((ReportedError.match_id < match_id) | later_seat)
+    found = [VersionedError(*row) for row in session.execute(query.limit(limit + 1))]
+    shown = [found[limit - 1].reported.match_id, found[limit - 1].reported.seat] if len(found) > limit else None
+    return Page(found[:limit], shown)
+
+
 def get_fault(session: Session, fault_id: int, viewer_id: str, *, judges: bool = False) -> ReportedFault:
     """Return a fault if the viewer owns the bot, or if the viewer ``judges`` and the deal group is closed.
 
@@ -105,6 +136,13 @@ def find_replacement_action(session: Session, fault: Fault) -> Json | None:
                 action: Json = row["action"]
                 return action
     return None
+
+
+def _read_error_cursor(cursor: Cursor) -> tuple[str, int]:
+    match list(cursor):
+        case [str(match_id), int(seat)]:
+            return match_id, seat
+    raise BadOption("cursor", "must be the cursor of a previous page")
 
 
 def _fault_query() -> Select[Fault, str | None, str | None, str]:

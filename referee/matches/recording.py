@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time, lease_now
 from referee.db.names import make_storable
-from referee.db.prepared import Prepared, insert_columns
+from referee.db.prepared import Prepared, insert_columns, upsert_columns
 from referee.matches import claims
-from referee.matches.tables import Fault, LogRow, SealedAnswer, StoredMatch
+from referee.matches.tables import Fault, LogRow, ReportedError, SealedAnswer, StoredMatch
 
 MAX_REPORT_BYTES: Final = 64 * 1024  # stored of each request and each reply in a fault report
 
@@ -40,6 +40,16 @@ class FaultReport:
 
 
 @dataclass(frozen=True, slots=True)
+class BotError:
+    """Hold an error that a bot reported of its own code at decision point ``n``, for its owner."""
+
+    n: int
+    seat: int
+    bot_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class MatchUpdate:
     """Describe what happened in a match since its last update.
 
@@ -55,6 +65,7 @@ class MatchUpdate:
     sealed: Sequence[PendingAnswer] = ()
     unsealed: Sequence[int] = ()
     fault_reports: Sequence[FaultReport] = field(default=())
+    bot_errors: Sequence[BotError] = ()
     delays_ms: Mapping[int, list[float]] = field(default_factory=dict)
 
     def followed_by(self, later: "MatchUpdate") -> "MatchUpdate":
@@ -67,6 +78,7 @@ class MatchUpdate:
             sealed=[answer for answer in [*self.sealed, *later.sealed] if answer.n not in later.unsealed],
             unsealed=[*self.unsealed, *later.unsealed],
             fault_reports=[*self.fault_reports, *later.fault_reports],
+            bot_errors=[*self.bot_errors, *later.bot_errors],
             delays_ms={**self.delays_ms, **later.delays_ms},
         )
 
@@ -122,7 +134,27 @@ def _write(session: Session, records: Sequence[MatchUpdate]) -> None:
     opened = [{"of": record.match_id, "point": n} for record in records for n in record.unsealed]
     for statement, values in ((_ADD_ROW, rows), (_ADD_SEALED, sealed_rows), (_UNSEAL, opened)):
         statement.execute_all(session, values)
+    write_reports(session, records)
+
+
+def write_reports(session: Session, records: Sequence[MatchUpdate]) -> None:
+    """Store the faults of bots, and the errors that they reported, for their owners."""
+    write_bot_errors(session, records)
     write_fault_reports(session, records)
+
+
+def write_bot_errors(session: Session, records: Sequence[MatchUpdate]) -> None:
+    if not any(record.bot_errors for record in records):
+        return
+    moment = current_time(session)
+    rows = [
+        {"match_id": record.match_id, "seat": error.seat, "bot_id": error.bot_id, "errors": 1, "n": error.n}
+        | {"text": make_storable(error.text), "created_at": moment}
+        for record in records
+        for error in record.bot_errors
+    ]
+    for row in rows:  # one by one, since a seat may have several errors, and the last one stays
+        session.execute(_ADD_ERROR[session.get_bind().dialect.name], row)
 
 
 def write_fault_reports(session: Session, records: Sequence[MatchUpdate]) -> None:
@@ -163,6 +195,7 @@ _ADVANCE: Final = Prepared(
     .values({name: bindparam(name) for name in ("rows", "lease_boot", "lease_until")})
     .values(claims_without_progress=0)
 )
+_ADD_ERROR: Final = upsert_columns(ReportedError.__table__, key=("match_id", "seat"), add=("errors",))
 _ADD_ROW: Final = Prepared(insert_columns(_ROWS))
 _ADD_SEALED: Final = Prepared(insert_columns(_SEALED))
 _UNSEAL: Final = Prepared(

@@ -13,7 +13,7 @@ from referee.errors import BadLog
 from referee.match.log import AnswerSource, parse_row
 from referee.matches import logs
 from referee.matches.states import ENDED, DealGroupState
-from referee.matches.tables import DealGroup, MatchLog, MatchSeat, StoredMatch
+from referee.matches.tables import DealGroup, MatchLog, MatchSeat, ReportedError, StoredMatch
 
 MAX_MATCHES: Final = 200  # most recent matches that are read, at about two milliseconds per log
 
@@ -35,6 +35,7 @@ class ResponsePeriod:
     matches: int = 0
     ms: list[int] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
+    errors: int = 0  # answers in which the bot reported an error of its own code
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class TimedMatch:
     version: str | None
     finished_at: datetime
     answers: Sequence[tuple[int, str]]
+    errors: int = 0
 
 
 def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch] = ()) -> Sequence[TimedMatch]:
@@ -57,10 +59,13 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
     answers.
     """
     query = (
-        select(StoredMatch.id, MatchSeat.seat, MatchSeat.version, StoredMatch.finished_at)
+        select(StoredMatch.id, MatchSeat.seat, MatchSeat.version, StoredMatch.finished_at, ReportedError.errors)
         .join(MatchSeat, MatchSeat.match_id == StoredMatch.id)
         .join(DealGroup, DealGroup.id == StoredMatch.group_id)
         .join(MatchLog, MatchLog.match_id == StoredMatch.id)  # excludes matches that ended before their first row
+        .outerjoin(
+            ReportedError, (ReportedError.match_id == MatchSeat.match_id) & (ReportedError.seat == MatchSeat.seat)
+        )
         .where(MatchSeat.bot_id == bot_id, StoredMatch.status.in_(ENDED), DealGroup.state == DealGroupState.REVEALED)
         .where(StoredMatch.finished_at.is_not(None), StoredMatch.log_deleted_at.is_(None))
         .order_by(StoredMatch.finished_at.desc(), MatchSeat.match_id, MatchSeat.seat)
@@ -72,7 +77,13 @@ def load_last_matches(session: Session, bot_id: str, before: Sequence[TimedMatch
         return before
     return [
         known.get(row.id)
-        or TimedMatch(row.id, row.version, row.finished_at, tuple(_answers(_log_lines(session, row.id), row.seat)))
+        or TimedMatch(
+            row.id,
+            row.version,
+            row.finished_at,
+            tuple(_answers(_log_lines(session, row.id), row.seat)),
+            row.errors or 0,
+        )
         for row in found
     ]
 
@@ -88,6 +99,7 @@ def group_by_period(played: Sequence[TimedMatch], *, by_day: bool = False) -> li
         stretch.last_at = max(stretch.last_at, match.finished_at)
         stretch.matches += 1
         stretch.ms += [ms for ms, _ in match.answers]
+        stretch.errors += match.errors
         stretch.faults.update(fault for _, fault in match.answers if fault)
     return sorted(found.values(), key=lambda stretch: stretch.last_at, reverse=True)
 

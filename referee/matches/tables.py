@@ -320,6 +320,21 @@ class Fault(Base):
     created_at: Mapped[datetime]
 
 
+class ReportedError(Base):
+    """Count the errors that a bot reported of its own code in a match, and keep the last one, for its owner."""
+
+    __tablename__ = "reported_errors"
+    __table_args__ = (Index(None, "bot_id", "match_id"),)
+
+    match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), primary_key=True)
+    seat: Mapped[int] = mapped_column(primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"))
+    errors: Mapped[int]
+    n: Mapped[int]  # decision point of the last error
+    text: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]  # when the last error was recorded
+
+
 def friendly(match: Any = StoredMatch) -> ColumnElement[bool]:
     """Return the condition for friendlies: unrated matches outside tournaments and official ladders.
 

@@ -5,6 +5,7 @@ import re
 import select
 import threading
 import time
+from contextlib import suppress
 from typing import IO, Final
 
 MAX_BYTES: Final = 4096
@@ -20,9 +21,13 @@ HUNG_UP: Final = (b"BrokenPipeError", b"ConnectionResetError", b"ConnectionAbort
 
 
 class OutputTail:
-    """Read a pipe in a background thread, which ``follow`` starts, so that the writer never blocks for long."""
+    """Read a pipe in a background thread, which ``follow`` starts, so that the writer never blocks for long.
 
-    def __init__(self, pipe: IO[bytes]) -> None:
+    Everything that is read is also written to the file descriptor ``copy_to``, if there is one.
+    """
+
+    def __init__(self, pipe: IO[bytes], copy_to: int | None = None) -> None:
+        self._copy_to = copy_to
         self.head = b""
         self._tail = b""
         self._traceback: list[bytes] = []  # the lines of the last complete traceback
@@ -68,6 +73,9 @@ class OutputTail:
                 self._keep(piece)
             if not piece:
                 return
+            if self._copy_to is not None:
+                with suppress(OSError):  # nobody reads it any more
+                    os.write(self._copy_to, piece)
             if len(piece) == PIECE_BYTES:
                 time.sleep(READ_PAUSE_S)
 

@@ -24,7 +24,7 @@ from referee.ladders.match_ratings import SeatRating, changes_of, rate_seats
 from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.chain import ChainWriter
-from referee.matches.recording import MatchUpdate, write_fault_reports
+from referee.matches.recording import MatchUpdate, write_reports
 from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
@@ -125,7 +125,7 @@ def _end_match(
         raise ValueError(f"{len(finished.recorded)} recorded rows, but the last ones begin at {tail.start}")
     lines = [*finished.recorded, *tail.lines]
     anchors = [house_bots.find_anchor(seat.bot_url, match.game, match.options, match.seats) for seat in seats]
-    write_fault_reports(session, [tail])
+    write_reports(session, [tail])
     result = {
         "match_id": tail.match_id,
         "ladder_id": _ladder_id(session, match, seats, anchors),

@@ -10,7 +10,7 @@ import pytest
 
 from referee.games.saint_poker import SaintPoker
 from referee.match.match import Answer
-from referee.matches.recording import FaultReport, MatchUpdate, record_batch
+from referee.matches.recording import BotError, FaultReport, MatchUpdate, record_batch
 from referee.protocol import messages
 from referee.protocol.signing import Signer, bot_secret
 from referee.workflows.match_end import finish_match
@@ -188,3 +188,57 @@ def test_the_health_of_a_bot_is_told_by_version_and_day(faulty: Faulty, owner: P
     assert owner.get(path).get_json()["matches"] == 2
     assert owner.get(f"{path}?by=hour").status_code == 422
     assert rival.get(path).status_code == 404
+
+
+def report_errors(faulty: Faulty, *texts: str) -> None:
+    errors = [BotError(number, 0, faulty.bots[0], text) for number, text in enumerate(texts)]
+    with faulty.world.database.write() as session:
+        update = MatchUpdate(faulty.match_id, faulty.claim.epoch, faulty.recorded, bot_errors=errors)
+        assert not record_batch(session, [update])
+
+
+def test_errors_that_a_bot_reported_are_counted_by_match_and_version_and_shown_to_its_owner_alone(
+    faulty: Faulty, owner: Person, rival: Person, service: Service
+) -> None:
+    path = f"/bots/{faulty.bots[0]}/errors"
+
+    report_errors(faulty, "KeyError: 'legall'", "KeyError: 'once more'")
+    report_errors(faulty, "ValueError: \x00 max() of nothing")
+    (item,) = listed(owner, path)
+    faulty.end()
+    (by_version,) = owner.get(f"/bots/{faulty.bots[0]}/health").get_json()["items"]
+    log = service.person().get(f"/matches/{faulty.match_id}/log")
+
+    assert (item["match"], item["seat"], item["version"], item["errors"], item["n"]) == (
+        faulty.match_id,
+        0,
+        "1.0",
+        3,
+        0,
+    )
+    assert item["error"].startswith("ValueError: ")
+    assert "\x00" not in item["error"]
+    assert by_version["errors"] == 3
+    assert rival.get(path).status_code == 404
+    assert service.app.test_client().get(f"/api/v1{path}").status_code == 401
+    assert b"ValueError" not in log.data
+
+
+def test_errors_are_paged_newest_match_first(faulty: Faulty, owner: Person) -> None:
+    path = f"/bots/{faulty.bots[0]}/errors"
+    report_errors(faulty, "first")
+    faulty.end()
+    second = faulty.world.match([faulty.bots[0], faulty.bots[0]], rated=False)
+    (claim,) = faulty.world.claim(match_id=second)
+    with faulty.world.database.write() as session:
+        errors = [BotError(1, seat, faulty.bots[0], "later") for seat in (0, 1)]
+        assert not record_batch(session, [MatchUpdate(second, claim.epoch, bot_errors=errors)])
+
+    shown, cursor = [], ""
+    while cursor is not None:
+        page = owner.get(f"{path}?limit=1{cursor and f'&cursor={cursor}'}").get_json()
+        shown += [(item["match"], item["seat"]) for item in page["items"]]
+        cursor = page["next"]
+
+    assert shown == [(second, 0), (second, 1), (faulty.match_id, 0)]
+    assert owner.get(f"{path}?cursor=nonsense").status_code == 422

@@ -6,14 +6,17 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli import main
+from referee.cli.tournament import local as local_command
 from referee.match.log import parse_row
 from referee.match.verification import verify
+from referee.ratings.sprt import Hypotheses
 from referee.sdk import Bot
 from referee.sdk.serving import serving
 from tests.cli.running import comes_true, surroundings
@@ -21,12 +24,12 @@ from tests.cli.running import comes_true, surroundings
 SHORT = ("--game", "saint-poker", "--option", "rounds=1", "--seed", "1")
 
 
-def local(*arguments: str) -> Result:
+def play_local(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["tournament", "local", *arguments])
 
 
 def outcome(*arguments: str) -> Any:
-    played = local(*arguments, "--json")
+    played = play_local(*arguments, "--json")
     assert played.exit_code == 0, played.output
     return json.loads(played.output)
 
@@ -65,7 +68,7 @@ def test_every_set_of_players_plays_every_deal_from_every_seat(tmp_path: Path) -
 def test_all_orders_of_a_larger_table_and_one_table_are_shown(tmp_path: Path) -> None:
     players = ("house:first", "house:first", "house:1")
 
-    shown = local(*SHORT, *players, "--orders", "all", "--deals", "2", "--out", str(tmp_path))
+    shown = play_local(*SHORT, *players, "--orders", "all", "--deals", "2", "--out", str(tmp_path))
 
     assert shown.exit_code == 0, shown.output
     assert [line.split()[0] for line in shown.output.splitlines() if "first 2" in line]
@@ -101,10 +104,10 @@ def test_another_plan_or_a_damaged_log_is_refused(tmp_path: Path) -> None:
     table = (*SHORT, "house:first", "house:1", "--deals", "1", "--out", str(tmp_path))
     outcome(*table)
 
-    other = local("--game", "saint-poker", "--deals", "1", "house:first", "house:3", "--out", str(tmp_path))
+    other = play_local("--game", "saint-poker", "--deals", "1", "house:first", "house:3", "--out", str(tmp_path))
     log = next(iter(tmp_path.glob("deal-*/*.ndjson")))
     log.write_bytes(log.read_bytes()[:-40])
-    damaged = local(*table)
+    damaged = play_local(*table)
 
     assert (other.exit_code, damaged.exit_code) == (1, 1)
     assert "has a different tournament: options is" in other.output
@@ -119,12 +122,12 @@ def test_it_stops_when_the_question_is_settled_and_stays_so(tmp_path: Path) -> N
 
     first = outcome(*duel)
     again = outcome(*duel)
-    told = local(*duel)
+    told = play_local(*duel)
 
     assert first["test"]["verdict"] == "h1"
     assert first["deals"] == first["test"]["deals"] < 100
     assert again == first
-    assert "settled: H1, house:3 is 200 Elo above house:1, not 0 or less" in told.output
+    assert "settled: house:3 is better than house:1 (after " in told.output
 
 
 class Slow(Bot):
@@ -157,7 +160,7 @@ def test_a_bot_that_does_not_answer_is_told_before_anything_is_played(tmp_path: 
     with socket.create_server(("127.0.0.1", 0)) as closed_soon:
         url = f"http://127.0.0.1:{closed_soon.getsockname()[1]}"
 
-    refused = local(*SHORT, url, "house:first", "--deals", "3", "--out", str(tmp_path / "none"))
+    refused = play_local(*SHORT, url, "house:first", "--deals", "3", "--out", str(tmp_path / "none"))
 
     assert refused.exit_code == 1
     assert f"{url} is not ready (unreachable" in refused.output
@@ -177,8 +180,29 @@ def test_a_bot_that_does_not_answer_is_told_before_anything_is_played(tmp_path: 
     ],
 )
 def test_what_cannot_be_played_is_refused(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    refused = local(*SHORT, "--deals", "1", "--out", str(tmp_path / "none"), *arguments)
+    refused = play_local(*SHORT, "--deals", "1", "--out", str(tmp_path / "none"), *arguments)
 
     assert refused.exit_code == 2
     assert complaint in refused.output
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "verdict", "said"),
+    [
+        ((0, 30), "h0", "settled: saint is not 30 Elo better than sound (after 61 deals)"),
+        ((0, 30), "h1", "settled: saint is better than sound (after 61 deals)"),
+        ((10, 30), "h1", "settled: saint is more than 10 Elo better than sound (after 61 deals)"),
+        ((-20, 0), "h0", "settled: saint is not better than sound (after 61 deals)"),
+        ((-20, 0), "h1", "settled: saint is less than 20 Elo worse than sound (after 61 deals)"),
+        ((0, 30), None, "not settled after 61 deals: whether saint is 30 Elo better than sound, or not even better"),
+    ],
+)
+def test_the_result_of_a_sequential_test_is_a_plain_sentence(
+    bounds: tuple[float, float], verdict: str | None, said: str
+) -> None:
+    entrants = [SimpleNamespace(name="saint"), SimpleNamespace(name="sound")]
+    plan: Any = SimpleNamespace(match_plan=SimpleNamespace(entrants=entrants))
+    running: Any = SimpleNamespace(test=Hypotheses(*bounds), verdict=verdict, groups=61)
+
+    assert local_command.verdict(plan, running).startswith(said)

@@ -115,6 +115,24 @@ def test_several_matches_add_up_what_went_wrong(crashing: str) -> None:
     assert f"failed in {count} of {count} decisions" in played.stderr
 
 
+def test_a_slow_bot_is_told_of_with_its_times_until_the_limits_are_off(tmp_path: Path) -> None:
+    slow = starter(tmp_path / "slow", "    return random.Random", "    time.sleep(0.02)\n    return random.Random")
+    tight = ("--budget-ms", "10", "--bank-ms", "600000")
+
+    shown = play(slow, *tight)
+    figures = json.loads(play(slow, *tight, "--json").stdout)["ms"]
+    patient = play(slow, "--no-time-limits")
+    both = play(slow, *tight, "--no-time-limits", status=2)
+
+    assert re.search(r"slow was slow: (\d+) answers of \1 took longer than the budget of 10 ms", shown.stderr)
+    assert figures[0]["p50"] >= 20
+    assert figures[1] is None
+    assert patient.stderr == ""
+    (header, *_) = map(parse_row, Path("replay.ndjson").read_bytes().splitlines())
+    assert header["time"] == {"budget_ms": 600_000, "bank_ms": 3_600_000}
+    assert "not both" in both.output
+
+
 def test_a_healthy_bot_is_told_of_in_no_word(tmp_path: Path) -> None:
     healthy = starter(tmp_path / "healthy", '"version": "1"', '"version": "2"')
 

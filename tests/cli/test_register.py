@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from referee.bots.checks import GIVEN_UP
 from referee.cli import main
 from referee.cli.api_client import Api
-from referee.cli.register import format_report
+from referee.cli.bot_check import format_report
 from referee.protocol.signing import challenge_proof
 from tests.cli.hall import LOOPBACK
 from tests.cli.running import comes_true, service
@@ -133,6 +133,32 @@ def test_a_bot_is_registered_checked_plays_the_house_and_its_faults_are_told(
     assert "\x1b" not in one.stdout
     assert "REFEREE_BOT_SECRET" in one.stdout
     assert bot.secret not in one.stdout
+
+
+def test_errors_in_the_bots_own_code_prevent_a_certificate_and_are_listed_with_its_times(
+    there: dict[str, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "crashing"
+    says({}, "new-bot", str(folder))
+    program = folder / "bot.py"
+    program.write_text(program.read_text().replace('choice(question["legal_actions"])', 'choice(question["legall"])'))
+    register = ("--name", "Crashing", "--secret-file", str(folder / "secret.txt"), "--practice", "saint-poker")
+    with started("python", folder) as url:
+        refused = says(there, "register", url, *register, status=1)
+    listed = says(there, "faults", "Crashing")
+    document = json.loads(says(there, "faults", "Crashing", "--json").stdout)
+
+    (version,), (errors,) = document["health"], document["errors"]
+    assert "fail  no_error (saint-poker" in refused.stdout
+    assert "no certificate" in refused.stdout
+    assert version["errors"] == errors["errors"] == version["decisions"] > 2
+    assert errors["error"] == "KeyError: 'legall'"
+    assert f"{errors['errors']} errors in the bot's own code, version 1" in listed.stdout
+    assert re.search(r"^version +matches +answers +median +90 % +99 % +max +faults +errors$", listed.stdout, re.M)
+    assert re.search(rf"^1 +1 +{version['decisions']} .* 0 +{errors['errors']}$", listed.stdout, re.M)
+    assert "KeyError: 'legall'" in listed.stdout
+    assert "No faults found." in listed.stdout
+    assert max(map(len, listed.stdout.splitlines())) <= 80
 
 
 def test_the_example_of_the_help_works_as_it_stands(

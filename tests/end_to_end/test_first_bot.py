@@ -24,6 +24,7 @@ from referee.match.time_limits import Limits
 from tests.cli.running import PATIENCE_S, surroundings
 
 PAGE = Path(__file__).parents[2] / "docs" / "first-bot.md"
+README = Path(__file__).parents[2] / "README.md"
 MARKED = re.compile(
     r"<!-- (run|start until \"(?P<until>[^\"]+)\"|put into (?P<file>\S+)) -->\n```\w+\n(?P<text>.*?)```", re.S
 )
@@ -46,6 +47,7 @@ class Walk:
     environment: dict[str, str]
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
+    renamed: bool = False  # whether the bot is that of the README
 
     def run(self, text: str) -> None:
         """The commands of a block; what they export holds for the next."""
@@ -74,7 +76,7 @@ class Walk:
                     start_new_session=True,
                 )
             )
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + LONGEST_S
         while until not in log.read_text():
             assert self.running[-1].poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
@@ -84,12 +86,23 @@ class Walk:
         """Replaces the function of the same name in a file."""
         name = re.match(r"def (\w+)", text)
         assert name
-        path = self.folder / file
+        path = self.folder / self._here(file)
         changed, times = re.subn(
             rf"^def {name[1]}\(.*?\n\n", lambda _: f"{text}\n", path.read_text(), flags=re.S | re.M
         )
         assert times == 1
         path.write_text(changed)
+
+    def use_the_bot_of_the_readme(self) -> None:
+        """Write the 20-line bot to mybot.py, and read that name wherever the page names the starter bot."""
+        found = re.search(r"<!-- test: bot -->\n```python\n(.*?)```", README.read_text(), re.S)
+        assert found
+        (self.folder / "mybot.py").write_text(found[1])
+        self.renamed = True
+
+    def terminals(self) -> list[str]:
+        """Return what the commands in the other terminals have said."""
+        return [log.read_text() for log in sorted(self.folder.glob("terminal-*.txt"))]
 
     def stop(self) -> None:
         for process in reversed(self.running):
@@ -100,6 +113,9 @@ class Walk:
         """The page's ports are others' here, so that nothing else on this machine is in the way."""
         for shown, ours in self.ports.items():
             text = text.replace(shown, ours)
+        if self.renamed:
+            text = text.replace("referee new-bot mybot\n", "")
+            text = re.sub(r"\bmybot\b(?!\.py)(/bot\.py)?", "mybot.py", text)
         return text
 
 
@@ -110,8 +126,7 @@ def walk(tmp_path: Path) -> Iterator[Walk]:
     environment = surroundings(PATH=f"{bin}{os.pathsep}{os.environ['PATH']}", REFEREE_URL=f"http://127.0.0.1:{service}")
     ports = {
         "127.0.0.1:8000": f"127.0.0.1:{service}",
-        "127.0.0.1:9000": f"127.0.0.1:{bot}",
-        "bot.py 9000": f"bot.py {bot}",
+        "--start mybot": f"--start mybot --port {bot}",
         "--data data": f"--data data --port {service}",
     }
     reader = Walk(tmp_path, ports, environment)
@@ -127,7 +142,11 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(walk: Walk) -> None:
+@pytest.mark.parametrize("bot", ["mybot", "mybot.py"])
+def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(walk: Walk, bot: str) -> None:
+    """Follow it with the starter bot in its folder, and with the bot of the README in a file."""
+    if bot == "mybot.py":
+        walk.use_the_bot_of_the_readme()
     for block in MARKED.finditer(PAGE.read_text()):
         if block["until"]:
             walk.start(block["text"].strip(), block["until"])
@@ -136,16 +155,17 @@ def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(walk: W
         else:
             walk.run(block["text"])
 
-    said = "\n".join(walk.said.values())
-    assert re.search(r"mybot +[0-9-]+ +0$", said, re.M), "the bot had faults in its first match"
-    assert "settled: H1, mybot is 50 Elo above house:1" in said
-    assert re.search(r"^pass: 0 failures, 0 warnings", said, re.M)
+    said = "\n".join([*walk.said.values(), *walk.terminals()])
+    assert re.search(rf"{bot} +[0-9-]+ +0$", said, re.M), "the bot had faults in its first match"
+    assert f"settled: {bot} is better than house:1" in said
+    assert re.search(r"^pass: 0 failures, \d+ warnings", said, re.M)
     assert re.search(r"certificate of \d{4}-\d\d-\d\d for version 1: .*saint-poker", said)
     assert "<!doctype html>" in (walk.folder / "replay.html").read_text()[:100].lower()
     assert (walk.folder / "other.ndjson").exists()
-    ranked = list(walk.said.values())[-1]
+    ranked = said
     assert re.search(r"^ +\d+  My bot +\d+(?:\.\d| ± \d+) +[1-9]\d*$", ranked, re.M), ranked
-    assert [crashes(log.read_text()) for log in sorted(walk.folder.glob("terminal-*.txt"))] == [[], []]
+    assert re.search(r"^My bot \(bot_\w+\): verified, version 1$", said, re.M)
+    assert [crashes(text) for text in walk.terminals()] == [[], []]
 
 
 def test_the_bot_of_the_page_decides_under_all_options_of_its_game() -> None:

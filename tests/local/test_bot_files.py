@@ -57,6 +57,41 @@ def test_a_file_is_started_once_asked_with_signatures_and_stopped(folder: Path) 
     assert running.processes[0].process.returncode is not None
 
 
+def test_a_slow_start_is_reported_once_and_then_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot listens only after the sentence about the wait."""
+    monkeypatch.setattr(bot_files, "SLOW_START_S", 0.0)
+    program, told = folder / "bot.py", folder / "told"
+    wait = f"import time\nwhile not pathlib.Path({str(told)!r}).exists(): time.sleep(0.01)\nBESIDE"
+    program.write_text(program.read_text().replace("BESIDE", wait, 1))
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        told.touch()
+
+    with bot_files.run_bots(matches.parse_entrants([str(folder)]), (), say) as running:
+        assert running.processes[0].listens()
+
+    assert len(said) == 1
+    assert f"waiting for {program} to listen on port {running.processes[0].port}" in said[0]
+
+
+def test_what_a_hosted_bot_writes_is_copied_and_kept(folder: Path, tmp_path: Path) -> None:
+    with (tmp_path / "copy").open("wb") as copy, bot_files.host_bot(folder / "bot.py", 0, copy_to=copy.fileno()) as bot:
+        assert "plays at" in bot.tail()
+
+    assert (tmp_path / "copy").read_text().startswith("starter plays at http://127.0.0.1:")
+
+
+def test_a_started_bot_listens_on_this_machine_whatever_HOST_says(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOST", "127.0.0.2")
+
+    with bot_files.run_bots(matches.parse_entrants([str(folder)]), ()) as running:
+        assert bot_files.is_open(running.processes[0].port)
+
+
 def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:
     logs = [tmp_path / "one.ndjson", tmp_path / "two.ndjson"]
 

@@ -354,4 +354,11 @@ def test_what_the_page_shows_can_be_run(tmp_path: Path) -> None:
     assert f'print(members("pool-nap")["out_round"])  # {told}' in PAGE
     assert url.startswith("http://127.0.0.1:")
     assert any("instead of" in line for line in others)
+    played = subprocess.run(
+        [sys.executable, "-c", block("play")], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert played.returncode == 0, played.stderr
+    assert played.stdout.startswith("saint-poker, 40 matches, seed 1\nplayer ")
+    assert (tmp_path / "match.html").exists()
+    assert len(list((tmp_path / "logs").iterdir())) == 40
     assert PAGE.count("```python") == len(re.findall(r"<!-- test: \w+ -->\n```python", PAGE))

@@ -226,6 +226,15 @@ def test_a_starter_bot_whose_port_is_taken_says_so_in_a_sentence(language: str, 
     assert ended.returncode == 1
     assert "address already in use" in ended.stderr.lower()
     assert len(ended.stderr.splitlines()) == 1
+    assert "cannot listen on 127.0.0.1" in ended.stderr
+    assert "try another port" in ended.stderr
+
+
+def test_a_starter_bot_listens_where_HOST_says(language: str, folder: Path) -> None:
+    with started(language, folder, HOST="127.0.0.2") as url:
+        assert url.startswith("http://127.0.0.2:")
+        with socket.create_connection(("127.0.0.2", int(url.rpartition(":")[2]))):
+            pass
 
 
 def test_new_bot_writes_only_into_a_new_or_an_empty_folder(tmp_path: Path) -> None:

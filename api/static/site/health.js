@@ -31,13 +31,14 @@ function drawLatency(item) {
 }
 
 function versions(items) {
-  const columns = [{ name: "Version" }, { name: "Matches", number: true }, { name: "Answers", number: true }, ...FIGURES, { name: "Faults" }];
+  const columns = [{ name: "Version" }, { name: "Matches", number: true }, { name: "Answers", number: true }, ...FIGURES, { name: "Faults" }, { name: "Errors", number: true }];
   return table("Response times by version, latest first", columns, items.map((item) => [
     element("bdi", { class: "cut", title: item.version ?? "" }, item.version ?? "unknown"),
     String(item.matches),
     String(item.decisions),
     ...FIGURES.map(({ key }) => String(item.ms[key])),
     Object.entries(item.faults).map(([code, number]) => `${code} ${number}`).join(", ") || "none",
+    String(item.errors),
   ]));
 }
 
@@ -90,6 +91,21 @@ export async function showFaults(path, bot) {
   more.addEventListener("click", () => ask().catch(failed));
   byId("faults").hidden = false;
   await ask();
+}
+
+/** Show the errors that the bot reported of its own code, the latest match first. */
+export async function showErrors(path) {
+  const { items } = await api("GET", `${path}/errors?limit=20`);
+  byId("errors").hidden = !items.length;
+  if (!items.length) return;
+  const columns = [{ name: "When" }, { name: "Version" }, { name: "Errors", number: true }, { name: "The last one" }, { name: "Match" }];
+  byId("errors-table").replaceChildren(table("Errors by match, newest first", columns, items.map((item) => [
+    moment(item.created_at),
+    element("bdi", { class: "cut", title: item.version ?? "" }, item.version ?? "unknown"),
+    String(item.errors),
+    element("bdi", {}, item.error.length > 300 ? `${item.error.slice(0, 300)}…` : item.error),
+    element("a", { href: `/matches/${item.match}` }, `decision ${item.n}`),
+  ])));
 }
 
 function failed(error) {

@@ -34,7 +34,7 @@ def tournament() -> None:
     """Create, run, follow and download tournaments of a service.
 
     Pass a TOURNAMENT or a BOT by id or by name, and the service with --url or $REFEREE_URL. Commands that change
-    something need a token, from --token-file or $REFEREE_TOKEN.
+    something need a token: from `referee login`, --token-file or $REFEREE_TOKEN.
 
     \b
     Example:

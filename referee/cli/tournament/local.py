@@ -15,7 +15,17 @@ from rich.console import Console
 
 from referee.cli import problem_report
 from referee.cli.live_view import LiveView
-from referee.cli.options import FOLDER, Number, choice_of, game_options, secret_option, time_options, usage_errors
+from referee.cli.options import (
+    FOLDER,
+    Number,
+    choice_of,
+    game_options,
+    read_limits,
+    secret_option,
+    time_options,
+    usage_errors,
+)
+from referee.cli.plain_text import note
 from referee.cli.tables import TextTable
 from referee.local import bot_files, tournament_standings
 from referee.local.matches import make_plan
@@ -23,7 +33,6 @@ from referee.local.tournament_plan import LocalPlan, parse_hypotheses
 from referee.local.tournament_runner import LocalTournament, fetch_manifests
 from referee.local.tournament_standings import LocalStandingsRow, elo
 from referee.local.tournament_store import open_store, stored_seed
-from referee.match.time_limits import Limits
 from referee.pairing.kinds import SeatOrders
 from referee.ratings.sprt import RunningTest
 
@@ -71,6 +80,7 @@ def local(
     concurrency: int,
     budget_ms: int,
     bank_ms: int,
+    no_time_limits: bool,
     secret: str | None,
     as_json: bool,
 ) -> None:
@@ -88,7 +98,8 @@ def local(
     out = out or (Path(f"{game_name}-{_short(seed)}") if seed else None)
     seed = seed or (out and stored_seed(out)) or secrets.token_hex(8)
     out = out or Path(f"{game_name}-{_short(seed)}")
-    limits, signing, seats = Limits(budget_ms, bank_ms), (secret,) if secret else (), seats or len(players)
+    limits = read_limits(budget_ms, bank_ms, no_time_limits)
+    signing, seats = (secret,) if secret else (), seats or len(players)
     with usage_errors():
         playing = make_plan(game_name, players, seed, given, limits, seats=seats, secrets=signing)
         plan = LocalPlan(playing, seats, deals, SeatOrders(orders), parse_hypotheses(sprt) if sprt else None)
@@ -100,7 +111,7 @@ def _run(plan: LocalPlan, out: Path, concurrency: int, as_json: bool) -> int:
     """Start the bots that are given as files and play. Return the exit status."""
     playing = plan.match_plan
     try:
-        with bot_files.run_bots(playing.entrants, playing.secrets) as running:
+        with bot_files.run_bots(playing.entrants, playing.secrets, note) as running:
             playing = replace(playing, entrants=running.entrants, secrets=running.secrets)
             return _play_and_report(replace(plan, match_plan=playing), running, out, concurrency, as_json)
     except KeyboardInterrupt:  # before the first match, or after the last
@@ -128,7 +139,7 @@ def _play_and_report(
                     runner.run(tournament.play(concurrency))
                 except KeyboardInterrupt:
                     interrupted = True
-    report = problem_report.report(running, tournament.problems)
+    report = problem_report.report(running, tournament.problems, playing.limits)
     if as_json:
         outcome = tournament_standings.standings_to_json(plan, tournament.counting_matches(), tournament.running)
         outcome["problems"] = {name: problems.to_json() for name, problems in tournament.problems.items()}
@@ -189,18 +200,27 @@ def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> TextT
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:
-    """Return the state of the sequential test as a sentence."""
+    """Return the state of the sequential test as a sentence. --json has its bounds and its log-likelihood ratio."""
     test = running.test
     first, other = (entrant.name for entrant in plan.match_plan.entrants)
-    ratio = f"log-likelihood ratio {running.ratio:.2f} of {test.lower:.2f} … {test.upper:.2f}, {running.groups} deals"
-    claims = {
-        "h0": f"H0, {first} is {test.elo0:g} Elo above {other}",
-        "h1": f"H1, {first} is {test.elo1:g} Elo above {other}",
-    }
-    against = {"h0": f"not {test.elo1:g} or more", "h1": f"not {test.elo0:g} or less"}
-    if running.verdict is None:
-        return f"not settled: {ratio}"
-    return f"settled: {claims[running.verdict]}, {against[running.verdict]} ({ratio})"
+    after = f"after {running.groups} deals"
+    if running.verdict == "h1":
+        return f"settled: {first} is {_format_distance(test.elo0)} {other} ({after})"
+    if running.verdict == "h0":
+        return f"settled: {first} is not {_format_distance(test.elo1, more=False)} {other} ({after})"
+    return (
+        f"not settled {after}: whether {first} is {_format_distance(test.elo1, more=False)} {other}, or not even "
+        f"{_format_distance(test.elo0)} it; to play more deals, raise --deals"
+    )
+
+
+def _format_distance(elo: float, *, more: bool = True) -> str:
+    """Return "better than" with the distance: at least ``elo``, or more than ``elo``."""
+    if elo == 0:
+        return "better than"
+    if elo < 0:
+        return f"less than {-elo:g} Elo worse than"
+    return f"more than {elo:g} Elo better than" if more else f"{elo:g} Elo better than"
 
 
 def _interval(low: float | None, high: float | None, form: str) -> str:

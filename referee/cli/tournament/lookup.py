@@ -37,6 +37,24 @@ def bot_id(api: Api, wanted: str) -> str:
     return _find_by_name("bot", wanted, _list_bots(api), lambda item: f"{item['id']} ({item['status']})")
 
 
+def own_bot(api: Api, wanted: str) -> Json:
+    """Return the user's bot with this id or name, as its owner sees it. Retired bots are found by id alone.
+
+    Raise ``NotFoundByName`` if the user has no bot with this name.
+    """
+    if ID.fullmatch(wanted):
+        return dict(api.get(f"/bots/{wanted}"))
+    own = [bot for bot in list_own_bots(api) if bot["status"] != "retired"]
+    found = _find_by_name("bot", wanted, own, lambda item: f"{item['id']} ({item['status']})", whose="you have no bots")
+    return dict(api.get(f"/bots/{found}"))
+
+
+def list_own_bots(api: Api) -> list[Json]:
+    """List the bots of the user's account, newest first, with retired ones."""
+    me = api.get("/accounts/me")["id"]
+    return list(api.items(f"/bots?owner={me}&limit=100"))
+
+
 def ladder_id(api: Api, wanted: str) -> str:
     """Return the id of the ladder with this id or name. Raise ``NotFoundByName`` unless exactly one has the name."""
     if ID.fullmatch(wanted):
@@ -51,10 +69,13 @@ def _list_bots(api: Api) -> list[Json]:
     return list(api.items("/bots?limit=100"))
 
 
-def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Callable[[Json], str]) -> str:
+def _find_by_name(
+    kind: str, wanted: str, listed: Sequence[Json], describe: Callable[[Json], str], *, whose: str = ""
+) -> str:
     """Return the id of the item with this name, ignoring case.
 
-    Raise ``NotFoundByName``, with suggestions, if no item or several items have it.
+    Raise ``NotFoundByName``, with suggestions, if no item or several items have it. ``whose`` replaces the sentence
+    about an empty list.
     """
     found = [item for item in listed if item["name"].casefold() == wanted.casefold()]
     if len(found) == 1:
@@ -65,7 +86,7 @@ def _find_by_name(kind: str, wanted: str, listed: Sequence[Json], describe: Call
         )
     near = [f"{item['name']!r}" for item in listed if wanted.casefold() in item["name"].casefold()]
     near = near or [f"{item['name']!r}" for item in listed]
-    known = f"; available: {_join_names(near)}" if near else f"; this service has no {kind}s yet"
+    known = f"; available: {_join_names(near)}" if near else f"; {whose or f'this service has no {kind}s'} yet"
     raise NotFoundByName(f"Unknown {kind} {wanted!r}{known}")
 
 

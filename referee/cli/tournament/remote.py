@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import click
 from click.core import ParameterSource
 
+from referee.cli import saved_tokens
 from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.tournament import lookup
@@ -20,7 +21,7 @@ from referee.match.canonical import Json
 BUSY = 429
 
 ADVICE = {  # by the code of the problem document
-    "unauthenticated": "pass a valid token with --token-file or $REFEREE_TOKEN",
+    "unauthenticated": "run `referee login`, or pass a valid token with --token-file or $REFEREE_TOKEN",
     "not_found": "check the id; `referee tournament list` lists the tournaments",
     "precondition_failed": "run the command again",
     "rate_limited": "wait a minute and run the command again",
@@ -31,15 +32,25 @@ FLAGS = {  # command-line options for API fields with another name
     "time.budget_ms": "--budget-ms",
     "time.bank_ms": "--bank-ms",
     "rated": "--rated/--unrated",
+    "url": "URL",  # of a bot; --url is that of the service
 }
+
+
+class SentToken(NamedTuple):
+    """Hold a token and, in words, where it comes from."""
+
+    text: str
+    source: str
+    is_saved: bool = False  # by `referee login`
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Hold a client of a service, and whether to print results as JSON."""
+    """Hold a client of a service with the token that it sends, and whether to print results as JSON."""
 
     api: Api
     as_json: bool
+    token: SentToken | None = None
 
     def show(self, document: Json | list[Any], text: str) -> None:
         """Print the result of a command: the JSON document, or the text."""
@@ -68,12 +79,15 @@ class ServiceCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         options = ctx.params
-        as_json, token = options.pop("as_json"), _token(options.pop("token"), options.pop("token_file"))
-        with errors_as_sentences(as_json), Api(options.pop("url"), token) as api:
-            options["remote"] = Remote(api, as_json)
-            if "tournament" in options:
-                options["tournament_id"] = lookup.tournament_id(api, options.pop("tournament"))
-            return super().invoke(ctx)
+        as_json, url = options.pop("as_json"), options.pop("url")
+        token = _given_token(options.pop("token"), options.pop("token_file"))
+        with errors_as_sentences(as_json):
+            token = token or _saved_token(url)
+            with Api(url, token.text if token else None) as api:
+                options["remote"] = Remote(api, as_json, token)
+                if "tournament" in options:
+                    options["tournament_id"] = lookup.tournament_id(api, options.pop("tournament"))
+                return super().invoke(ctx)
 
 
 SERVICE_OPTIONS = (
@@ -90,7 +104,8 @@ SERVICE_OPTIONS = (
         envvar="REFEREE_TOKEN_FILE",
         type=click.File(),
         metavar="FILE",
-        help="File with your token; - reads it from standard input. [default: $REFEREE_TOKEN_FILE]",
+        help="File with your token; - reads it from standard input. "
+        "[default: $REFEREE_TOKEN_FILE, else $REFEREE_TOKEN, else the token that `referee login` saved]",
     ),
     click.Option(
         ["--token"],
@@ -125,8 +140,8 @@ def tournament_command(
     return decorate
 
 
-def _token(given: str | None, file: TextIO | None) -> str | None:
-    """Return the token, or None if there is none.
+def _given_token(given: str | None, file: TextIO | None) -> SentToken | None:
+    """Return the token of the options or the environment, or None if there is none.
 
     The command line takes precedence over the environment. Raise ``click.UsageError`` if both options are given or the
     text cannot be a token.
@@ -135,12 +150,23 @@ def _token(given: str | None, file: TextIO | None) -> str | None:
     is_typed, file_is_typed = (source_of(name) is ParameterSource.COMMANDLINE for name in ("token", "token_file"))
     if is_typed and file_is_typed:
         raise click.UsageError("Pass either --token or --token-file, not both.")
+    source = "--token" if is_typed else "$REFEREE_TOKEN"
     if file is not None and (file_is_typed or given is None):
-        given = file.readline()
-    text = (given or "").strip()
+        given, source = file.readline(), "--token-file" if file_is_typed else "$REFEREE_TOKEN_FILE"
+    text = validate_token((given or "").strip())
+    return SentToken(text, source) if text else None
+
+
+def _saved_token(url: str) -> SentToken | None:
+    text = saved_tokens.load(url)
+    return SentToken(text, str(saved_tokens.path_of(url)), is_saved=True) if text else None
+
+
+def validate_token(text: str) -> str:
+    """Return the text. Raise ``click.UsageError`` if it cannot be a token."""
     if not (text.isascii() and text.isprintable() and " " not in text):
         raise click.UsageError("This is not a token. A token is ref_ followed by letters and digits.")
-    return text or None
+    return text
 
 
 @contextmanager

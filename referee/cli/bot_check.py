@@ -1,0 +1,129 @@
+"""Wait for the check of a bot by a service, and format its report. `referee register` and `referee bots` use this."""
+
+import shlex
+import time
+from typing import Final
+
+from referee.bots.states import CheckState
+from referee.cli.api_client import ApiRefusal
+from referee.cli.plain_text import note, one_line
+from referee.cli.tournament.remote import Remote
+from referee.errors import RefereeError
+from referee.match.canonical import Json
+from referee.protocol.fault_advice import ADVICE as FAULT_ADVICE
+from referee.protocol.fault_advice import HANDSHAKE_ADVICE
+
+POLL_S: Final = 0.3
+CHECK_TIMEOUT_S: Final = 150.0  # the conformance suite alone may take 90 s
+MAX_LINE_LENGTH: Final = 2_000  # characters; longer commands are not printed
+RUN_AGAIN: Final = "run the same command again"
+ADVICE: Final = {  # by the code in the report
+    **{code: advice.remedy for code, advice in FAULT_ADVICE.items()},
+    **HANDSHAKE_ADVICE,
+    "no_known_game": "list games in the manifest that `referee games` shows",
+    "referee_failed": f"not your fault: {RUN_AGAIN}",
+}
+
+
+def wait_for_check(remote: Remote, bot: Json) -> Json:
+    """Request a check, wait for its end, and return the bot with its ``certificate``, which may be None.
+
+    Raise ``RefereeError`` if the check takes longer than ``CHECK_TIMEOUT_S`` seconds.
+    """
+    path = f"/bots/{bot['id']}"
+    note("the service checks the bot …")
+    end = time.monotonic() + CHECK_TIMEOUT_S
+    noted = ""
+    bot = remote.api.post(f"{path}/check")
+    begun_before = bot["handshake"]["state"] == CheckState.RUNNING  # perhaps before the bot knew its secret
+    while True:
+        bot = remote.api.get(path)
+        if begun_before and bot["handshake"]["state"] == CheckState.IDLE:
+            begun_before = False
+            bot = bot if bot["handshake"]["report"]["ok"] else remote.api.post(f"{path}/check")
+        check = bot["check"]
+        if bot["handshake"]["state"] == check["state"] == CheckState.IDLE:
+            return {**bot, "certificate": _certificate(remote, path)}
+        if check["state"] == CheckState.RUNNING and check["current_step"] != noted:
+            noted = check["current_step"]
+            sent, total = check["questions_sent"], check["questions_total"]
+            note(f"the service checks the bot: {sent} of {total} questions, {noted}")
+        if time.monotonic() > end:
+            pending = "check" if bot["handshake"]["state"] == CheckState.IDLE else "handshake"
+            raise RefereeError(f"The {pending} did not end within {CHECK_TIMEOUT_S:.0f} s. To wait again, {RUN_AGAIN}.")
+        time.sleep(POLL_S)
+
+
+def _certificate(remote: Remote, path: str) -> Json | None:
+    try:
+        return dict(remote.api.get(f"{path}/certificate"))
+    except ApiRefusal as error:
+        if error.status != 404:
+            raise
+        return None
+
+
+def format_report(bot: Json) -> str:
+    """Return the last handshake and check as text, with the requests, the replies and advice."""
+    report = bot["handshake"]["report"] or {}
+    certified = f"certified: {', '.join(bot['certified'])}" if bot["certified"] else bot["status"]
+    lines = [f"{bot['id']} ({bot['name']}) is {certified}"]
+    for part, request in (("challenge", "POST /notify with a challenge"), ("manifest", "GET / for the manifest")):
+        step = report.get(part)
+        if step is None:
+            continue
+        if step["ok"]:
+            lines.append(f"  ok    {request}: {step['total_ms']} ms")
+            continue
+        lines.append(f"  fail  {request}: {step['code']}: {step['detail']}")
+        advice = ADVICE.get(step["code"], "look at the answers of your bot with referee check URL")
+        lines.append(f"        {advice}" if RUN_AGAIN in advice else f"        {advice}; then {RUN_AGAIN}")
+    if report and not report.get("ok"):
+        move = f"referee bots move {shlex.quote(bot['name'])} URL"
+        lines.append(f"        The service called {bot['url']}. If this is not the address of your bot, run `{move}`.")
+    if report.get("ok"):
+        lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")
+        lines += _format_check(bot)
+    return "\n".join(lines)
+
+
+def _format_check(bot: Json) -> list[str]:
+    """Return lines with the findings of the check, worst first, and its result."""
+    check, certificate = bot["check"], bot.get("certificate")
+    report = check["report"] if check["version"] == bot["version"] else None
+    lines = [] if report is None else _format_findings(report)
+    if certificate:
+        games = ", ".join(f"{game} (rules {version})" for game, version in certificate["rules"].items())
+        return [
+            *lines,
+            f"  certificate of {certificate['issued_at'][:10]} for version {certificate['version']}: {games}",
+        ]
+    if report is None:
+        return [f"  no certificate: version {bot['version']} was not checked; {RUN_AGAIN}"]
+    if report["verdict"] == "referee_failed":
+        return [*lines, f"  no certificate: {report['detail']}: not your fault, {RUN_AGAIN}"]
+    similar = f"referee check {bot['url']} --questions 60 --seed {report['seed']} asks similar questions"
+    return [*lines, f"  no certificate, so no rated matches; fix the bot, then {RUN_AGAIN}; {similar}"]
+
+
+def _format_findings(report: Json) -> list[str]:
+    lines = [line for finding in report["findings"] if finding["severity"] != "ok" for line in _finding(finding)]
+    if not report.get("calls"):
+        return lines
+    figures = f"{report['questions']} questions, {report['calls']} calls"
+    latency = report["latency"]["total"]
+    if latency.get("calls"):
+        figures += f"; ms per call: median {latency['p50']:.0f}, 99th percentile {latency['p99']:.0f}"
+    return [*lines, f"  checked: {figures}"]
+
+
+def _finding(finding: Json) -> list[str]:
+    where = f" ({finding['where']})" if finding["where"] else ""
+    times = f", {finding['times']} times" if finding["times"] > 1 else ""
+    lines = [
+        f"  {finding['severity']:<4}  {finding['id']}{where}: {finding['expected']}",
+        f"        came: {finding['fault']}{times}: {one_line(finding['came'])}",
+        f"        {finding['advice']}",
+    ]
+    shown = finding["curl"] and len(finding["curl"]) <= MAX_LINE_LENGTH
+    return [*lines, f"        {one_line(finding['curl'])}"] if shown else lines

@@ -1,0 +1,147 @@
+"""Implement `referee bots`, which lists the user's bots and moves, renames and retires them."""
+
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from referee.bots.states import BotState
+from referee.cli.bot_check import format_report, wait_for_check
+from referee.cli.ladders import PLAY
+from referee.cli.plain_text import note
+from referee.cli.tournament import lookup
+from referee.cli.tournament.remote import Remote, ServiceCommand
+from referee.labels import state_label
+from referee.match.canonical import Json
+
+
+class ListByDefault(click.Group):
+    """Run the subcommand `list` if none is given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=ListByDefault)
+def bots() -> None:
+    """List your bots, move one to another URL, rename or retire one.
+
+    Pass a BOT by name or id. `referee bots` alone lists them.
+    """
+
+
+@bots.command("list", cls=ServiceCommand)
+@click.option("--retired", is_flag=True, help="List retired bots, too.")
+def list_bots(remote: Remote, retired: bool) -> None:
+    """List your bots with their state, the games they are certified for, their ladders and ratings.
+
+    \b
+    Example:
+      referee bots list
+    """
+    shown = [bot for bot in lookup.list_own_bots(remote.api) if retired or bot["status"] != BotState.RETIRED]
+    items = [_load(remote, bot["id"]) for bot in shown]
+    none = "You have no bots on this service. `referee register --start FILE --name NAME` registers one."
+    remote.show({"items": items}, "\n\n".join(map(format_bot, items)) or none)
+
+
+@bots.command(cls=ServiceCommand)
+@click.argument("bot", metavar="BOT")
+@click.argument("address", metavar="URL")
+@click.option("--no-check", is_flag=True, help="Do not wait for the check of the bot at its new URL.")
+def move(remote: Remote, bot: str, address: str, no_check: bool) -> None:
+    """Change the URL of a bot, and have the bot checked there.
+
+    The bot keeps its name, secret, ratings and matches. It gets no new matches until it has proved at the new URL that
+    it knows its secret. The exit status is 1 if the check fails.
+
+    \b
+    Example:
+      referee bots move "My bot" http://127.0.0.1:9001
+    """
+    own = lookup.own_bot(remote.api, bot)
+    moved = remote.api.patch(f"/bots/{own['id']}", {"url": address})
+    note(f"{moved['name']} moved from {own.get('url')} to {moved['url']}")
+    if no_check:
+        remote.show(moved, f"{moved['id']} ({moved['name']}) is {state_label(moved['status'])}")
+        return
+    checked = wait_for_check(remote, moved)
+    remote.show(checked, format_report(checked))
+    if not checked["certificate"]:
+        sys.exit(1)
+
+
+@bots.command(cls=ServiceCommand)
+@click.argument("bot", metavar="BOT")
+@click.argument("name", metavar="NAME")
+def rename(remote: Remote, bot: str, name: str) -> None:
+    """Give a bot another name, which everybody sees, in earlier results too.
+
+    \b
+    Example:
+      referee bots rename "My bot" "Ada 2"
+    """
+    own = lookup.own_bot(remote.api, bot)
+    renamed = remote.api.patch(f"/bots/{own['id']}", {"name": name})
+    remote.show(renamed, f"{own['name']} is now called {renamed['name']}")
+
+
+@bots.command(cls=ServiceCommand)
+@click.argument("bot", metavar="BOT")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+def retire(remote: Remote, bot: str, yes: bool) -> None:
+    """Retire a bot for good.
+
+    Matches in progress are played to the end, and matches that have not begun are cancelled. Its results are kept. This
+    cannot be undone, so the command asks for confirmation.
+
+    \b
+    Example:
+      referee bots retire "My bot"
+    """
+    own = lookup.own_bot(remote.api, bot)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("A bot that is retired never plays again. Pass --yes to retire it.")
+        click.confirm(f"{own['name']} will never play again. Retire it?", abort=True, err=True)
+    retired = remote.api.post(f"/bots/{own['id']}/retire")
+    remote.show(retired, f"{retired['name']} is retired")
+
+
+def _load(remote: Remote, bot_id: str) -> Json:
+    """Return the bot as its owner sees it, with its play on official ladders as ``ladder_play``."""
+    return {**remote.api.get(f"/bots/{bot_id}"), "ladder_play": remote.api.get(f"/bots/{bot_id}/ladders")}
+
+
+def format_bot(bot: Json) -> str:
+    """Return a bot as lines of text: its state, URL, certified games and ladders."""
+    reason = f" ({bot['status_reason']})" if bot.get("status_reason") else ""
+    version = f", version {bot['version']}" if bot["version"] else ""
+    lines = [
+        f"{bot['name']} ({bot['id']}): {state_label(bot['status'])}{reason}{version}",
+        f"  url        {bot['url']}",
+    ]
+    lines.append(f"  certified  {', '.join(bot['certified']) or f'for no game: {_check_again(bot)} has it checked'}")
+    return "\n".join([*lines, f"  ladders    {_ladders(bot)}"])
+
+
+def _check_again(bot: Json) -> str:
+    return f"referee register {shlex.quote(bot['url'])} --name {shlex.quote(bot['name'])}"
+
+
+def _ladders(bot: Json) -> str:
+    play = bot["ladder_play"]
+    ratings: dict[str, Any] = {rating["ladder"]: rating for rating in bot["ratings"]}
+    active = [ladder for ladder in play["ladders"] if ladder["active"]]
+    if not active:
+        return PLAY[play["play"]] + ("" if bot["certified"] else ", once it is certified")
+    return ", ".join(_ladder(ladder["name"], ratings.get(ladder["ladder"])) for ladder in active)
+
+
+def _ladder(name: str, rating: Json | None) -> str:
+    if rating is None:
+        return f"{name} (no rated match yet)"
+    return f"{name} {rating['rating']} ({rating['games']} {'game' if rating['games'] == 1 else 'games'})"

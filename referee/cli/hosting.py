@@ -1,0 +1,100 @@
+"""Run the program of a registered bot for `referee register --start`: start it with its secret and keep it running."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import click
+
+from referee.cli.plain_text import note
+from referee.errors import RefereeError
+from referee.local.bot_files import BotProcess, host_bot, is_open
+from referee.local.matches import find_program
+from referee.match.canonical import Json
+
+DEFAULT_PORT: Final = 9000
+FREE_PORT: Final = 0
+LOOPBACK: Final = ("127.0.0.1", "localhost")
+EXITED: Final = 3  # the exit status if the program ends by itself
+
+NewBot = Callable[[str, Path], tuple[Json, str]]  # registers the bot at a URL; returns it and its secret
+
+
+class SecretMissing(RefereeError):
+    """Signal that the secret of a registered bot is not in the expected file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Hold the file of a bot's program, the file of its secret, and the port that it is to get, if one was given."""
+
+    file: Path
+    secret_file: Path
+    port: int | None
+
+    @classmethod
+    def find(cls, path: Path, secret_file: Path | None, port: int | None) -> "Program":
+        """Return the program at a path, or in a folder. Raise ``click.UsageError`` if there is none."""
+        file = find_program(str(path))
+        if file is None:
+            raise click.UsageError(f"--start: {path} is neither a file nor a folder with a `bot.…`.")
+        return cls(file, secret_file or file.parent / "secret.txt", port)
+
+    def choose_port(self, address: str | None) -> int:
+        """Return the given port or, for an address on this machine, its port; else ``DEFAULT_PORT`` or a free one."""
+        parts = urlsplit(address or "")
+        if self.port is not None:
+            return self.port
+        if parts.hostname in LOOPBACK and parts.port:
+            return parts.port
+        return FREE_PORT if is_open(DEFAULT_PORT) else DEFAULT_PORT
+
+    def read_secret(self, name: str) -> str:
+        """Return the secret of a bot that is registered already. Raise ``SecretMissing`` if it is not in the file."""
+        try:
+            secret = self.secret_file.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            secret = ""
+        if not secret:
+            raise SecretMissing(
+                f"{name!r} is registered already, but its secret is not in {self.secret_file}. Pass the file with "
+                "--secret-file, or give the bot a new secret on its page."
+            )
+        return secret
+
+
+@contextmanager
+def host_registered(
+    program: Program, address: str | None, bot: Json | None, new_bot: NewBot
+) -> Iterator[tuple[Json, BotProcess]]:
+    """Start the program of ``bot`` with its secret, and yield the bot and its process, which ends after the block.
+
+    If the bot is not registered yet, start its program without a secret first and register it when it answers, at
+    ``address`` or, without one, at the program's address on this machine.
+    """
+    port = program.choose_port(address or (bot["url"] if bot else None))
+    if bot is None:
+        with host_bot(program.file, port, say=note) as running:
+            port = running.port
+            note(f"{program.file} answers at {running.url}")
+            bot, secret = new_bot(address or running.url, program.secret_file)
+    else:
+        secret = program.read_secret(bot["name"])
+    with host_bot(program.file, port, secret, note, sys.__stderr__.fileno() if sys.__stderr__ else None) as running:
+        yield bot, running
+
+
+def keep_running(running: BotProcess, name: str) -> int:
+    """Wait until the program ends or Ctrl-C is pressed, and return the exit status of the command."""
+    note(f"{name} runs at {running.url} and plays its matches as long as this command runs; Ctrl-C stops it")
+    try:
+        status = running.process.wait()
+    except KeyboardInterrupt:
+        note(f"{name} is stopped. It stays registered; run the same command to start it again.")
+        return 0
+    note(f"{running.file} exited with status {status}; run the same command to start it again.")
+    return EXITED

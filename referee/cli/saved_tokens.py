@@ -1,0 +1,68 @@
+"""Keep the user's tokens in private files, one for each service. `referee login` writes them; commands read them."""
+
+import os
+import secrets
+import stat
+from pathlib import Path
+from urllib.parse import quote
+
+from referee.cli.api_client import parse_origin
+from referee.errors import RefereeError
+from referee.settings import user_config_dir
+
+
+class TokenFileExposed(RefereeError):
+    """Signal that other users of this machine can read the file of a token."""
+
+
+def path_of(url: str) -> Path:
+    """Return the file of the token for the service at ``url``. Raise ``ApiUnreachable`` if this is not a URL."""
+    return user_config_dir() / "tokens" / quote(parse_origin(url).lower(), safe="")
+
+
+def load(url: str) -> str | None:
+    """Return the saved token for a service, or None if there is none.
+
+    Raise ``TokenFileExposed`` if the file is not private, and ``OSError`` if it cannot be read.
+    """
+    path = path_of(url)
+    try:
+        with path.open(encoding="ascii", errors="replace") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            text = file.readline().strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if mode & 0o077:
+        raise TokenFileExposed(
+            f"Other users of this machine can read your token in {path}. Make the file private (chmod 600 {path}); if "
+            "another user may have read it, revoke it on the account page of the service."
+        )
+    return text or None
+
+
+def save(url: str, token: str) -> Path:
+    """Write the token for a service to its private file, replacing an earlier one, and return the file.
+
+    Raise ``OSError`` if that fails; the earlier file is then unchanged.
+    """
+    path = path_of(url)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    written = path.with_name(f".{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(f"{token}\n")
+        written.replace(path)
+    except OSError:
+        written.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def delete(url: str) -> Path | None:
+    """Delete the saved token for a service. Return the file, or None if there was none."""
+    path = path_of(url)
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return path

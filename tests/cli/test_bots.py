@@ -1,0 +1,199 @@
+"""`referee bots` and `referee register --start` against a service that runs, with starter bots."""
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from referee.cli.api_client import Api
+from tests.cli.hall import LOOPBACK
+from tests.cli.running import PATIENCE_S, comes_true, service, surroundings
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Return the environment that lets an author's commands use a service."""
+    with service(tmp_path_factory.mktemp("bots") / "data", "--workers", "1", REFEREE_EGRESS_ALLOW=LOOPBACK) as up:
+        with Api(up.url) as anybody:
+            token = str(anybody.post("/accounts", {"name": "Author"})["token"]["token"])
+        yield {"REFEREE_URL": up.url, "REFEREE_TOKEN": token}
+
+
+def says(environment: dict[str, str], *arguments: str, status: int = 0) -> Result:
+    told = CliRunner().invoke(main, arguments, env=environment)
+    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
+    return told
+
+
+def starter(folder: Path) -> Path:
+    says({}, "new-bot", str(folder))
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def hosting(there: dict[str, str], *arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run `referee register --start …` until it says that the bot runs; yield the process and what it said."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "register", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=surroundings(**there), start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    said = b""
+    try:
+        while b"Ctrl-C stops it" not in said:
+            assert select.select([process.stdout], [], [], PATIENCE_S)[0], said.decode()
+            piece = os.read(process.stdout.fileno(), 65_536)
+            assert piece, said.decode()
+            said += piece
+        yield process, said.decode()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(PATIENCE_S)
+        process.stdout.close()
+
+
+def test_a_program_is_started_registered_kept_running_and_started_again(there: dict[str, str], tmp_path: Path) -> None:
+    folder, port = starter(tmp_path / "mybot"), free_port()
+    arguments = ("--start", str(folder), "--name", "Hosted", "--port", str(port), "--language", "Python")
+
+    with hosting(there, *arguments) as (process, first):
+        listed = json.loads(says(there, "bots", "--json").stdout)["items"]
+        text = says(there, "bots").stdout
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
+    assert not listens(port)
+    with hosting(there, *arguments[:4]) as (process, again):
+        assert listens(port)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 128 + signal.SIGTERM
+    assert not listens(port)
+
+    assert "is certified: " in first
+    assert f"runs at http://127.0.0.1:{port}" in first
+    assert (folder / "secret.txt").stat().st_mode & 0o777 == 0o600
+    assert "already registered" in again
+    assert "certificate of" in again
+    (bot,) = [bot for bot in listed if bot["name"] == "Hosted"]
+    assert (bot["url"], bot["language"]) == (f"http://127.0.0.1:{port}", "Python")
+    assert len(bot["certified"]) == 5
+    assert [ladder["game"] for ladder in bot["ladder_play"]["ladders"] if ladder["active"]]
+    assert re.search(rf"^Hosted \(bot_\w+\): verified, version 1\n  url        http://127.0.0.1:{port}$", text, re.M)
+    assert re.search(r"^  ladders    Pool Nap", text, re.M)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_program_that_ends_ends_the_command(there: dict[str, str], tmp_path: Path) -> None:
+    folder, port = starter(tmp_path / "mortal"), free_port()
+    program = folder / "bot.py"
+    program.write_text(
+        program.read_text().replace("def do_GET(self):", "def do_PUT(self): os._exit(7)\n    def do_GET(self):")
+    )
+
+    with hosting(there, "--start", str(program), "--name", "Mortal", "--port", str(port)) as (process, _):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as caller:
+            caller.sendall(b"PUT / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert process.wait(PATIENCE_S) == 3
+        assert process.stdout is not None
+        assert b"exited with status 7" in process.stdout.read()
+
+
+def test_a_program_that_cannot_be_started_registers_nothing(there: dict[str, str], tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_like_this\n")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        start = ("register", "--start", str(starter(tmp_path / "late")), "--name", "Late")
+
+        assert (
+            "nothing_like_this" in says(there, "register", "--start", str(broken), "--name", "Nobody", status=1).output
+        )
+        assert f"Port {port} is taken" in says(there, *start, "--port", port, status=1).output
+    assert "neither a file" in says(there, "register", "--start", "absent", "--name", "Nobody", status=2).output
+    assert "--start FILE" in says(there, "register", "--name", "Nobody", status=2).output
+    names = [bot["name"] for bot in json.loads(says(there, "bots", "--json").stdout)["items"]]
+    assert not {"Nobody", "Late"} & set(names)
+
+
+def test_a_registered_bot_whose_secret_is_not_there_is_not_started(there: dict[str, str], tmp_path: Path) -> None:
+    says(there, "register", "http://127.0.0.1:1024", "--name", "No secret", "--no-check")
+
+    told = says(there, "register", "--start", str(starter(tmp_path / "here")), "--name", "No secret", status=1)
+
+    assert "its secret is not in" in told.output
+    refused = says(there, "bots", "move", "No secret", "http://127.0.0.1:9", status=1)
+    assert "Error: URL: port_denied" in refused.output
+    assert "--secret-file" in told.output
+
+
+def test_a_mistyped_url_is_mended_and_the_bot_keeps_its_secret(there: dict[str, str], tmp_path: Path) -> None:
+    folder, wrong, right = starter(tmp_path / "typo"), free_port(), free_port()
+    register = ("register", f"http://127.0.0.1:{wrong}", "--name", "Typo")
+
+    failed = says(there, *register, "--secret-file", str(folder / "secret.txt"), status=1)
+    other = says(there, "register", f"http://127.0.0.1:{right}", "--name", "Typo", status=1)
+    (command,) = re.findall(r"referee (bots move Typo http://\S+)", other.output)
+    process = subprocess.Popen([sys.executable, "bot.py", str(right)], cwd=folder, env=surroundings())
+    try:
+        assert comes_true(lambda: listens(right))
+        moved = says(there, *command.split())
+    finally:
+        process.kill()
+        process.wait()
+
+    assert "referee bots move Typo URL" in failed.output
+    assert "certificate of" in moved.stdout
+    assert f"from http://127.0.0.1:{wrong} to http://127.0.0.1:{right}" in moved.stderr
+
+
+def test_bots_are_renamed_and_retired(there: dict[str, str]) -> None:
+    says(there, "register", "http://127.0.0.1:1024", "--name", "Old name", "--no-check")
+
+    unknown = says(there, "bots", "rename", "Nobody at all", "X2", status=1)
+    renamed = says(there, "bots", "rename", "old name", "New name")
+    unasked = says(there, "bots", "retire", "New name", status=2)
+    retired = says(there, "bots", "retire", "New name", "--yes")
+
+    assert "Unknown bot 'Nobody at all'; available: " in unknown.output
+    assert renamed.stdout == "Old name is now called New name\n"
+    assert "--yes" in unasked.output
+    assert "New name is retired" in retired.stdout
+    assert "New name" not in says(there, "bots").stdout
+    assert "New name" in says(there, "bots", "list", "--retired").stdout
+    assert "Unknown bot 'New name'" in says(there, "bots", "move", "New name", "http://127.0.0.1:1024", status=1).output
+
+
+def test_an_account_without_bots_is_told_how_to_register_one(there: dict[str, str]) -> None:
+    with Api(there["REFEREE_URL"]) as anybody:
+        token = str(anybody.post("/accounts", {"name": "Newcomer"})["token"]["token"])
+
+    told = says(there | {"REFEREE_TOKEN": token}, "bots")
+
+    assert "referee register --start FILE --name NAME" in told.stdout
+    assert (
+        "you have no bots yet"
+        in says(there | {"REFEREE_TOKEN": token}, "bots", "retire", "X", "--yes", status=1).output
+    )

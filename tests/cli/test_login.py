@@ -1,0 +1,165 @@
+"""`referee login`, `whoami`, `logout` against a service that runs, and which token the other commands then send."""
+
+import json
+import os
+import pty
+import select
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main, saved_tokens
+from referee.cli.api_client import Api
+from tests.cli.running import PATIENCE_S, Service, service, surroundings
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("login") / "data", "--workers", "1") as running:
+        yield running
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config"
+
+
+def says(up: Service, *arguments: str, status: int = 0, **environment: str) -> Result:
+    told = CliRunner().invoke(main, arguments, env={"REFEREE_URL": up.url} | environment)
+    assert told.exit_code == status, f"{arguments}: {told.exit_code}\n{told.output}\n{told.exception!r}"
+    return told
+
+
+def new_token(up: Service, name: str) -> str:
+    with Api(up.url) as anybody:
+        return str(anybody.post("/accounts", {"name": name})["token"]["token"])
+
+
+def test_an_account_is_opened_and_used_by_other_commands_until_logout(up: Service, config: Path) -> None:
+    before = says(up, "whoami", status=1)
+    opened = says(up, "login", "--name", "Ada Lovelace")
+    known = json.loads(says(up, "whoami", "--json").stdout)
+    unasked = says(up, "logout", status=2)
+    left = says(up, "logout", "--yes")
+    again = says(up, "logout")
+    after = says(up, "faults", "1", status=1)
+
+    assert list(config.rglob("http*")) == []
+    assert "Run `referee login`" in before.output
+    assert f"signed in to {up.url} as Ada Lovelace" in opened.stdout
+    assert "ref_" not in opened.output
+    assert (known["account"]["name"], known["account"]["role"]) == ("Ada Lovelace", "owner")
+    assert known["token_source"].startswith(str(config))
+    assert "--yes" in unasked.output
+    assert "signed out" in left.stdout
+    assert "No token is saved" in again.stdout
+    assert "run `referee login`" in after.output
+
+
+def test_the_token_is_in_a_file_that_only_the_user_can_read(up: Service, config: Path) -> None:
+    says(up, "login", "--name", "Blaise")
+
+    path = saved_tokens.path_of(up.url)
+    assert path.is_relative_to(config)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert list(path.parent.iterdir()) == [path]
+    path.chmod(0o644)
+    assert f"chmod 600 {path}" in says(up, "whoami", status=1).output
+
+
+def test_options_and_environment_take_precedence_over_the_saved_token(
+    up: Service, config: Path, tmp_path: Path
+) -> None:
+    says(up, "login", "--name", "Carl")
+    file = tmp_path / "token.txt"
+    file.write_text(new_token(up, "Dora"))
+    of_eve = new_token(up, "Eve")
+
+    assert "Carl" in says(up, "whoami").stdout
+    assert "Dora" in says(up, "whoami", "--token-file", str(file), REFEREE_TOKEN=of_eve).stdout
+    assert "Dora" in says(up, "whoami", REFEREE_TOKEN_FILE=str(file)).stdout
+    environment = says(up, "whoami", REFEREE_TOKEN=of_eve).stdout
+    assert environment.startswith("Eve (")
+    assert environment.endswith("token: $REFEREE_TOKEN\n")
+
+
+def test_tokens_of_several_services_do_not_mix(config: Path) -> None:
+    saved_tokens.save("https://one.example", "ref_1")
+    saved_tokens.save("http://one.example", "ref_2")
+    saved_tokens.save("https://one.example:8443", "ref_3")
+
+    assert saved_tokens.load("https://ONE.example/path") == "ref_1"
+    assert saved_tokens.load("one.example") == "ref_2"
+    assert saved_tokens.load("https://one.example:8443") == "ref_3"
+    assert saved_tokens.load("https://one.example.org") is None
+    assert len(list(config.rglob("http*"))) == 3
+
+
+def test_a_valid_token_of_another_account_is_never_overwritten(up: Service, config: Path, tmp_path: Path) -> None:
+    says(up, "login", "--name", "Faye")
+    mine = saved_tokens.load(up.url)
+    file = tmp_path / "token.txt"
+    file.write_text(new_token(up, "Gus"))
+
+    assert "as Faye" in says(up, "login", "--name", "Hal", status=1).output
+    assert "referee logout" in says(up, "login", "--token-file", str(file), status=1).output
+    assert saved_tokens.load(up.url) == mine
+    saved_tokens.save(up.url, "ref_of_a_service_that_was_deleted")
+    assert "as Gus" in says(up, "login", "--token-file", str(file)).stdout
+    assert saved_tokens.load(up.url) == file.read_text()
+
+
+def test_wrong_usage_and_refusals_of_login_say_what_to_do(up: Service, config: Path) -> None:
+    assert "--name NAME" in says(up, "login", status=2).output
+    assert "not both" in says(up, "login", "--name", "Ida", "--token", "ref_x", status=2).output
+    assert "not accepted" in says(up, "login", "--token", "ref_x", status=1).output
+    assert "does not answer" in says(up, "login", "--name", "Ida", "--url", "http://127.0.0.1:1", status=3).output
+    assert list(config.rglob("http*")) == []
+
+
+def test_a_service_without_self_service_says_how_to_sign_in(tmp_path: Path, config: Path) -> None:
+    with service(tmp_path / "data", "--workers", "1", REFEREE_SELF_SERVICE="false") as closed:
+        refused = says(closed, "login", "--name", "Jan", status=1)
+
+    assert "Ask the operator for one. Then run `referee login --token-file FILE`." in refused.output
+
+
+def test_a_token_that_cannot_be_saved_is_shown(up: Service, config: Path) -> None:
+    config.write_text("a file where the folder belongs")
+
+    refused = says(up, "login", "--name", "Kim", status=1)
+
+    assert "ref_" in refused.output.partition("It is not shown again: ")[2]
+
+
+def test_on_a_terminal_login_asks_for_the_name(up: Service, config: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "login", "--url", up.url],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=surroundings(XDG_CONFIG_HOME=str(config)),
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    said = read_until(ours, b"open a new account")
+    os.write(ours, b"\n")
+    said += read_until(ours, b"Name of the new account")
+    os.write(ours, b"Lou\n")
+    said += read_until(ours, b"as Lou")
+
+    assert process.wait(PATIENCE_S) == 0, said
+    os.close(ours)
+
+
+def read_until(terminal: int, wanted: bytes) -> bytes:
+    said = b""
+    while wanted not in said:
+        assert select.select([terminal], [], [], PATIENCE_S)[0], said
+        said += os.read(terminal, 4096)
+    return said
