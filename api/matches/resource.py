@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
-from api.auth import account, admin, anyone, current_account, may_organise, viewer_id
+from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
 from api.errors import Problem, invalid, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
 from api.matches.presentation import attach_group, visible_matches
@@ -14,6 +14,7 @@ from api.matches.rights import may_void
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
+from referee.accounts.scopes import Scope
 from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
@@ -26,7 +27,7 @@ from referee.workflows import match_cancellation, match_retry, visibility, void_
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201)
+@resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201, scope=Scope.PLAY)
 def arrange(new_match: dict[str, Any]) -> Any:
     """Create a match
 
@@ -67,7 +68,7 @@ def show(match_id: str) -> Any:
     return attach_group(matches.get_match(current_session(), match_id))
 
 
-@resource.post('/<id("mat"):match_id>/cancel', account, WholeMatchView, body=CancelMatch)
+@resource.post('/<id("mat"):match_id>/cancel', account, WholeMatchView, body=CancelMatch, scope=Scope.PLAY)
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
@@ -83,6 +84,8 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
             "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
             "the owner of any bot in it."
         )
+    if not is_own_friendly(match):
+        require_scope(Scope.ORGANISE)
     cancelled = match_cancellation.cancel_match(
         current_session(),
         match_id,
@@ -95,7 +98,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     return attach_group(cancelled)
 
 
-@resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True)
+@resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True, scope=Scope.ALL)
 def retry(match_id: str) -> Any:
     """Retry a stuck match
 
@@ -156,9 +159,11 @@ def check_may_create(new_match: dict[str, Any]) -> None:
         seated = [bots.get_bot(current_session(), bot_id) for bot_id in new_match["bots"]]
     except NotFound as error:
         raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "No bot has this id.")]) from None
-    if may_organise():
+    if may_organise() and has_scope(Scope.ORGANISE):
         return
     if new_match["rated"]:
+        if may_organise():
+            require_scope(Scope.ORGANISE)
         raise Forbidden("Only organisers may create rated matches. Leave out `rated` for a friendly.")
     if all(bot.owner_id != current_account().id for bot in seated):
         raise Forbidden("At least one of the bots must be your own.")
@@ -183,6 +188,12 @@ def may_cancel(match: StoredMatch) -> bool:
         or (match.tournament_id is None and current_account().role == "organiser")
         or current_account().id in friendlies.owners_of_friendly(current_session(), match)
     )
+
+
+def is_own_friendly(match: StoredMatch) -> bool:
+    """Return whether the match is a friendly that the caller created, or in which they have a bot."""
+    owners = friendlies.owners_of_friendly(current_session(), match)
+    return current_account().id in owners or (match.is_friendly and match.created_by == current_account().id)
 
 
 def owns_bot(bot_id: str) -> bool:

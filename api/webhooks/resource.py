@@ -7,6 +7,7 @@ from api.auth import account, current_account
 from api.extended import Extended
 from api.views import Resource, current_session, master_key
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
+from referee.accounts.scopes import Scope
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, webhooks
 from referee.webhooks.tables import Webhook
@@ -23,6 +24,7 @@ resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your b
     limit=limits.count_outgoing_call,
     status=201,
     secret=True,
+    scope=Scope.ALL,
 )
 def create(new_webhook: dict[str, Any]) -> Any:
     """Create a webhook
@@ -55,6 +57,7 @@ def show(webhook_id: str) -> Any:
     body=WebhookChanges,
     limit=limits.count_outgoing_call,
     limit_when=lambda changes: "url" in changes or changes.get("enabled", False),
+    scope=Scope.ALL,
 )
 def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     """Edit a webhook: its URL, its notification types, whether it is enabled
@@ -66,7 +69,7 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     return webhooks.edit(current_session(), webhook.id, revision=webhook.revision, **changes)
 
 
-@resource.delete('/webhooks/<id("whk"):webhook_id>', account)
+@resource.delete('/webhooks/<id("whk"):webhook_id>', account, scope=Scope.ALL)
 def remove(webhook_id: str) -> None:
     """Delete a webhook
 
@@ -75,7 +78,9 @@ def remove(webhook_id: str) -> None:
     webhooks.remove(current_session(), get_own_webhook(webhook_id).id)
 
 
-@resource.post('/webhooks/<id("whk"):webhook_id>/rotate-secret', account, SecretWebhookView, secret=True)
+@resource.post(
+    '/webhooks/<id("whk"):webhook_id>/rotate-secret', account, SecretWebhookView, secret=True, scope=Scope.ALL
+)
 def rotate_secret(webhook_id: str) -> Any:
     """Give a webhook a new secret
 
@@ -91,6 +96,7 @@ def rotate_secret(webhook_id: str) -> Any:
     wakes_runner=True,
     limit=limits.count_outgoing_call,
     status=202,
+    scope=Scope.ALL,
 )
 def ping(webhook_id: str) -> Any:
     """Send a ping
@@ -116,6 +122,7 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
     wakes_runner=True,
     limit=limits.count_outgoing_call,
     status=202,
+    scope=Scope.ALL,
 )
 def redeliver(delivery_id: str) -> Any:
     """Repeat a delivery

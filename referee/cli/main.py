@@ -16,6 +16,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
     "Logs of matches": {"replay": "logs", "verify": "logs", "reask": "reask", "fork": "fork"},
     "Use a service": {
         "register": "register",
+        "tokens": "tokens",
         "watch": "watch",
         "match": "match",
         "logs": "service_logs",
