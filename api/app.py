@@ -34,6 +34,8 @@ from api.fields import (
     UtcDateTime,
     UtcDateTimeInput,
 )
+from api.friendlies import request_resource as friendly_requests
+from api.friendlies import rules_resource as friendly_rules
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, MonthConverter, id_schema, month_schema
@@ -61,6 +63,7 @@ from referee.settings import Settings
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
     *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(friendly_rules, friendly_requests),
     *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
 )

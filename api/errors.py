@@ -24,6 +24,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NameTaken: (409, "name_taken"),
     domain.QuotaExceeded: (409, "quota_exceeded"),
     domain.NoCertificate: (409, "no_certificate"),
+    domain.NeedsAcceptance: (409, "needs_acceptance"),
     domain.NotReady: (409, "not_ready"),
     domain.LogDeleted: (410, "log_deleted"),
     domain.DamagedLog: (409, "log_damaged"),

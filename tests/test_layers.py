@@ -16,8 +16,8 @@ BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures")  #
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
-    *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches", "referee.ladders"),
-    *("referee.tournaments", "referee.pictures"),
+    *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
+    *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.pictures"),
 )
 LIBRARY = ("referee.local", "referee.runtime", "referee.rulebook", "referee.labels", "referee.schema")
 PURE = (*RULES, *CORE)
@@ -60,12 +60,14 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "download_seats",
             "logs",
             "matches",
+            "quotas",
             "queued_seats",
             "scheduling",
             "states",
             "tables",
         )
     },
+    "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": set(),
     "referee.pictures": set(),

@@ -1,14 +1,14 @@
 """Create, list, cancel and retry matches; download their logs."""
 
 import gzip
-from dataclasses import asdict
 from typing import Any
 
 from flask import Response, request
 
 from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
-from api.errors import Problem, invalid, not_found
+from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
+from api.matches.friendly_terms import check_own_friendly, get_seated_bots
 from api.matches.presentation import attach_group, visible_matches
 from api.matches.rights import may_void
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
@@ -16,8 +16,10 @@ from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
 from referee.accounts.scopes import Scope
 from referee.bots import bots
+from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
+from referee.friendlies import rules
 from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
 from referee.matches.match_filters import MatchFilter
@@ -33,9 +35,12 @@ def arrange(new_match: dict[str, Any]) -> Any:
 
     An owner can create friendlies: unrated matches with at least one bot of their own. An owner may have 10 friendlies
     that are not over, each with at most 5 s per decision and a bank of at most 60 s. Organisers have no such limits,
-    may seat any bots, and may create rated matches.
+    may seat any bots, and may create rated matches. Owners decide who plays friendlies with their bots, and when: a
+    403 or 409 says why a bot cannot be challenged. With the code `needs_acceptance`, its owner can be asked.
     """
-    check_may_create(new_match)
+    seated = check_may_create(new_match)
+    if not new_match["rated"]:
+        rules.check_challenge(current_session(), current_account().id, seated)
     plan = matches.MatchPlan(
         game=new_match["game"],
         bots=new_match["bots"],
@@ -149,36 +154,21 @@ def log(match_id: str) -> Response:
     return response
 
 
-def check_may_create(new_match: dict[str, Any]) -> None:
-    """Raise ``Forbidden``, ``QuotaExceeded`` or a 422 unless this account may create the match.
+def check_may_create(new_match: dict[str, Any]) -> list[Bot]:
+    """Return the bots. Raise ``Forbidden``, ``QuotaExceeded`` or a 422 unless this account may create the match.
 
     Accounts that are not organisers need a bot of their own in the match. Their matches must be unrated, with limited
     time, and within the quota of friendlies.
     """
-    try:
-        seated = [bots.get_bot(current_session(), bot_id) for bot_id in new_match["bots"]]
-    except NotFound as error:
-        raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "No bot has this id.")]) from None
     if may_organise() and has_scope(Scope.ORGANISE):
-        return
+        return get_seated_bots(new_match)
     if new_match["rated"]:
         if may_organise():
             require_scope(Scope.ORGANISE)
         raise Forbidden("Only organisers may create rated matches. Leave out `rated` for a friendly.")
-    if all(bot.owner_id != current_account().id for bot in seated):
-        raise Forbidden("At least one of the bots must be your own.")
-    check_time(new_match["time"])
+    seated = check_own_friendly(new_match)
     quotas.check_friendlies(current_session(), current_account().id)
-
-
-def check_time(time: dict[str, int]) -> None:
-    """Raise a 422 that names each time limit that is too long for a friendly."""
-    most = asdict(quotas.MAX_TIME)
-    if too_long := [name for name in most if time[name] > most[name]]:
-        raise invalid(
-            (f"time.{name}", f"Must be at most {most[name]} ms in a friendly. Organisers may set more.")
-            for name in too_long
-        )
+    return seated
 
 
 def may_cancel(match: StoredMatch) -> bool:

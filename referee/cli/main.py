@@ -21,6 +21,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "match": "match",
         "logs": "service_logs",
         "faults": "faults",
+        "friendlies": "friendlies",
         "ladders": "ladders",
         "tournament": "tournament",
         "standings": "standings",

@@ -16,6 +16,7 @@ PREFIXES: Final = {
     "delivery": "dlv",
     "certificate": "crt",
     "match void": "vod",
+    "friendly request": "frq",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

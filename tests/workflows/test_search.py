@@ -195,6 +195,7 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
     database.dispose()
 
 
+FRIENDLY_TABLES = ("requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
 OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
@@ -204,6 +205,7 @@ def _schema_0011(database: Database) -> Database:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
+            *(f"DROP TABLE {name}" for name in FRIENDLY_TABLES),
             *(f"ALTER TABLE tokens DROP COLUMN {name}" for name in ("scopes", "expires_at")),
             "DROP TABLE installation",
             "ALTER TABLE log_rows DROP COLUMN delays_ms",
