@@ -2,15 +2,20 @@
 
 from typing import Any
 
+from flask import current_app
+
 from api import etags, limits
 from api.auth import account, current_account
 from api.extended import Extended
 from api.views import Resource, current_session, master_key
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
 from referee.accounts.scopes import Scope
+from referee.db.paging import Page
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, webhooks
-from referee.webhooks.tables import Webhook
+from referee.webhooks.presets import render_body
+from referee.webhooks.states import WebhookKind
+from referee.webhooks.tables import Delivery, Webhook
 
 resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your bots and tournaments.")
 
@@ -32,9 +37,8 @@ def create(new_webhook: dict[str, Any]) -> Any:
     A webhook is `unverified` until its URL has answered a ping with 2xx. The secret is returned only in this
     response.
     """
-    return attach_secret(
-        webhooks.create(current_session(), current_account().id, new_webhook["url"], new_webhook["events"])
-    )
+    kind = WebhookKind(new_webhook.pop("kind"))
+    return attach_secret(webhooks.create(current_session(), current_account().id, **new_webhook, kind=kind))
 
 
 @resource.get("/webhooks", account, items=WebhookView)
@@ -103,7 +107,8 @@ def ping(webhook_id: str) -> Any:
 
     If the URL answers with 2xx, an unverified webhook becomes active. The ping replaces a ping that is still pending.
     """
-    return webhooks.ping(current_session(), get_own_webhook(webhook_id).id)
+    webhook = get_own_webhook(webhook_id)
+    return present_delivery(webhooks.ping(current_session(), webhook.id), webhook)
 
 
 @resource.get('/webhooks/<id("whk"):webhook_id>/deliveries', account, items=DeliveryView)
@@ -112,7 +117,9 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 
     Deliveries are kept for 30 days.
     """
-    return deliveries.list_deliveries(current_session(), get_own_webhook(webhook_id).id, **query)
+    webhook = get_own_webhook(webhook_id)
+    found = deliveries.list_deliveries(current_session(), webhook.id, **query)
+    return Page([present_delivery(delivery, webhook) for delivery in found.items], found.next)
 
 
 @resource.post(
@@ -129,7 +136,8 @@ def redeliver(delivery_id: str) -> Any:
 
     The delivery must have succeeded or failed for good, and the webhook must be active. Id and body stay the same.
     """
-    return deliveries.redeliver(current_session(), delivery_id, account_id=current_account().id)
+    delivery = deliveries.redeliver(current_session(), delivery_id, account_id=current_account().id)
+    return present_delivery(delivery, get_own_webhook(delivery.webhook_id))
 
 
 def get_own_webhook(webhook_id: str) -> Webhook:
@@ -138,4 +146,12 @@ def get_own_webhook(webhook_id: str) -> Webhook:
 
 
 def attach_secret(webhook: Webhook) -> Extended:
+    if webhook.kind != WebhookKind.SIGNED:
+        return Extended(webhook, secret=None)
     return Extended(webhook, secret=webhook_secret(master_key(), webhook.id, webhook.secret_generation))
+
+
+def present_delivery(delivery: Delivery, webhook: Webhook) -> Extended:
+    """Return a delivery with the body that is sent."""
+    public_url = current_app.config["SETTINGS"].public_url
+    return Extended(delivery, body=render_body(webhook.kind, delivery.body, public_url))

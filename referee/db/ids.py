@@ -17,6 +17,7 @@ PREFIXES: Final = {
     "certificate": "crt",
     "match void": "vod",
     "friendly request": "frq",
+    "inbox entry": "inb",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

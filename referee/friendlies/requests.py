@@ -20,6 +20,8 @@ from referee.friendlies.tables import FriendlyRequest, RequestedOwner
 from referee.match.time_limits import Limits
 from referee.matches import matches, quotas
 from referee.matches.scheduling import MatchPlan
+from referee.webhooks import outbox
+from referee.webhooks.states import NotificationType
 
 LIFETIME: Final = timedelta(days=7)
 RETENTION: Final = timedelta(days=30)  # of requests, counted from their creation
@@ -55,6 +57,16 @@ def create_request(session: Session, plan: MatchPlan, account_id: str) -> Friend
     session.flush()
     session.add_all(RequestedOwner(request_id=request.id, owner_id=owner_id) for owner_id in sorted(owners))
     session.flush()
+    names = bots.names_of(session, plan.bots)
+    payload = {
+        "request": request.id,
+        "game": request.game,
+        "bots": request.bots,
+        "names": [names[bot_id] for bot_id in request.bots],
+        "from": account_id,
+        "from_name": session.get_one(Account, account_id).name,
+    }
+    outbox.emit(session, NotificationType.FRIENDLY_REQUESTED, owners, payload)
     return request
 
 
@@ -103,6 +115,7 @@ def accept(session: Session, request_id: str, account_id: str, *, master_key: by
     if all(owners_of(session, request_id).values()):
         request.match_id = _create_match(session, request, master_key)
         _decide(session, request, RequestState.ACCEPTED)
+        _notify_challenger(session, request)
     return request
 
 
@@ -111,6 +124,7 @@ def decline(session: Session, request_id: str, account_id: str, reason: str | No
     request = _lock_pending(session, request_id, account_id)
     request.reason = reason
     _decide(session, request, RequestState.DECLINED)
+    _notify_challenger(session, request)
     return request
 
 
@@ -150,6 +164,17 @@ def _create_match(session: Session, request: FriendlyRequest, master_key: bytes)
         created_by=request.created_by,
     )
     return matches.create_match(session, plan, master_key=master_key).id
+
+
+def _notify_challenger(session: Session, request: FriendlyRequest) -> None:
+    payload = {
+        "request": request.id,
+        "game": request.game,
+        "state": request.state,
+        "match": request.match_id,
+        "reason": request.reason,
+    }
+    outbox.emit(session, NotificationType.FRIENDLY_DECIDED, [request.created_by], payload)
 
 
 def _load_bots(session: Session, bot_ids: Sequence[str]) -> list[Bot]:

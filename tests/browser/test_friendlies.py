@@ -1,5 +1,7 @@
 """The page of a friendly in progress, for owners of its bots and for others."""
 
+import re
+
 from playwright.sync_api import expect
 
 from referee.accounts import accounts
@@ -62,6 +64,12 @@ def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageA
     expect(other.locator("#challenge-said")).to_contain_text("The request is sent.")
 
     page.goto(f"{page_at.url}/account")
+    account = page.locator(".top nav a[href='/account']")
+    expect(account).to_have_text(re.compile(r"^Account \(\d+ unread\)$"))
+    expect(page.locator("#inbox-list")).to_contain_text("asks for a friendly of ")
+    page.get_by_role("button", name="Mark all as read").click()
+    expect(account).to_have_text("Account")
+    expect(page.get_by_role("button", name="Mark all as read")).to_be_hidden()
     page.get_by_role("button", name="Accept", exact=True).click()
     expect(page.locator("#request-list a", has_text="accepted")).to_be_visible()
     page.locator("#challenger-id").fill(filled.accounts["owner"])

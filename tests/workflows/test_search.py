@@ -195,16 +195,17 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
     database.dispose()
 
 
-FRIENDLY_TABLES = ("requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
+FRIENDLY_TABLES = ("inbox_entries", "requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
 OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0030 changed to this database."""
+    """Take back what migrations 0012 to 0031 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
+            "ALTER TABLE webhooks DROP COLUMN kind",
             *(f"DROP TABLE {name}" for name in FRIENDLY_TABLES),
             *(f"ALTER TABLE tokens DROP COLUMN {name}" for name in ("scopes", "expires_at")),
             "DROP TABLE installation",
