@@ -15,6 +15,7 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, queries, requests, site
+from api.accounts import inbox_resource as inbox
 from api.accounts import resource as accounts
 from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
@@ -35,6 +36,8 @@ from api.fields import (
     UtcDateTime,
     UtcDateTimeInput,
 )
+from api.friendlies import request_resource as friendly_requests
+from api.friendlies import rules_resource as friendly_rules
 from api.games import resource as games
 from api.health import resource as health
 from api.ids import IdConverter, MonthConverter, id_schema, month_schema
@@ -63,6 +66,7 @@ from referee.settings import Settings
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
     *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(friendly_rules, friendly_requests, inbox),
     *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
     *(
         chain,

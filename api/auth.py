@@ -1,4 +1,4 @@
-"""Authenticate requests by the bearer token in their Authorization header, and check the role a view needs."""
+"""Authenticate requests by the bearer token in their Authorization header; check the role and scope a view needs."""
 
 import logging
 from typing import cast
@@ -9,6 +9,7 @@ from api import limits, tokens
 from api.errors import Problem
 from referee.accounts import accounts
 from referee.accounts.roles import ORGANISING, Role
+from referee.accounts.scopes import Scope, grants
 from referee.accounts.tables import Account
 from referee.db.engine import Database
 from referee.errors import Forbidden, Unavailable
@@ -48,6 +49,30 @@ def admin() -> Account:
     return found
 
 
+def require_scope(scope: Scope) -> None:
+    """Raise a 403 ``Problem`` if the request has a token without this scope."""
+    held = token_scopes()
+    if held is not None and not grants(held, scope):
+        detail = (
+            f"This request needs a token with the scope `{scope}`; this token has {' and '.join(held)}. Create a token "
+            "with that scope on the account page or with `referee tokens create`."
+        )
+        challenge = f'Bearer realm="referee", error="insufficient_scope", scope="{scope}"'
+        raise Problem(403, "missing_scope", detail, headers={"WWW-Authenticate": challenge})
+
+
+def has_scope(scope: Scope) -> bool:
+    """Return whether the request has a token with this scope."""
+    held = token_scopes()
+    return held is not None and grants(held, scope)
+
+
+def token_scopes() -> list[str] | None:
+    """Return the scopes of the request's token, or None if the request has no token."""
+    authenticated = tokens.authenticate_request()
+    return None if authenticated is None else authenticated.token.scopes
+
+
 def current_account() -> Account:
     """Return the account of the request. Call this only in views that require an account."""
     return cast(Account, g.account)
@@ -75,6 +100,12 @@ def _authenticate() -> Account | None:
         return None
     authenticated = tokens.authenticate_request()
     if authenticated is None:
+        if (expired := tokens.expired_at()) is not None:
+            raise _unauthenticated_problem(
+                f"The token expired on {expired:%Y-%m-%d} at {expired:%H:%M} UTC. Create another one on the account "
+                "page with another token of the account, or ask the operator for one.",
+                error="invalid_token",
+            )
         limits.count_use(limits.GUESSES, "guesses")
         raise _unauthenticated_problem("The token was not accepted (malformed, unknown or revoked). Send a valid one.")
     token = authenticated.token
@@ -93,5 +124,6 @@ def _record_use(token_id: str) -> None:
         log.info("token_use_not_recorded", extra={"token": token_id})
 
 
-def _unauthenticated_problem(detail: str) -> Problem:
-    return Problem(401, "unauthenticated", detail, headers={"WWW-Authenticate": 'Bearer realm="referee"'})
+def _unauthenticated_problem(detail: str, *, error: str | None = None) -> Problem:
+    challenge = 'Bearer realm="referee"' + (f', error="{error}"' if error else "")
+    return Problem(401, "unauthenticated", detail, headers={"WWW-Authenticate": challenge})

@@ -24,6 +24,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.NameTaken: (409, "name_taken"),
     domain.QuotaExceeded: (409, "quota_exceeded"),
     domain.NoCertificate: (409, "no_certificate"),
+    domain.NeedsAcceptance: (409, "needs_acceptance"),
     domain.NotReady: (409, "not_ready"),
     domain.LogDeleted: (410, "log_deleted"),
     domain.DamagedLog: (409, "log_damaged"),
@@ -62,7 +63,7 @@ CODES = {
 }
 
 # Codes of problems that other modules of the API raise.
-OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json", "too_large")
+OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json", "missing_scope", "too_large")
 
 # All codes a client may receive. A code keeps its meaning; new ones may be added.
 ALL_CODES = sorted({*OWN_CODES, *CODES.values(), *(code for _, code in TABLE.values()), "http_error"})

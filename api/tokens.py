@@ -20,6 +20,13 @@ class Authenticated:
     moment: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """Hold the time at which the token of a request expired."""
+
+    at: datetime
+
+
 def bearer_token() -> str | None:
     """Return the bearer token in the Authorization header, or None if there is no well-formed one."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
@@ -28,16 +35,31 @@ def bearer_token() -> str | None:
 
 
 def authenticate_request() -> Authenticated | None:
-    """Return the token of this request and its account, or None if the token is missing, unknown or revoked."""
+    """Return the token of this request and its account, or None if the token is missing or not accepted."""
+    found = _load_token()
+    return found if isinstance(found, Authenticated) else None
+
+
+def expired_at() -> datetime | None:
+    """Return the time at which the token of this request expired, or None if it has not."""
+    found = _load_token()
+    return found.at if isinstance(found, Expired) else None
+
+
+def _load_token() -> Authenticated | Expired | None:
     if "authenticated" not in g:
         text = bearer_token()
         g.authenticated = None if text is None else _look_up(text)
-    return cast("Authenticated | None", g.authenticated)
+    return cast("Authenticated | Expired | None", g.authenticated)
 
 
-def _look_up(text: str) -> Authenticated | None:
+def _look_up(text: str) -> Authenticated | Expired | None:
     database = cast(Database, current_app.extensions["referee.database"])
     with database.read() as session:
         token = accounts.find_token(session, text)
-        account = None if token is None else accounts.get_account(session, token.account_id)
-        return None if token is None or account is None else Authenticated(token, account, current_time(session))
+        if token is None:
+            return None
+        moment = current_time(session)
+        if token.expires_at is not None and accounts.has_expired(token, moment):
+            return Expired(token.expires_at)
+        return Authenticated(token, accounts.get_account(session, token.account_id), moment)

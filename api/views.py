@@ -1,4 +1,4 @@
-"""Declare the endpoints of the API: role, request body or query, rate limit, transaction, response."""
+"""Declare the endpoints of the API: role, scope, request body or query, rate limit, transaction, response."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,6 +18,7 @@ from api.body import read_body, read_json
 from api.errors import invalid
 from api.fields import OptionalBody
 from api.pagination import PageQuery, envelope, list_of, read_cursor
+from referee.accounts.scopes import Scope
 from referee.db.engine import Database, is_writing
 from workers import queues
 
@@ -98,7 +99,10 @@ def _join_path(path: str, name: object) -> str:
 
 
 class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
-    """Register endpoints, each with its role, request, response and transaction."""
+    """Register endpoints, each with its role, scope, request, response and transaction.
+
+    Views that read need the scope ``read``, which every token has. All others name their scope.
+    """
 
     ARGUMENTS_PARSER = Parser()
 
@@ -111,28 +115,29 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         Such a view gets the query with a decoded cursor, and passes it to the function that reads the list.
         """
         items: type[Schema] | None = options.pop("items", None)
+        options = {"transaction": "read", "scope": Scope.READ} | options
         if items is None:
-            return self._endpoint("GET", rule, role, response, **{"transaction": "read"} | options)
+            return self._endpoint("GET", rule, role, response, **options)
         query: type[Schema] = options.pop("query", PageQuery)
-        register = self._endpoint("GET", rule, role, list_of(items), query=query, **{"transaction": "read"} | options)
+        register = self._endpoint("GET", rule, role, list_of(items), query=query, **options)
         return lambda view: register(_wrap_page(view))
 
-    def post(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
+    def post(self, rule: str, role: Role, response: type[Schema], *, scope: Scope, **options: Any) -> Decorator:
         """Register a view that runs once for each Idempotency-Key."""
-        return self._endpoint("POST", rule, role, response, **{"transaction": "idempotent"} | options)
+        return self._endpoint("POST", rule, role, response, scope=scope, **{"transaction": "idempotent"} | options)
 
-    def put(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
+    def put(self, rule: str, role: Role, response: type[Schema], *, scope: Scope, **options: Any) -> Decorator:
         """Register a view that replaces a resource."""
-        return self._endpoint("PUT", rule, role, response, transaction="write", **options)
+        return self._endpoint("PUT", rule, role, response, scope=scope, transaction="write", **options)
 
-    def patch(self, rule: str, role: Role, response: type[Schema], **options: Any) -> Decorator:
+    def patch(self, rule: str, role: Role, response: type[Schema], *, scope: Scope, **options: Any) -> Decorator:
         """Register a view that edits a resource. The view compares If-Match itself, inside its transaction."""
-        register = self._endpoint("PATCH", rule, role, response, transaction="write", **options)
+        register = self._endpoint("PATCH", rule, role, response, scope=scope, transaction="write", **options)
         return lambda view: register(self.doc(parameters=[etags.PARAMETER])(view))
 
-    def delete(self, rule: str, role: Role) -> Decorator:
+    def delete(self, rule: str, role: Role, *, scope: Scope) -> Decorator:
         """Register a view that deletes a resource and returns nothing."""
-        return self._endpoint("DELETE", rule, role, None, status=204, transaction="write")
+        return self._endpoint("DELETE", rule, role, None, scope=scope, status=204, transaction="write")
 
     def _endpoint(
         self,
@@ -141,6 +146,7 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
         role: Role | None,
         response: type[Schema] | None,
         *,
+        scope: Scope,
         transaction: Transaction | None,
         body: type[Schema] | None = None,
         query: type[Schema] | None = None,
@@ -153,11 +159,11 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
     ) -> Decorator:
         """Register a view. Its name becomes part of the operation id.
 
-        ``role`` authenticates the caller. ``body`` (which may be missing if it is an ``OptionalBody``) or ``query`` is
-        parsed and passed to the view as its first argument. ``limit`` raises a 429 above the rate limit; it is called
-        if ``limit_when`` accepts the body. A ``secret`` response is never cached. ``wakes_runner`` wakes a runner after
-        the commit; without it the runner would find the new work later, when it polls. ``documents`` are added to the
-        description of the operation.
+        ``role`` authenticates the caller, whose token, if there is one, needs the ``scope``. ``body`` (which may be
+        missing if it is an ``OptionalBody``) or ``query`` is parsed and passed to the view as its first argument.
+        ``limit`` raises a 429 above the rate limit; it is called if ``limit_when`` accepts the body. A ``secret``
+        response is never cached. ``wakes_runner`` wakes a runner after the commit; without it the runner would find the
+        new work later, when it polls. ``documents`` are added to the description of the operation.
 
         The body is validated and the rate limit counted before the transaction begins, and a runner is woken after it
         ends, so that no transaction stays open while the network is used.
@@ -182,22 +188,23 @@ class Resource(Blueprint):  # type: ignore[misc]  # flask_smorest ships no types
             if wakes_runner:
                 wrapped = _wake_afterwards(wrapped)
             if role is not None:
-                wrapped = self._require(wrapped, role)
+                wrapped = self._require(wrapped, role, scope)
             documented = self.doc(operationId=f"{self.name}.{view.__name__}", **documents or {})(wrapped)
             return cast(View, self.route(rule, methods=[method])(documented))
 
         return register
 
-    def _require(self, view: View, role: Role) -> View:
-        """Authenticate the caller. Refuse an invalid token even if no token is required."""
+    def _require(self, view: View, role: Role, scope: Scope) -> View:
+        """Authenticate the caller. Refuse an invalid token, or one without the scope, even if no token is required."""
 
         @wraps(view)
         def checked_view(*args: Any, **kwargs: Any) -> Any:
             role()
+            auth.require_scope(scope)
             queries.check(view)  # after authentication, whose errors take precedence
             return view(*args, **kwargs)
 
-        security: list[dict[str, list[str]]] = [*([{}] if role is auth.anyone else []), {"bearer": []}]
+        security: list[dict[str, list[str]]] = [*([{}] if role is auth.anyone else []), {"bearer": [scope.value]}]
         return cast(View, self.doc(security=security)(queries.checks_own_query(checked_view)))
 
     def _respond(self, view: View, schema: type[Schema] | None, status: int, *, secret: bool) -> View:

@@ -101,6 +101,10 @@ class NoCertificate(Conflict):
     """Signal that a bot may not play rated matches, since no certificate covers its version and the game's rules."""
 
 
+class NeedsAcceptance(Conflict):
+    """Signal that the owner of a bot decides about each friendly, and can be asked."""
+
+
 class NotReady(Conflict):
     """Signal that the requested data is not available yet, for example a log before its deal group has closed."""
 

@@ -11,6 +11,10 @@ from referee.db.base import UtcTime as UtcTime
 from referee.db.health import DatabaseIdentity as DatabaseIdentity
 from referee.db.idempotency import Idempotency as Idempotency
 from referee.db.search_documents import SearchDocument as SearchDocument
+from referee.friendlies.tables import ChallengerEntry as ChallengerEntry
+from referee.friendlies.tables import FriendlyRequest as FriendlyRequest
+from referee.friendlies.tables import FriendlyRules as FriendlyRules
+from referee.friendlies.tables import RequestedOwner as RequestedOwner
 from referee.ladders.tables import DailyExchange as DailyExchange
 from referee.ladders.tables import Ladder as Ladder
 from referee.ladders.tables import LadderMember as LadderMember
@@ -41,4 +45,5 @@ from referee.tournaments.tables import Tournament as Tournament
 from referee.tournaments.tables import TournamentEntry as TournamentEntry
 from referee.tournaments.tables import TournamentRound as TournamentRound
 from referee.webhooks.tables import Delivery as Delivery
+from referee.webhooks.tables import InboxEntry as InboxEntry
 from referee.webhooks.tables import Webhook as Webhook

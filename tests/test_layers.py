@@ -16,8 +16,8 @@ BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures")  #
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
-    *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches", "referee.ladders"),
-    *("referee.tournaments", "referee.pictures"),
+    *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
+    *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.pictures"),
 )
 LIBRARY = (
     "referee.local",
@@ -60,7 +60,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
-    "referee.webhooks": {"outbox", "tables"},
+    "referee.webhooks": {"outbox", "states", "tables"},
     "referee.matches": {
         *(
             "cancelling",
@@ -69,12 +69,14 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "download_seats",
             "logs",
             "matches",
+            "quotas",
             "queued_seats",
             "scheduling",
             "states",
             "tables",
         )
     },
+    "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
     "referee.tournaments": set(),
     "referee.pictures": set(),

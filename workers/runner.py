@@ -102,7 +102,9 @@ class Runner:
         self._checks_running = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._notifier = change_notifier.ChangeNotifier(redis)
-        self._webhook_sender = WebhookSender(self._thread, self._policy, self._master_key)
+        self._webhook_sender = WebhookSender(
+            self._thread, self._policy, self._master_key, public_url=settings.public_url
+        )
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._seconds = seconds

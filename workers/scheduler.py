@@ -18,13 +18,14 @@ from referee.db import change_notifier, idempotency
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.errors import RefereeError, Unavailable
+from referee.friendlies import requests
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.matches import claims, deal_groups, log_pruning, queued_seats
 from referee.runtime import logging_setup
 from referee.settings import BadSettings, Settings
-from referee.webhooks import deliveries
+from referee.webhooks import deliveries, inbox
 from referee.workflows import deal_group_closing
 from workers import queues
 from workers.month_closing import MonthCloser
@@ -69,7 +70,7 @@ class Scheduler:
         1. Wake runners for due work, before anything that may fail.
         2. List due matches that nobody would find, which happens only after an error.
         3. Close deal groups that ended with a cancelled match.
-        4. Delete old idempotency keys and webhook deliveries, and logs that are not kept any longer.
+        4. Delete what is not kept any longer: idempotency keys, deliveries, entries of inboxes, requests, logs.
         5. Start and advance tournaments.
         6. Make the matches that are due on official ladders.
         """
@@ -79,6 +80,8 @@ class Scheduler:
             todo = claims.find_due_work(session)
             messages_due = deliveries.has_due(session)
             deliveries_old = deliveries.has_expired(session)
+            inbox_old = inbox.has_expired(session)
+            requests_old = requests.has_expired(session)
             logs_old = log_pruning.has_expired(session, self._keep_ladder_logs_days)
             is_match_missing = queued_seats.is_oldest_missing(session)
         for match_id in todo.isolated:
@@ -95,6 +98,12 @@ class Scheduler:
         if deliveries_old:
             with self._database.write() as session:
                 deliveries.delete_expired(session)
+        if inbox_old:
+            with self._database.write() as session:
+                inbox.delete_expired(session)
+        if requests_old:
+            with self._database.write() as session:
+                requests.delete_expired(session)
         if logs_old:
             with self._database.write() as session:
                 deleted = log_pruning.delete_expired(session, self._keep_ladder_logs_days)

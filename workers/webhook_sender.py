@@ -1,4 +1,4 @@
-"""Send webhook deliveries: claim those that are due and POST them, signed, concurrently with a runner's matches.
+"""Send webhook deliveries: claim those that are due and POST them in the format of their webhook.
 
 ``referee.webhooks.deliveries`` decides about retries, ``address_guard`` about allowed addresses.
 """
@@ -17,6 +17,7 @@ from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
+from referee.webhooks.presets import render_body
 from workers.database_thread import DatabaseThread
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class WebhookSender:
         policy: Policy,
         master_key: bytes,
         *,
+        public_url: str = "",
         deadline_ms: int = DEADLINE_MS,
         chance: Callable[[], float] = random.random,
         seconds: Callable[[], float] = time.monotonic,
@@ -49,6 +51,7 @@ class WebhookSender:
         self._policy = policy
         self._limits = CallLimits(AddressCaps.for_deliveries())
         self._master_key = master_key
+        self._public_url = public_url
         self._deadline_ms = deadline_ms
         self._chance = chance
         self._seconds = seconds
@@ -116,7 +119,8 @@ class WebhookSender:
         try:
             # The connection is not reused, because the next message may be sent as late as a day afterwards.
             path = "" if urlsplit(job.url).path else "/"
-            return await caller.post(path, job.body, job.delivery_id, self._deadline_ms)
+            body = render_body(job.kind, job.body, self._public_url)
+            return await caller.post(path, body, job.delivery_id, self._deadline_ms)
         finally:
             caller.close()
 

@@ -5,11 +5,13 @@ from typing import Final
 from flask import Blueprint, Response, current_app
 
 from api.pages.page import page
+from referee.accounts.scopes import MEANINGS
 from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 pages = Blueprint("account", __name__)
 
 LISTED_BOTS: Final = 10  # most bots whose matches the script looks up
+TOKEN_LIFETIMES: Final = (7, 30, 90, 365)  # the days that the page offers
 
 
 @pages.get("/account")
@@ -17,6 +19,8 @@ def account() -> Response:
     return page(
         "account/page.html",
         events=SUBSCRIBABLE_TYPES,
+        scopes=MEANINGS,
+        lifetimes=TOKEN_LIFETIMES,
         known={"listedBots": LISTED_BOTS},
         self_service=current_app.config["SETTINGS"].self_service,
     )

@@ -1,5 +1,6 @@
 """Open accounts; create, list and revoke tokens."""
 
+from datetime import timedelta
 from typing import Any
 
 from flask import current_app
@@ -11,6 +12,7 @@ from api.extended import Extended
 from api.pagination import list_of, single_page
 from api.views import Resource, current_session
 from referee.accounts import accounts
+from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account, Token
 from referee.errors import Forbidden
 
@@ -35,6 +37,7 @@ def check_may_open_account() -> None:
     status=201,
     secret=True,
     transaction="write",
+    scope=Scope.READ,
 )
 def open_account(new_account: dict[str, Any]) -> Any:
     """Open an account
@@ -53,22 +56,22 @@ def show_account() -> Account:
     return current_account()
 
 
-@resource.post("/me/tokens", account, FreshToken, body=NewToken, status=201, secret=True)
+@resource.post("/me/tokens", account, FreshToken, body=NewToken, status=201, secret=True, scope=Scope.ALL)
 def add_token(new_token: dict[str, Any]) -> Any:
     """Create another token
 
-    The text of the token is returned only in this response.
+    The text of the token is returned only in this response. Without `scopes` the token may do everything.
     """
-    return attach_token_text(*accounts.create_token(current_session(), current_account().id, new_token["name"]))
+    return attach_token_text(*accounts.create_token(current_session(), current_account().id, **token_terms(new_token)))
 
 
 @resource.get("/me/tokens", account, list_of(TokenView))
 def list_tokens() -> Any:
-    """List your tokens, including revoked ones"""
+    """List your tokens, including revoked and expired ones"""
     return single_page(accounts.list_tokens(current_session(), current_account().id))
 
 
-@resource.delete('/me/tokens/<id("tok"):token_id>', account)
+@resource.delete('/me/tokens/<id("tok"):token_id>', account, scope=Scope.ALL)
 def revoke_token(token_id: str) -> None:
     """Revoke a token
 
@@ -77,14 +80,23 @@ def revoke_token(token_id: str) -> None:
     accounts.revoke_token(current_session(), current_account().id, token_id)
 
 
-@resource.post('/<id("acc"):account_id>/tokens', admin, FreshToken, body=NewToken, status=201, secret=True)
+@resource.post(
+    '/<id("acc"):account_id>/tokens', admin, FreshToken, body=NewToken, status=201, secret=True, scope=Scope.ALL
+)
 def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
     """Create a token for an account whose tokens were lost
 
     Only the operator may do this.
     """
-    token, text = accounts.create_token(current_session(), account_id, new_token["name"])
+    token, text = accounts.create_token(current_session(), account_id, **token_terms(new_token))
     return attach_token_text(token, text), {"Location": f"/api/v1/accounts/me/tokens/{token.id}"}
+
+
+def token_terms(new_token: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of ``create_token`` for a request body."""
+    days = new_token["expires_in_days"]
+    lifetime = None if days is None else timedelta(days=days)
+    return {"name": new_token["name"], "scopes": new_token["scopes"], "lifetime": lifetime}
 
 
 def attach_token_text(token: Token, text: str) -> Extended:

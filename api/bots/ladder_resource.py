@@ -6,6 +6,7 @@ from api.auth import account, anyone, current_account
 from api.bots.ladder_schemas import LadderPlayChanges, LadderPlayView
 from api.extended import Extended
 from api.views import Resource, current_session
+from referee.accounts.scopes import Scope
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
@@ -24,7 +25,7 @@ def show(bot_id: str) -> Any:
     return load_play(bots.get_bot(current_session(), bot_id))
 
 
-@resource.patch('/<id("bot"):bot_id>/ladders', account, LadderPlayView, body=LadderPlayChanges)
+@resource.patch('/<id("bot"):bot_id>/ladders', account, LadderPlayView, body=LadderPlayChanges, scope=Scope.PLAY)
 def change(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the play of one of your bots on official ladders
 

@@ -23,6 +23,7 @@ from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import MAX_PAGE_SIZE
+from referee.friendlies import rules
 from referee.games import catalogue, game_title
 from referee.ladders import directory, members, months, ranks, ratings
 from referee.ladders.ranks import LadderRank
@@ -93,6 +94,7 @@ def bot(bot_id: str) -> Response:
         bot=found,
         owner_name=listing.owner_name,
         certified=listing.certified,
+        friendly_rules=rules.describe_rules(rules.get_rules(current_session(), bot_id)),
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),
         ladder_ranks=ladder_ranks,
@@ -104,7 +106,7 @@ def bot(bot_id: str) -> Response:
         recent=recent(found),
         certificate=None if certificate is None else attach_fitting_games(found, certificate),
         no_certificate=certificates.explain_no_certificate(current_session(), found) if certificate is None else "",
-        known={"bot": found.id, "name": found.name, "advice": advice()},
+        known={"bot": found.id, "name": found.name, "games": found.games, "advice": advice()},
         points=points,
         ended_openings=count_ended_openings(current_session(), OpeningFilter(bot_id=found.id)),
         badges=_list_badges(sorted(ladder.game for ladder, _ in rated if ladder.official)),

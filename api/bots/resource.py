@@ -5,7 +5,7 @@ from typing import Any
 from flask import current_app
 
 from api import etags, limits
-from api.auth import account, anyone, current_account, may_organise, viewer_id
+from api.auth import account, anyone, current_account, may_organise, require_scope, viewer_id
 from api.bots.presentation import attach_fitting_games, visible_bot
 from api.bots.presentation import list_bots as list_described_bots
 from api.bots.schemas import (
@@ -23,6 +23,7 @@ from api.extended import Extended
 from api.matches import fault_reports
 from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsQuery, ResponseStatsView
 from api.views import Resource, current_session, master_key
+from referee.accounts.scopes import Scope
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
@@ -44,6 +45,7 @@ resource = Resource("bots", "/api/v1/bots", "Bots: registered endpoints that pla
     limit=limits.count_outgoing_call,
     status=201,
     secret=True,
+    scope=Scope.PLAY,
 )
 def register(new_bot: dict[str, Any]) -> Any:
     """Register a bot
@@ -87,6 +89,7 @@ def show(bot_id: str) -> Any:
     body=BotChanges,
     limit=limits.count_outgoing_call,
     limit_when=lambda changes: "url" in changes,
+    scope=Scope.PLAY,
 )
 def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the name or URL of a bot, or what you say about it
@@ -100,7 +103,7 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, **changes))
 
 
-@resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView)
+@resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView, scope=Scope.PLAY)
 def pause(bot_id: str) -> Any:
     """Pause a bot
 
@@ -111,13 +114,13 @@ def pause(bot_id: str) -> Any:
     return visible_bot(pausing.pause_bot(current_session(), bot_id, "paused by its owner", master_key=master_key()))
 
 
-@resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView)
+@resource.post('/<id("bot"):bot_id>/resume', account, OwnBotView, scope=Scope.PLAY)
 def resume(bot_id: str) -> Any:
     """Resume a paused bot"""
     return visible_bot(pausing.resume_bot(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.post('/<id("bot"):bot_id>/retire', account, OwnBotView)
+@resource.post('/<id("bot"):bot_id>/retire', account, OwnBotView, scope=Scope.PLAY)
 def retire(bot_id: str) -> Any:
     """Retire a bot for good
 
@@ -126,7 +129,7 @@ def retire(bot_id: str) -> Any:
     return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
 
 
-@resource.post('/<id("bot"):bot_id>/rotate-secret', account, SecretBotView, secret=True)
+@resource.post('/<id("bot"):bot_id>/rotate-secret', account, SecretBotView, secret=True, scope=Scope.PLAY)
 def rotate_secret(bot_id: str) -> Any:
     """Give a bot a new secret
 
@@ -136,7 +139,13 @@ def rotate_secret(bot_id: str) -> Any:
 
 
 @resource.post(
-    '/<id("bot"):bot_id>/check', account, OwnBotView, wakes_runner=True, limit=limits.count_outgoing_call, status=202
+    '/<id("bot"):bot_id>/check',
+    account,
+    OwnBotView,
+    wakes_runner=True,
+    limit=limits.count_outgoing_call,
+    status=202,
+    scope=Scope.PLAY,
 )
 def check(bot_id: str) -> Any:
     """Check a bot again
@@ -216,9 +225,12 @@ def show_waiting(bot_id: str) -> Any:
 
 def get_managed_bot(bot_id: str) -> Bot:
     """Return the bot. Raise ``NotFound`` unless the caller is its owner or the operator."""
-    return bots.get_bot(
+    bot = bots.get_bot(
         current_session(), bot_id, owner_id=None if current_account().role == "admin" else current_account().id
     )
+    if bot.owner_id != current_account().id:
+        require_scope(Scope.ALL)
+    return bot
 
 
 def get_own_bot(bot_id: str) -> Bot:

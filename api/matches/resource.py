@@ -1,22 +1,25 @@
 """Create, list, cancel and retry matches; download their logs."""
 
 import gzip
-from dataclasses import asdict
 from typing import Any
 
 from flask import Response, request
 
-from api.auth import account, admin, anyone, current_account, may_organise, viewer_id
-from api.errors import Problem, invalid, not_found
+from api.auth import account, admin, anyone, current_account, has_scope, may_organise, require_scope, viewer_id
+from api.errors import Problem, not_found
 from api.matches.fault_schemas import FaultView, MatchFaultQuery
+from api.matches.friendly_terms import check_own_friendly, get_seated_bots
 from api.matches.presentation import attach_group, visible_matches
 from api.matches.rights import may_void
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
+from referee.accounts.scopes import Scope
 from referee.bots import bots
+from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound, NotReady
+from referee.friendlies import rules
 from referee.match.time_limits import Limits
 from referee.matches import fault_reports, friendlies, logs, matches, quotas
 from referee.matches.match_filters import MatchFilter
@@ -26,15 +29,18 @@ from referee.workflows import match_cancellation, match_retry, visibility, void_
 resource = Resource("matches", "/api/v1/matches", "Matches and their logs.")
 
 
-@resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201)
+@resource.post("", account, WholeMatchView, wakes_runner=True, body=NewMatch, status=201, scope=Scope.PLAY)
 def arrange(new_match: dict[str, Any]) -> Any:
     """Create a match
 
     An owner can create friendlies: unrated matches with at least one bot of their own. An owner may have 10 friendlies
     that are not over, each with at most 5 s per decision and a bank of at most 60 s. Organisers have no such limits,
-    may seat any bots, and may create rated matches.
+    may seat any bots, and may create rated matches. Owners decide who plays friendlies with their bots, and when: a
+    403 or 409 says why a bot cannot be challenged. With the code `needs_acceptance`, its owner can be asked.
     """
-    check_may_create(new_match)
+    seated = check_may_create(new_match)
+    if not new_match["rated"]:
+        rules.check_challenge(current_session(), current_account().id, seated)
     plan = matches.MatchPlan(
         game=new_match["game"],
         bots=new_match["bots"],
@@ -67,7 +73,7 @@ def show(match_id: str) -> Any:
     return attach_group(matches.get_match(current_session(), match_id))
 
 
-@resource.post('/<id("mat"):match_id>/cancel', account, WholeMatchView, body=CancelMatch)
+@resource.post('/<id("mat"):match_id>/cancel', account, WholeMatchView, body=CancelMatch, scope=Scope.PLAY)
 def cancel(wish: dict[str, Any], match_id: str) -> Any:
     """Cancel a match that is not over
 
@@ -83,6 +89,8 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
             "Only the account that created a match or an organiser may cancel it; a friendly may also be cancelled by "
             "the owner of any bot in it."
         )
+    if not is_own_friendly(match):
+        require_scope(Scope.ORGANISE)
     cancelled = match_cancellation.cancel_match(
         current_session(),
         match_id,
@@ -95,7 +103,7 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
     return attach_group(cancelled)
 
 
-@resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True)
+@resource.post('/<id("mat"):match_id>/retry', admin, WholeMatchView, wakes_runner=True, scope=Scope.ALL)
 def retry(match_id: str) -> Any:
     """Retry a stuck match
 
@@ -147,34 +155,21 @@ def log(match_id: str) -> Response:
     return response
 
 
-def check_may_create(new_match: dict[str, Any]) -> None:
-    """Raise ``Forbidden``, ``QuotaExceeded`` or a 422 unless this account may create the match.
+def check_may_create(new_match: dict[str, Any]) -> list[Bot]:
+    """Return the bots. Raise ``Forbidden``, ``QuotaExceeded`` or a 422 unless this account may create the match.
 
     Accounts that are not organisers need a bot of their own in the match. Their matches must be unrated, with limited
     time, and within the quota of friendlies.
     """
-    try:
-        seated = [bots.get_bot(current_session(), bot_id) for bot_id in new_match["bots"]]
-    except NotFound as error:
-        raise invalid([(f"bots[{new_match['bots'].index(error.id)}]", "No bot has this id.")]) from None
-    if may_organise():
-        return
+    if may_organise() and has_scope(Scope.ORGANISE):
+        return get_seated_bots(new_match)
     if new_match["rated"]:
+        if may_organise():
+            require_scope(Scope.ORGANISE)
         raise Forbidden("Only organisers may create rated matches. Leave out `rated` for a friendly.")
-    if all(bot.owner_id != current_account().id for bot in seated):
-        raise Forbidden("At least one of the bots must be your own.")
-    check_time(new_match["time"])
+    seated = check_own_friendly(new_match)
     quotas.check_friendlies(current_session(), current_account().id)
-
-
-def check_time(time: dict[str, int]) -> None:
-    """Raise a 422 that names each time limit that is too long for a friendly."""
-    most = asdict(quotas.MAX_TIME)
-    if too_long := [name for name in most if time[name] > most[name]]:
-        raise invalid(
-            (f"time.{name}", f"Must be at most {most[name]} ms in a friendly. Organisers may set more.")
-            for name in too_long
-        )
+    return seated
 
 
 def may_cancel(match: StoredMatch) -> bool:
@@ -184,6 +179,12 @@ def may_cancel(match: StoredMatch) -> bool:
         or (match.tournament_id is None and current_account().role == "organiser")
         or current_account().id in friendlies.owners_of_friendly(current_session(), match)
     )
+
+
+def is_own_friendly(match: StoredMatch) -> bool:
+    """Return whether the match is a friendly that the caller created, or in which they have a bot."""
+    owners = friendlies.owners_of_friendly(current_session(), match)
+    return current_account().id in owners or (match.is_friendly and match.created_by == current_account().id)
 
 
 def owns_bot(bot_id: str) -> bool:

@@ -62,7 +62,9 @@ class TimeView(Strict):
     )
 
 
-class NewMatch(Strict):
+class FriendlyTerms(Strict):
+    """Describe a match that an owner arranges."""
+
     game = fields.String(required=True, validate=validate.OneOf(GAMES))
     bots = fields.List(
         Id("bot"),
@@ -73,9 +75,6 @@ class NewMatch(Strict):
     options = fields.Dict(
         keys=fields.String(), load_default=dict, metadata=describe("Options of the game; see GET /games.")
     )
-    rated = StrictBool(
-        load_default=False, metadata=describe("Whether the match is rated. Only organisers may set this.")
-    )
     time = fields.Nested(TimeView, load_default=lambda: TimeView().load({}))
 
     @validates_schema
@@ -83,6 +82,12 @@ class NewMatch(Strict):
         if len(set(match["bots"])) < len(match["bots"]):
             raise ValidationError({"bots": ["Name each bot only once."]})
         check_options(match["game"], len(match["bots"]), match["options"], seats_field="bots")
+
+
+class NewMatch(FriendlyTerms):
+    rated = StrictBool(
+        load_default=False, metadata=describe("Whether the match is rated. Only organisers may set this.")
+    )
 
 
 class MatchQuery(PageQuery):

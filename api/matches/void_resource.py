@@ -7,6 +7,7 @@ from api.matches.rights import may_void
 from api.matches.void_presentation import present_report, present_voids
 from api.matches.void_schemas import VoidedView, VoidMatch, VoidQuery, VoidView
 from api.views import Resource, current_session, master_key
+from referee.accounts.scopes import Scope
 from referee.db.paging import Page
 from referee.errors import Forbidden
 from referee.matches import matches, voids
@@ -16,7 +17,9 @@ from referee.workflows import void_proposals
 resource = Resource("voids", "/api/v1", "Voids of matches that had ended, and proposals of voids.")
 
 
-@resource.post('/matches/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch)
+@resource.post(
+    '/matches/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch, scope=Scope.ORGANISE
+)
 def void(wish: dict[str, Any], match_id: str) -> Any:
     """Void a finished match, so that it no longer counts, or propose it
 
@@ -48,7 +51,7 @@ def show(void_id: str) -> Any:
     return present_voids([voids.get_void(current_session(), void_id)])[0]
 
 
-@resource.post('/voids/<id("vod"):void_id>/confirm', admin, VoidedView, wakes_runner=True)
+@resource.post('/voids/<id("vod"):void_id>/confirm', admin, VoidedView, wakes_runner=True, scope=Scope.ALL)
 def confirm(void_id: str) -> Any:
     """Confirm a proposal, so that its match is void
 
@@ -59,7 +62,7 @@ def confirm(void_id: str) -> Any:
     )
 
 
-@resource.post('/voids/<id("vod"):void_id>/decline', admin, VoidView)
+@resource.post('/voids/<id("vod"):void_id>/decline', admin, VoidView, scope=Scope.ALL)
 def decline(void_id: str) -> Any:
     """Decline a proposal, so that the match keeps its result
 
@@ -68,7 +71,7 @@ def decline(void_id: str) -> Any:
     return present_voids([void_proposals.decline(current_session(), current_account(), void_id)])[0]
 
 
-@resource.post('/voids/<id("vod"):void_id>/withdraw', organiser, VoidView)
+@resource.post('/voids/<id("vod"):void_id>/withdraw', organiser, VoidView, scope=Scope.ORGANISE)
 def withdraw(void_id: str) -> Any:
     """Withdraw your own proposal"""
     return present_voids([void_proposals.withdraw(current_session(), current_account(), void_id)])[0]

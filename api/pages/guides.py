@@ -20,6 +20,7 @@ ORDER: Final = (
     "bot-protocol",
     "checking",
     "official-ladders",
+    "account",
     "sdk",
     "asking-again",
     "learning",

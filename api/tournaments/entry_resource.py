@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from api.auth import account, anyone, current_account, organiser
+from api.auth import account, anyone, current_account, organiser, require_scope
 from api.errors import invalid
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
 from api.tournaments.presentation import attach_progress, visible_entries, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
+from referee.accounts.scopes import Scope
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.paging import Page
@@ -29,7 +30,9 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     return Page(visible_entries(found.items), found.next)
 
 
-@resource.post('/<id("trn"):tournament_id>/enter', account, EntryView, wakes_runner=True, body=NewEntry)
+@resource.post(
+    '/<id("trn"):tournament_id>/enter', account, EntryView, wakes_runner=True, body=NewEntry, scope=Scope.PLAY
+)
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
@@ -40,13 +43,15 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     bot = get_entrant_bot(entry["bot"], tournament)
     if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
+    if "seed" in entry:
+        require_scope(Scope.ORGANISE)
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(current_session(), tournament.id, {bot.id: entry["seed"]})
     return visible_entry(entered, bot)
 
 
-@resource.post('/<id("trn"):tournament_id>/withdraw', account, EntryView, body=Withdrawal)
+@resource.post('/<id("trn"):tournament_id>/withdraw', account, EntryView, body=Withdrawal, scope=Scope.PLAY)
 def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     """Withdraw a bot
 
@@ -62,7 +67,7 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
         raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
 
 
-@resource.put('/<id("trn"):tournament_id>/seeds', organiser, WholeTournamentView, body=Seeds)
+@resource.put('/<id("trn"):tournament_id>/seeds', organiser, WholeTournamentView, body=Seeds, scope=Scope.ORGANISE)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the seeds of entries
 
@@ -81,4 +86,6 @@ def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
         raise invalid([("bot", "No bot has this id.")]) from None
     if bot.owner_id != current_account().id and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
+    if bot.owner_id != current_account().id:
+        require_scope(Scope.ORGANISE)
     return bot

@@ -16,6 +16,7 @@ from api.tournaments.schemas import (
     WholeTournamentView,
 )
 from api.views import Resource, current_session, master_key
+from referee.accounts.scopes import Scope
 from referee.db.paging import Page
 from referee.match.time_limits import Limits
 from referee.matches import matches
@@ -27,7 +28,7 @@ from referee.workflows import tournament_cancellation
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
 
 
-@resource.post("", organiser, WholeTournamentView, body=NewTournament, status=201)
+@resource.post("", organiser, WholeTournamentView, body=NewTournament, status=201, scope=Scope.ORGANISE)
 def draft(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
@@ -56,7 +57,9 @@ def show(tournament_id: str) -> Any:
     return attach_progress(tournaments.get_tournament(current_session(), tournament_id))
 
 
-@resource.patch('/<id("trn"):tournament_id>', organiser, WholeTournamentView, body=TournamentChanges)
+@resource.patch(
+    '/<id("trn"):tournament_id>', organiser, WholeTournamentView, body=TournamentChanges, scope=Scope.ORGANISE
+)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft, or the start time of an open tournament
 
@@ -71,13 +74,15 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     return attach_progress(lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes))
 
 
-@resource.post('/<id("trn"):tournament_id>/open', organiser, WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/open', organiser, WholeTournamentView, scope=Scope.ORGANISE)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
     return attach_progress(lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.post('/<id("trn"):tournament_id>/start', organiser, WholeTournamentView, wakes_runner=True)
+@resource.post(
+    '/<id("trn"):tournament_id>/start', organiser, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
+)
 def start(tournament_id: str) -> Any:
     """Close the entries and start
 
@@ -88,19 +93,23 @@ def start(tournament_id: str) -> Any:
     return attach_progress(starting.start(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.post('/<id("trn"):tournament_id>/pause', organiser, WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/pause', organiser, WholeTournamentView, scope=Scope.ORGANISE)
 def pause(tournament_id: str) -> Any:
     """Pause a tournament: no further match begins"""
     return attach_progress(lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.post('/<id("trn"):tournament_id>/resume', organiser, WholeTournamentView, wakes_runner=True)
+@resource.post(
+    '/<id("trn"):tournament_id>/resume', organiser, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
+)
 def resume(tournament_id: str) -> Any:
     """Resume a paused tournament"""
     return attach_progress(lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id))
 
 
-@resource.post('/<id("trn"):tournament_id>/cancel', organiser, WholeTournamentView, body=CancelTournament)
+@resource.post(
+    '/<id("trn"):tournament_id>/cancel', organiser, WholeTournamentView, body=CancelTournament, scope=Scope.ORGANISE
+)
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
 
@@ -114,7 +123,7 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     )
 
 
-@resource.post('/<id("trn"):tournament_id>/finish', organiser, WholeTournamentView)
+@resource.post('/<id("trn"):tournament_id>/finish', organiser, WholeTournamentView, scope=Scope.ORGANISE)
 def finish(tournament_id: str) -> Any:
     """End a ladder tournament
 

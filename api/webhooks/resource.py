@@ -2,14 +2,20 @@
 
 from typing import Any
 
+from flask import current_app
+
 from api import etags, limits
 from api.auth import account, current_account
 from api.extended import Extended
 from api.views import Resource, current_session, master_key
 from api.webhooks.schemas import DeliveryView, NewWebhook, SecretWebhookView, WebhookChanges, WebhookView
+from referee.accounts.scopes import Scope
+from referee.db.paging import Page
 from referee.protocol.signing import webhook_secret
 from referee.webhooks import deliveries, webhooks
-from referee.webhooks.tables import Webhook
+from referee.webhooks.presets import render_body
+from referee.webhooks.states import WebhookKind
+from referee.webhooks.tables import Delivery, Webhook
 
 resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your bots and tournaments.")
 
@@ -23,6 +29,7 @@ resource = Resource("webhooks", "/api/v1", "Webhooks: notifications about your b
     limit=limits.count_outgoing_call,
     status=201,
     secret=True,
+    scope=Scope.ALL,
 )
 def create(new_webhook: dict[str, Any]) -> Any:
     """Create a webhook
@@ -30,9 +37,8 @@ def create(new_webhook: dict[str, Any]) -> Any:
     A webhook is `unverified` until its URL has answered a ping with 2xx. The secret is returned only in this
     response.
     """
-    return attach_secret(
-        webhooks.create(current_session(), current_account().id, new_webhook["url"], new_webhook["events"])
-    )
+    kind = WebhookKind(new_webhook.pop("kind"))
+    return attach_secret(webhooks.create(current_session(), current_account().id, **new_webhook, kind=kind))
 
 
 @resource.get("/webhooks", account, items=WebhookView)
@@ -55,6 +61,7 @@ def show(webhook_id: str) -> Any:
     body=WebhookChanges,
     limit=limits.count_outgoing_call,
     limit_when=lambda changes: "url" in changes or changes.get("enabled", False),
+    scope=Scope.ALL,
 )
 def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     """Edit a webhook: its URL, its notification types, whether it is enabled
@@ -66,7 +73,7 @@ def edit(changes: dict[str, Any], webhook_id: str) -> Any:
     return webhooks.edit(current_session(), webhook.id, revision=webhook.revision, **changes)
 
 
-@resource.delete('/webhooks/<id("whk"):webhook_id>', account)
+@resource.delete('/webhooks/<id("whk"):webhook_id>', account, scope=Scope.ALL)
 def remove(webhook_id: str) -> None:
     """Delete a webhook
 
@@ -75,7 +82,9 @@ def remove(webhook_id: str) -> None:
     webhooks.remove(current_session(), get_own_webhook(webhook_id).id)
 
 
-@resource.post('/webhooks/<id("whk"):webhook_id>/rotate-secret', account, SecretWebhookView, secret=True)
+@resource.post(
+    '/webhooks/<id("whk"):webhook_id>/rotate-secret', account, SecretWebhookView, secret=True, scope=Scope.ALL
+)
 def rotate_secret(webhook_id: str) -> Any:
     """Give a webhook a new secret
 
@@ -91,13 +100,15 @@ def rotate_secret(webhook_id: str) -> Any:
     wakes_runner=True,
     limit=limits.count_outgoing_call,
     status=202,
+    scope=Scope.ALL,
 )
 def ping(webhook_id: str) -> Any:
     """Send a ping
 
     If the URL answers with 2xx, an unverified webhook becomes active. The ping replaces a ping that is still pending.
     """
-    return webhooks.ping(current_session(), get_own_webhook(webhook_id).id)
+    webhook = get_own_webhook(webhook_id)
+    return present_delivery(webhooks.ping(current_session(), webhook.id), webhook)
 
 
 @resource.get('/webhooks/<id("whk"):webhook_id>/deliveries', account, items=DeliveryView)
@@ -106,7 +117,9 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
 
     Deliveries are kept for 30 days.
     """
-    return deliveries.list_deliveries(current_session(), get_own_webhook(webhook_id).id, **query)
+    webhook = get_own_webhook(webhook_id)
+    found = deliveries.list_deliveries(current_session(), webhook.id, **query)
+    return Page([present_delivery(delivery, webhook) for delivery in found.items], found.next)
 
 
 @resource.post(
@@ -116,13 +129,15 @@ def list_deliveries(query: dict[str, Any], webhook_id: str) -> Any:
     wakes_runner=True,
     limit=limits.count_outgoing_call,
     status=202,
+    scope=Scope.ALL,
 )
 def redeliver(delivery_id: str) -> Any:
     """Repeat a delivery
 
     The delivery must have succeeded or failed for good, and the webhook must be active. Id and body stay the same.
     """
-    return deliveries.redeliver(current_session(), delivery_id, account_id=current_account().id)
+    delivery = deliveries.redeliver(current_session(), delivery_id, account_id=current_account().id)
+    return present_delivery(delivery, get_own_webhook(delivery.webhook_id))
 
 
 def get_own_webhook(webhook_id: str) -> Webhook:
@@ -131,4 +146,12 @@ def get_own_webhook(webhook_id: str) -> Webhook:
 
 
 def attach_secret(webhook: Webhook) -> Extended:
+    if webhook.kind != WebhookKind.SIGNED:
+        return Extended(webhook, secret=None)
     return Extended(webhook, secret=webhook_secret(master_key(), webhook.id, webhook.secret_generation))
+
+
+def present_delivery(delivery: Delivery, webhook: Webhook) -> Extended:
+    """Return a delivery with the body that is sent."""
+    public_url = current_app.config["SETTINGS"].public_url
+    return Extended(delivery, body=render_body(webhook.kind, delivery.body, public_url))

@@ -5,7 +5,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from api.fields import Address, Strict, StrictBool, UtcDateTime, Utf8, View, describe, member_of
 from api.messages import Length
 from referee.webhooks.outbox import NOTIFICATION_TYPES
-from referee.webhooks.states import DeliveryState, WebhookState
+from referee.webhooks.states import DeliveryState, WebhookKind, WebhookState
 from referee.webhooks.webhooks import SUBSCRIBABLE_TYPES
 
 
@@ -22,6 +22,14 @@ class Choice(fields.List[str]):
 
 
 class NewWebhook(Strict):
+    kind = fields.String(
+        load_default=WebhookKind.SIGNED.value,
+        validate=member_of(WebhookKind),
+        metadata=describe(
+            "Format of the messages. `signed`: Standard Webhooks. `discord` and `slack`: a text for the incoming "
+            "webhook of a channel there."
+        ),
+    )
     url = Address(required=True)
     events = Choice(required=True)
 
@@ -45,6 +53,7 @@ class WebhookChanges(Strict):
 
 class WebhookView(View):
     id = fields.String()
+    kind = fields.String(validate=member_of(WebhookKind))
     url = fields.String()
     events = fields.List(fields.String(validate=validate.OneOf(SUBSCRIBABLE_TYPES)))
     status = fields.String(validate=member_of(WebhookState))
@@ -62,7 +71,11 @@ class WebhookView(View):
 
 class SecretWebhookView(WebhookView):
     secret = fields.String(
-        metadata=describe("The secret (`whsec_…`) that signs every message, returned only in this response.")
+        allow_none=True,
+        metadata=describe(
+            "The secret (`whsec_…`) that signs every message, returned only in this response; null for the kinds "
+            "`discord` and `slack`, whose messages are not signed."
+        ),
     )
 
 

@@ -3,8 +3,8 @@
 import hashlib
 import secrets
 import zlib
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import func, or_, select
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from referee.accounts.reserved_names import reserved_names
 from referee.accounts.roles import Role
+from referee.accounts.scopes import Scope, normalize_scopes
 from referee.accounts.tables import Account, Token
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
@@ -21,6 +22,7 @@ from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExcee
 
 TOKENS_PER_ACCOUNT: Final = 20
 LAST_USE_PRECISION: Final = timedelta(hours=1)
+MAX_LIFETIME_DAYS: Final = 730
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_DIGITS: Final = 43  # 62^43 > 256^32
@@ -67,16 +69,27 @@ def names_of(session: Session, account_ids: Iterable[str]) -> dict[str, str]:
     return load_by_id(session, Account.id, Account.name, account_ids)
 
 
-def create_token(session: Session, account_id: str, name: str) -> tuple[Token, str]:
+def create_token(
+    session: Session,
+    account_id: str,
+    name: str,
+    *,
+    scopes: Collection[str] = (Scope.ALL,),
+    lifetime: timedelta | None = None,
+) -> tuple[Token, str]:
     """Create a token. Return it with its text, which is not stored, so the caller must show it now.
 
-    Raise ``NotFound`` if there is no such account, ``QuotaExceeded`` if it has too many tokens.
+    Without a ``lifetime`` the token never expires. Raise ``NotFound`` if there is no such account, ``QuotaExceeded`` if
+    it has too many tokens, and ``BadOption`` for a bad name or scope.
     """
+    scopes = normalize_scopes(scopes)
     session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
     if session.get(Account, account_id) is None:
         raise NotFound("account", account_id)
-    living = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None))
-    if session.scalars(living).one() >= TOKENS_PER_ACCOUNT:
+    moment = current_time(session)
+    unexpired = or_(Token.expires_at.is_(None), Token.expires_at > moment)
+    working = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None), unexpired)
+    if session.scalars(working).one() >= TOKENS_PER_ACCOUNT:
         raise QuotaExceeded(f"An account can have at most {TOKENS_PER_ACCOUNT} tokens. Revoke one first.")
     text = new_token_text()
     token = Token(
@@ -85,7 +98,9 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
         name=validate_name(name),
         sha256=_digest(text),
         hint=f"{text[:8]}…{text[-4:]}",
-        created_at=current_time(session),
+        scopes=scopes,
+        created_at=moment,
+        expires_at=None if lifetime is None else moment + lifetime,
     )
     session.add(token)
     session.flush()
@@ -93,17 +108,23 @@ def create_token(session: Session, account_id: str, name: str) -> tuple[Token, s
 
 
 def find_account_by_token(session: Session, token_text: str) -> Account | None:
-    """Return the account to which a token belongs, or None when the token is malformed, unknown or revoked."""
+    """Return the account of a token, or None when the token is malformed, unknown, revoked or expired."""
     token = find_token(session, token_text)
-    return None if token is None else session.get(Account, token.account_id)
+    if token is None or has_expired(token, current_time(session)):
+        return None
+    return session.get(Account, token.account_id)
 
 
 def find_token(session: Session, token_text: str) -> Token | None:
-    """Return the token with this text, or None when it is malformed, unknown or revoked."""
+    """Return the token with this text, even if it has expired, or None when it is malformed, unknown or revoked."""
     if not is_token_text(token_text):
         return None
     found = select(Token).where(Token.sha256 == _digest(token_text), Token.revoked_at.is_(None))
     return session.scalar(found)
+
+
+def has_expired(token: Token, moment: datetime) -> bool:
+    return token.expires_at is not None and token.expires_at <= moment
 
 
 def touch_token(session: Session, token_id: str) -> bool:

@@ -1,6 +1,7 @@
 """Define the tables of accounts and their tokens."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -32,6 +33,8 @@ class Token(Base):
     name: Mapped[str] = mapped_column(Name)
     sha256: Mapped[str] = mapped_column(String(64), unique=True)
     hint: Mapped[str] = mapped_column(ShortString)
+    scopes: Mapped[list[Any]]  # values of ``Scope``
     created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]  # None if it never expires
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]

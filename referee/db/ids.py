@@ -16,6 +16,8 @@ PREFIXES: Final = {
     "delivery": "dlv",
     "certificate": "crt",
     "match void": "vod",
+    "friendly request": "frq",
+    "inbox entry": "inb",
 }
 PATTERN: Final = re.compile(r"[a-z]+_[0-9a-z]{26}")
 

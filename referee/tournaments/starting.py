@@ -106,9 +106,9 @@ def _set_expected_matches(session: Session, tournament: Tournament) -> None:
 
 def notify_participants(session: Session, tournament: Tournament, notification: str) -> None:
     """Notify the organiser and the owners of entered bots."""
-    owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
-    owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
+    owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id).distinct()
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
+    subscribers = owners.join(Webhook, Webhook.account_id == Bot.owner_id)  # few, where there are many owners
     payload = {
         "tournament": tournament.id,
         "name": tournament.name,
@@ -116,4 +116,6 @@ def notify_participants(session: Session, tournament: Tournament, notification: 
         "format": tournament.format,
         "status": tournament.status,
     }
-    outbox.emit(session, notification, {tournament.created_by, *session.scalars(owners)}, payload)
+    recipients = {tournament.created_by, *session.scalars(subscribers)}
+    readers = {tournament.created_by, *session.scalars(owners)}
+    outbox.emit(session, notification, recipients, payload, readers=readers)

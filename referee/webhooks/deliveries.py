@@ -17,7 +17,7 @@ from referee.db.paging import Cursor, Page, load_newest_first
 from referee.db.prepared import Prepared
 from referee.errors import Conflict, NotFound
 from referee.webhooks.outbox import PING
-from referee.webhooks.states import DeliveryState, WebhookState
+from referee.webhooks.states import DeliveryState, WebhookKind, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 from referee.webhooks.webhooks import disable, signing_generations
 
@@ -46,6 +46,7 @@ class DeliveryJob:
     delivery_id: str
     epoch: int
     webhook_id: str
+    kind: WebhookKind
     url: str
     secret_generations: tuple[int, ...]
     body: bytes
@@ -232,8 +233,9 @@ def _claim_delivery(
             delivery.id,
             epochs[delivery.id],
             hook.id,
+            hook.kind,
             hook.url,
-            signing_generations(hook, moment),
+            signing_generations(hook, moment) if hook.kind == WebhookKind.SIGNED else (),
             delivery.body,
             hook.account_id,
         )

@@ -10,25 +10,33 @@ from referee.db.engine import current_time
 from referee.db.ids import new_id
 from referee.db.prepared import Prepared
 from referee.match.canonical import Json, dumps
-from referee.webhooks.states import DeliveryState, WebhookState
+from referee.webhooks import inbox
+from referee.webhooks.states import DeliveryState, NotificationType, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 
-PING: Final = "ping"
-NOTIFICATION_TYPES: Final = (
-    *("match.finished", "bot.unhealthy", "tournament.started", "tournament.held_up", "tournament.finished"),
-    PING,
-)
+PING: Final = NotificationType.PING.value
+NOTIFICATION_TYPES: Final = tuple(event.value for event in NotificationType)
 MAX_BODY_BYTES: Final = 16 * 1024
 
 
-def emit(session: Session, event: str, account_ids: Iterable[str], payload: Json) -> int:
-    """Put a message into the outbox for each active webhook of these accounts that subscribes to ``event``.
+def emit(
+    session: Session,
+    event: str,
+    account_ids: Iterable[str],
+    payload: Json,
+    *,
+    readers: Iterable[str] | None = None,
+) -> int:
+    """Put a message into the outbox for each active webhook of these accounts that subscribes to ``event``, and an
+    entry into the inbox of these accounts or, if they are given, of the ``readers``.
 
     Return the number of messages. They are sent only if the caller's transaction commits. ``payload`` becomes the
     member ``data`` of the body, in the format of the Standard Webhooks specification. Raise ``ValueError`` if
     ``event`` is not one of ``NOTIFICATION_TYPES`` or the body exceeds 16 KiB.
     """
-    return emit_to(session, event, list_subscribed(session, event, account_ids), payload)
+    recipients = set(account_ids)
+    inbox.add_entries(session, event, recipients if readers is None else readers, payload)
+    return emit_to(session, event, list_subscribed(session, event, recipients), payload)
 
 
 def list_subscribed(session: Session, event: str, account_ids: Iterable[str]) -> list[str]:

@@ -1,6 +1,29 @@
-"""Define the states of webhooks and of their deliveries. The values are stored and shown by the API."""
+"""Define the types of notifications, and the states of webhooks and deliveries.
+
+The values are stored in the database and shown by the API.
+"""
 
 from enum import StrEnum
+
+
+class NotificationType(StrEnum):
+    MATCH_FINISHED = "match.finished"
+    BOT_UNHEALTHY = "bot.unhealthy"
+    CERTIFICATE_LOST = "certificate.lost"
+    FRIENDLY_REQUESTED = "friendly.requested"
+    FRIENDLY_DECIDED = "friendly.decided"
+    TOURNAMENT_STARTED = "tournament.started"
+    TOURNAMENT_HELD_UP = "tournament.held_up"
+    TOURNAMENT_FINISHED = "tournament.finished"
+    PING = "ping"
+
+
+class WebhookKind(StrEnum):
+    """List the formats of messages."""
+
+    SIGNED = "signed"  # Standard Webhooks
+    DISCORD = "discord"
+    SLACK = "slack"
 
 
 class WebhookState(StrEnum):

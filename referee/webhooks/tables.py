@@ -1,4 +1,4 @@
-"""Define the tables of webhooks and their deliveries."""
+"""Define the tables of webhooks, their deliveries, and inboxes."""
 
 from datetime import datetime
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.db.base import Base, Id, ShortString, StoredEnum, one_of
+from referee.db.base import Base, Id, Json, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
-from referee.webhooks.states import DeliveryState, WebhookState
+from referee.webhooks.states import DeliveryState, WebhookKind, WebhookState
 
 
 class Webhook(Base):
@@ -19,6 +19,7 @@ class Webhook(Base):
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    kind: Mapped[WebhookKind] = mapped_column(StoredEnum(WebhookKind), default=WebhookKind.SIGNED)
     url: Mapped[str] = mapped_column(String(2048))
     events: Mapped[list[Any]]  # subscribed event types
     status: Mapped[WebhookState] = mapped_column(StoredEnum(WebhookState))
@@ -28,6 +29,20 @@ class Webhook(Base):
     failing_since: Mapped[datetime | None]
     revision: Mapped[int]
     created_at: Mapped[datetime]
+
+
+class InboxEntry(Base):
+    """Store a notification in the inbox of an account. ``payload`` is that of webhooks."""
+
+    __tablename__ = "inbox_entries"
+    __table_args__ = (Index(None, "account_id", "created_at", "id"),)
+
+    id: Mapped[str] = mapped_column(Id, primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    event: Mapped[str] = mapped_column(ShortString)
+    payload: Mapped[Json]
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    read_at: Mapped[datetime | None]
 
 
 class Delivery(Leased, Base):

@@ -15,7 +15,7 @@ from referee.db.leases import revocation_values
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import BadOption, Conflict, NotFound, QuotaExceeded
 from referee.webhooks import outbox
-from referee.webhooks.states import DeliveryState, WebhookState
+from referee.webhooks.states import DeliveryState, WebhookKind, WebhookState
 from referee.webhooks.tables import Delivery, Webhook
 
 PER_ACCOUNT: Final = 10
@@ -24,8 +24,10 @@ SUBSCRIBABLE_TYPES: Final = tuple(
 )  # pings are sent on request
 
 
-def create(session: Session, account_id: str, url: str, events: Sequence[str]) -> Webhook:
-    """Create an unverified webhook and a ping that is due.
+def create(
+    session: Session, account_id: str, url: str, events: Sequence[str], *, kind: WebhookKind = WebhookKind.SIGNED
+) -> Webhook:
+    """Create an unverified webhook and a ping that is due. ``kind`` is the format of its messages.
 
     ``url`` must be as rebuilt by the address guard. Raise ``BadOption`` if an event type is unknown or none is given,
     ``QuotaExceeded`` if the account has too many webhooks, and ``NotFound`` for an unknown account.
@@ -35,6 +37,7 @@ def create(session: Session, account_id: str, url: str, events: Sequence[str]) -
     webhook = Webhook(
         id=new_id("webhook"),
         account_id=account_id,
+        kind=kind,
         url=url,
         events=events,
         status=WebhookState.UNVERIFIED,
@@ -107,9 +110,11 @@ def remove(session: Session, webhook_id: str) -> None:
 def rotate_secret(session: Session, webhook_id: str) -> Webhook:
     """Advance to the next secret. For a day, messages are also signed with the previous one.
 
-    Raise ``NotFound`` if the account has no such webhook.
+    Raise ``NotFound`` if there is no such webhook, ``Conflict`` if its messages are not signed.
     """
     webhook = _lock_webhook(session, webhook_id)
+    if webhook.kind != WebhookKind.SIGNED:
+        raise Conflict(f"The webhook is of the kind {webhook.kind}, whose messages are not signed.")
     webhook.secret_generation += 1
     webhook.previous_secret_until = current_time(session) + OLD_SECRET_LIFETIME
     webhook.revision += 1

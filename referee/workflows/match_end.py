@@ -28,7 +28,8 @@ from referee.matches.recording import MatchUpdate, write_reports
 from referee.matches.scheduling import counts_on_ladder
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, Result, StoredMatch
-from referee.webhooks import outbox
+from referee.webhooks import inbox, outbox
+from referee.webhooks.states import NotificationType
 from referee.workflows import deal_group_closing, health
 from referee.workflows.deal_group_closing import ClosedGroup
 
@@ -98,7 +99,7 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
             session, group_id, master_key=master_key, last_lines=last_rows, chain=chain
         )
     for match in ended.values():
-        if match.subscribed:
+        if match.subscribed or match.is_arranged:
             _notify_owners(session, match, closed[match.group_id])
     return [MatchEnd(result, closed[ended[result.match_id].group_id]) for result in results]
 
@@ -110,6 +111,7 @@ class _EndedMatch:
     game: str
     group_id: str
     tournament_id: str | None
+    is_arranged: bool  # by an account, outside tournaments and official ladders
     seats: Sequence["_Seat"]
     result: dict[str, Any]
     last_row: tuple[int, bytes]  # number and bytes
@@ -142,9 +144,12 @@ def _end_match(
         "engine_version": parse_row(lines[0])["engine_version"],
         "finished_at": match.finished_at,
     }
-    subscribed = outbox.list_subscribed(session, "match.finished", [seat.owner_id for seat in seats])
+    subscribed = outbox.list_subscribed(session, NotificationType.MATCH_FINISHED, [seat.owner_id for seat in seats])
     last_row = len(lines) - 1, lines[-1]
-    return _EndedMatch(match.game, match.group_id, match.tournament_id, seats, result, last_row, subscribed)
+    is_arranged = match.tournament_id is None and match.ladder_id is None
+    return _EndedMatch(
+        match.game, match.group_id, match.tournament_id, is_arranged, seats, result, last_row, subscribed
+    )
 
 
 def _update_unreachable_streaks(session: Session, ended: Sequence[tuple[FinishedMatch, _EndedMatch]]) -> None:
@@ -186,7 +191,10 @@ def _notify_owners(session: Session, match: _EndedMatch, closed: ClosedGroup | N
             for seat, placement, returns, rating in ends
         ],
     }
-    outbox.emit_to(session, "match.finished", match.subscribed, payload)
+    outbox.emit_to(session, NotificationType.MATCH_FINISHED, match.subscribed, payload)
+    if match.is_arranged:
+        owners = [owner for owner in result["owners"] if owner is not None]
+        inbox.add_entries(session, NotificationType.MATCH_FINISHED, owners, payload)
 
 
 def _rating_members(rating: SeatRating | None) -> dict[str, int | float] | None:
@@ -240,6 +248,7 @@ class _MatchTerms(NamedTuple):
     rated: bool
     group_id: str
     tournament_id: str | None
+    ladder_id: str | None
     finished_at: datetime
 
 

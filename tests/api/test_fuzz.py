@@ -61,7 +61,14 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
     voided = service.person("admin").post(f"/matches/{second.match_id}/void", {"reason": "a test"})
     assert voided.status_code == 200
     (void,) = owner.get("/voids").get_json()["items"]
+    open_bot = service.verified_bot(owner)["id"]
+    rival = service.person()
+    rivals_bot = service.verified_bot(rival)["id"]
+    rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "on_request"})
+    terms = {"game": "saint-poker", "bots": [open_bot, rivals_bot]}
+    request_id = owner.post("/friendly-requests", terms).get_json()["id"]
     ids = {
+        "request_id": request_id,
         "void_id": void["id"],
         "account_id": owner.id,
         "owner_id": owner.id,

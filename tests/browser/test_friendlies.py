@@ -1,7 +1,11 @@
 """The page of a friendly in progress, for owners of its bots and for others."""
 
+import re
+
 from playwright.sync_api import expect
 
+from referee.accounts import accounts
+from referee.bots.tables import Bot
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
 from tests.browser.record import Filled
 
@@ -33,3 +37,46 @@ def test_others_are_not_offered_to_cancel_a_match(page_at: PageAt, filled: Fille
         page.goto(f"{page_at.url}/matches/{friendly.id}")
 
     assert page.get_by_role("button", name="Cancel this friendly").count() == 0
+
+
+def test_E21_a_bot_is_challenged_on_request_and_its_owner_accepts(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    with filled.database.read() as session:
+        rival = session.get_one(Bot, filled.bots["Babbage"]).owner_id
+    with filled.database.write() as session:
+        _, text = accounts.create_token(session, rival, "first")
+    page = page_at(f"/bots/{filled.bots['Babbage']}", token=text)
+    page.locator("summary", has_text="Friendlies:").click()
+    page.locator("#challengers").select_option("on_request")
+    page.locator("#hours-begin").fill("00:00")
+    page.locator("#hours-end").fill("23:59")
+    page.locator("#friendly-rules button").click()
+    expect(page.locator("[data-field=friendlies]")).to_contain_text("Its owner decides about each friendly. Friendlies")
+    page.locator("#hours-begin").fill("")
+    page.locator("#hours-end").fill("")
+    page.locator("#friendly-rules button").click()
+    expect(page.locator("[data-field=friendlies]")).to_have_text("Its owner decides about each friendly.")
+    axe(page)
+
+    other = page_at(f"/bots/{filled.bots['Babbage']}", token=filled.tokens["owner"])
+    expect(other.locator("#challenge-why")).to_contain_text("this sends a request")
+    axe(other)
+    other.get_by_role("button", name="Send a request").click()
+    expect(other.locator("#challenge-said")).to_contain_text("The request is sent.")
+
+    page.goto(f"{page_at.url}/account")
+    account = page.locator(".top nav a[href='/account']")
+    expect(account).to_have_text(re.compile(r"^Account \(\d+ unread\)$"))
+    expect(page.locator("#inbox-list")).to_contain_text("asks for a friendly of ")
+    page.get_by_role("button", name="Mark all as read").click()
+    expect(account).to_have_text("Account")
+    expect(page.get_by_role("button", name="Mark all as read")).to_be_hidden()
+    page.get_by_role("button", name="Accept", exact=True).click()
+    expect(page.locator("#request-list a", has_text="accepted")).to_be_visible()
+    page.locator("#challenger-id").fill(filled.accounts["owner"])
+    page.locator("#challenger-verdict").select_option("blocked")
+    page.locator("#new-challenger button").click()
+    expect(page.locator("#challenger-list")).to_contain_text("blocked")
+    axe(page)
+    other.reload()
+    expect(other.locator("#challenge-why")).to_contain_text("does not play friendlies with your account.")
+    expect(other.locator("#challenge-form")).to_be_hidden()

@@ -8,7 +8,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from referee.db.upgrading import upgrade
 from referee.protocol.signing import webhook_secret
 from referee.settings import Settings
 from referee.webhooks import deliveries, outbox, webhooks
+from referee.webhooks.states import WebhookKind
 from referee.webhooks.tables import Delivery, Webhook
 from tests.database.world import FakeClock
 from tests.surroundings import MASTER_KEY, settings_for
@@ -81,9 +82,9 @@ class World:
     clock: FakeClock
     account_id: str
 
-    def webhook(self, url: str, *, active: bool = True) -> str:
+    def webhook(self, url: str, *, active: bool = True, kind: WebhookKind = WebhookKind.SIGNED) -> str:
         with self.database.write() as session:
-            made = webhooks.create(session, self.account_id, url, ["match.finished"])
+            made = webhooks.create(session, self.account_id, url, ["match.finished"], kind=kind)
             if active:
                 (ping,) = deliveries.claim_due(session, 1)
                 deliveries.finish(session, ping.delivery_id, ping.epoch, deliveries.DeliveryOutcome(200), jitter=0.0)
@@ -255,3 +256,49 @@ def test_a_message_whose_sender_is_lost_is_sent_again_with_the_same_id(world: Wo
             assert world.last(webhook_id).attempts == 3  # the released claim is not an attempt
 
     asyncio.run(story())
+
+
+DISCORD = {
+    "content": "A match of has its result.\n<https://r.example/matches/mat_1>",
+    "allowed_mentions": {"parse": []},
+}
+SLACK = {"text": "A match of has its result.\nhttps://r.example/matches/mat_1", "mrkdwn": False}
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(WebhookKind.DISCORD, DISCORD), (WebhookKind.SLACK, SLACK)])
+def test_a_chat_service_gets_its_own_format_retried_like_any_other(
+    world: World, kind: WebhookKind, expected: dict[str, Any]
+) -> None:
+    async def scenario() -> tuple[Receiver, str, list[int]]:
+        async with receivers([500]) as (receiver,):
+            webhook_id = world.webhook(receiver.url, kind=kind)
+            world.emit()
+            first = await world.deliver(public_url="https://r.example")
+            world.clock.moment = world.last(webhook_id).due_at
+            return receiver, webhook_id, [first, await world.deliver(public_url="https://r.example")]
+
+    receiver, webhook_id, delivered = asyncio.run(scenario())
+
+    assert (delivered, world.last(webhook_id).attempts) == ([0, 1], 2)
+    assert receiver.ids[0] == receiver.ids[1]
+    for headers, body in receiver.got:
+        assert json.loads(body) == expected
+        assert headers["Content-Type"] == "application/json"
+        assert "webhook-signature" not in headers
+
+
+def test_a_chat_service_at_a_private_address_is_not_called(world: World) -> None:
+    async def scenario() -> tuple[Receiver, str]:
+        async with receivers([]) as (receiver,):
+            webhook_id = world.webhook(receiver.url, kind=WebhookKind.SLACK)
+            world.emit()
+            strict = Policy.from_settings(replace(world.settings, egress_allow=""))
+            sender = WebhookSender(DatabaseThread(world.database, master_key=MASTER_KEY), strict, MASTER_KEY)
+            await sender.send_due()
+            await sender.wait()
+            return receiver, webhook_id
+
+    receiver, webhook_id = asyncio.run(scenario())
+
+    assert receiver.got == []
+    assert "egress_denied" in str(world.last(webhook_id).last_error)

@@ -195,15 +195,23 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
     database.dispose()
 
 
+FRIENDLY_TABLES = ("inbox_entries", "requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
 OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0024 changed to this database."""
+    """Take back what migrations 0012 to 0031 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
+            "ALTER TABLE webhooks DROP COLUMN kind",
+            *(f"DROP TABLE {name}" for name in FRIENDLY_TABLES),
+            *(f"ALTER TABLE tokens DROP COLUMN {name}" for name in ("scopes", "expires_at")),
+            "DROP TABLE reported_errors",
+            "DROP TABLE owner_exchanges",
+            "ALTER TABLE ladder_members DROP COLUMN owners_met",
+            "ALTER TABLE ladders DROP COLUMN exchanges_after",
             "DROP TABLE signed_logs",
             "DROP TABLE signing_keys",
             "DROP TABLE installation",

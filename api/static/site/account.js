@@ -1,5 +1,7 @@
 // Run the account page: sign in and out, and show the bots, tokens and webhooks of the account.
 import { showBots } from "./account_bots.js";
+import { showFriendlies } from "./account_friendlies.js";
+import { showInbox } from "./account_inbox.js";
 import { showTokens } from "./account_tokens.js";
 import { showWebhooks } from "./account_webhooks.js";
 import { byId, fill } from "./dom.js";
@@ -12,7 +14,7 @@ const { listedBots } = JSON.parse(byId("known").textContent);
 async function show() {
   const me = await api("GET", "/accounts/me");
   fill(byId("signed-in"), { name: me.name, role: me.role === "owner" ? "" : me.role, id: me.id });
-  const parts = await Promise.allSettled([showBots(me, listedBots), showTokens(), showWebhooks()]);
+  const parts = await Promise.allSettled([showInbox(), showBots(me, listedBots), showFriendlies(), showTokens(), showWebhooks()]);
   const missing = parts.filter((part) => part.status === "rejected").map((part) => part.reason.message);
   byId("trouble").hidden = missing.length === 0;
   byId("trouble").textContent = missing.join(" ");

@@ -85,7 +85,7 @@ function showWaiting(detailed) {
     reason ? reason.text : "in progress",
   ]));
   const columns = ["Match", "Bot", { name: "Position in the queue", number: true }, { name: "Why it waits", kind: "why" }];
-  byId("waiting-list").replaceChildren(...(rows.length ? [table("Matches that are not over", columns, rows, { hiddenCaption: true })] : []));
+  byId("waiting-list").replaceChildren(...(rows.length ? [table("Open matches of your bots", columns, rows, { hiddenCaption: true })] : []));
   byId("no-waiting").hidden = rows.length > 0;
 }
 

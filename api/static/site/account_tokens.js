@@ -10,20 +10,25 @@ let wired = false;
 
 export async function showTokens() {
   const found = (await api("GET", "/accounts/me/tokens")).items;
-  const working = found.filter((token) => !token.revoked_at);
-  const columns = ["Name", "Text", { name: "Created", kind: "when" }, { name: "Last used", kind: "when" }, "State"];
+  const working = found.filter((token) => !token.revoked_at && !isExpired(token));
+  const times = ["Created", "Last used", "Expires"].map((name) => ({ name, kind: "when" }));
+  const columns = ["Name", "Text", "Scopes", ...times, "State"];
   const rows = found.map((token) => rowOf(token, working.length));
   byId("token-list").replaceChildren(table("Tokens of your account", columns, rows, { hiddenCaption: true }));
   if (wired) return;
   wired = true;
-  onSubmit(byId("new-token"), make, { name: "name" });
+  onSubmit(byId("new-token"), make, { name: "name", expires_in_days: "days" });
 }
 
+const isExpired = (token) => token.expires_at !== null && new Date(token.expires_at) <= new Date();
+
 function rowOf(token, working) {
-  const state = token.revoked_at ? `revoked ${moment(token.revoked_at)}` : revoker(token, working);
+  const ended = Boolean(token.revoked_at) || isExpired(token);
+  const state = token.revoked_at ? `revoked ${moment(token.revoked_at)}` : isExpired(token) ? "expired" : revoker(token, working);
   const name = element("bdi", {}, token.name);
-  const cells = [name, element("code", {}, token.hint), moment(token.created_at), moment(token.last_used_at), state];
-  return { cells, kind: token.revoked_at ? "revoked" : null };
+  const cells = [name, element("code", {}, token.hint), token.scopes.join(", "),
+    moment(token.created_at), moment(token.last_used_at), token.expires_at ? moment(token.expires_at) : "never", state];
+  return { cells, kind: ended ? "revoked" : null };
 }
 
 function revoker(token, working) {
@@ -49,8 +54,10 @@ function leave() {
   location.reload();
 }
 
-async function make({ name }) {
-  const made = await api("POST", "/accounts/me/tokens", { name }, { key: newKey() });
+async function make({ name, days }) {
+  const scopes = [...byId("new-token").querySelectorAll("[name=scopes]:checked")].map((box) => box.value);
+  const wish = { name, scopes, expires_in_days: days ? Number(days) : null };
+  const made = await api("POST", "/accounts/me/tokens", wish, { key: newKey() });
   byId("fresh-token").replaceChildren(element("div", { class: "notice", role: "status" },
     element("p", {}, "The token ", element("bdi", {}, made.name), ". It is shown only once:"), copied(made.token, "the token")));
   byId("new-token").reset();

@@ -35,7 +35,7 @@ function card(hook) {
   return element("li", { class: "card" },
     element("h3", { class: "address" }, element("bdi", {}, hook.url), " ", statePill(hook.status)),
     hook.status_reason ? element("p", {}, hook.status_reason) : null,
-    element("dl", { class: "facts" }, ...fact("Notifications", hook.events.join(", ")), ...(hook.failing_since ? fact("Failing since", moment(hook.failing_since)) : [])),
+    element("dl", { class: "facts" }, ...fact("Format", hook.kind), ...fact("Notifications", hook.events.join(", ")), ...(hook.failing_since ? fact("Failing since", moment(hook.failing_since)) : [])),
     note,
     element("p", { class: "row" }, button("Ping", ping), button("Show deliveries", deliveries), sureButton("Delete", "Really delete?", remove)),
     sent);
@@ -63,10 +63,11 @@ function showDeliveries(place, found) {
   place.replaceChildren(table("Deliveries", columns, rows, { hiddenCaption: true }));
 }
 
-async function make({ url }) {
+async function make({ kind, url }) {
   const events = [...byId("new-webhook").querySelectorAll("[name=events]:checked")].map((box) => box.value);
-  const made = await api("POST", "/webhooks", { url, events }, { key: newKey() });
-  byId("fresh-webhook").replaceChildren(element("div", { class: "notice", role: "status" },
+  const made = await api("POST", "/webhooks", { kind, url, events }, { key: newKey() });
+  if (made.secret === null) byId("fresh-webhook").replaceChildren(element("p", { class: "notice", role: "status" }, "Created. A test message is on its way to the channel."));
+  else byId("fresh-webhook").replaceChildren(element("div", { class: "notice", role: "status" },
     element("p", {}, "The secret that signs deliveries to ", element("bdi", {}, made.url), ". It is shown only once:"), copied(made.secret, "the secret")));
   byId("new-webhook").reset();
   byId("make-webhook").open = false;

@@ -2,6 +2,7 @@
 import { copied } from "./copy.js";
 import { byId, element, fill } from "./dom.js";
 import { newKey, onSubmit, sureButton, wrong } from "./forms.js";
+import { allowing } from "./friendly_rules.js";
 import { showErrors, showFaults, showHealth } from "./health.js";
 import { botPill } from "./labels.js";
 import { moment } from "./local_time.js";
@@ -198,7 +199,8 @@ async function begin() {
   editing("edit", ["name", "url"], (changes) => (changes.url ? "Saved. The referee is calling the new URL." : "Saved."));
   editing("describe", ["summary", "language", "link"], () => "Saved. Reload the page to see it as others do.");
   retiring();
-  await Promise.all([playing(), showHealth(path), showErrors(path), showFaults(path, known.bot)]).catch(tell);
+  const shown = [showHealth(path), showErrors(path), showFaults(path, known.bot)];
+  await Promise.all([playing(), allowing(path, done), ...shown]).catch(tell);
 }
 
 if (token()) {

@@ -1,0 +1,43 @@
+"""List the inbox of the caller's account, and mark entries as read."""
+
+from typing import Any
+
+from api.accounts.schemas import InboxEntryView, InboxQuery, ReadEntries, UnreadView
+from api.auth import account, current_account
+from api.extended import Extended
+from api.views import Resource, current_session
+from referee.accounts.scopes import Scope
+from referee.db.paging import Page
+from referee.webhooks import inbox
+from referee.webhooks.sentences import describe_notification
+from referee.webhooks.tables import InboxEntry
+
+resource = Resource("inbox", "/api/v1/accounts/me/inbox", "The inbox of your account.")
+
+
+@resource.get("", account, items=InboxEntryView, query=InboxQuery)
+def list_entries(query: dict[str, Any]) -> Any:
+    """List the notifications of your account, newest first
+
+    Entries are kept for 90 days, and at most 500 for an account.
+    """
+    found = inbox.list_entries(current_session(), current_account().id, **query)
+    return Page([present_entry(entry) for entry in found.items], found.next)
+
+
+@resource.get("/unread", account, UnreadView)
+def count_unread() -> Any:
+    """Count the unread entries of your inbox"""
+    return {"unread": inbox.count_unread(current_session(), current_account().id)}
+
+
+@resource.post("/read", account, UnreadView, scope=Scope.ALL, body=ReadEntries)
+def mark_read(wish: dict[str, Any]) -> Any:
+    """Mark entries of your inbox as read, or all of them"""
+    inbox.mark_read(current_session(), current_account().id, wish["ids"])
+    return {"unread": inbox.count_unread(current_session(), current_account().id)}
+
+
+def present_entry(entry: InboxEntry) -> Extended:
+    described = describe_notification(entry.event, entry.payload)
+    return Extended(entry, text=described.text, path=described.path)

@@ -1,0 +1,38 @@
+"""Define the scopes of tokens, which limit what a token may do. The values are stored and shown by the API."""
+
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Final
+
+from referee.errors import BadOption
+
+
+class Scope(StrEnum):
+    READ = "read"
+    PLAY = "play"
+    ORGANISE = "organise"
+    ALL = "all"
+
+
+MEANINGS: Final = {
+    Scope.READ: "Read all that the account may see.",
+    Scope.PLAY: "Also register and manage bots, arrange friendlies, and enter tournaments.",
+    Scope.ORGANISE: "Also create and run tournaments, if the account may organise.",
+    Scope.ALL: "Everything, including tokens, webhooks and the account itself.",
+}
+
+
+def normalize_scopes(scopes: Collection[str]) -> list[str]:
+    """Return the scopes in a fixed order without redundant ones. Raise ``BadOption`` for unknown ones and for none."""
+    unknown = set(scopes) - {scope.value for scope in Scope}
+    if unknown or not scopes:
+        raise BadOption("scopes", f"must name at least one of {', '.join(Scope)}, and nothing else")
+    if Scope.ALL in scopes:
+        return [Scope.ALL.value]
+    actions = [scope.value for scope in (Scope.PLAY, Scope.ORGANISE) if scope in scopes]
+    return actions or [Scope.READ.value]
+
+
+def grants(held: Collection[str], needed: Scope) -> bool:
+    """Return whether a token with the scopes ``held`` may do what needs ``needed``. Every token may read."""
+    return needed == Scope.READ or Scope.ALL in held or needed in held

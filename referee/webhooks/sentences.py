@@ -1,0 +1,94 @@
+"""Describe notifications in a sentence for people, with the path of the page that shows more."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from referee.games import catalogue, game_title
+from referee.match.canonical import Json
+from referee.webhooks.states import NotificationType
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Hold plain text, which may contain names that others chose, and the path of a page."""
+
+    text: str
+    path: str
+
+
+def describe_notification(event: str, payload: Json) -> Sentence:
+    """Return a sentence for a notification. Payloads of earlier versions may lack members."""
+    return _DESCRIBE[NotificationType(event)](payload)
+
+
+def _match_finished(payload: Json) -> Sentence:
+    return Sentence(f"A match of {_game(payload)} has its result.", f"/matches/{payload.get('match', '')}")
+
+
+def _bot_unhealthy(payload: Json) -> Sentence:
+    return Sentence(f"{_name(payload)} did not answer: {payload.get('reason')}", f"/bots/{payload.get('bot', '')}")
+
+
+def _certificate_lost(payload: Json) -> Sentence:
+    games = ", ".join(_title(game) for game in payload.get("games", ()))
+    text = f"{_name(payload)} lost its certificate for {games}: version {payload.get('version')} failed its check."
+    return Sentence(text, f"/bots/{payload.get('bot', '')}")
+
+
+def _friendly_requested(payload: Json) -> Sentence:
+    names = ", ".join(payload.get("names", ()))
+    text = f"{payload.get('from_name')} asks for a friendly of {_game(payload)}: {names}."
+    return Sentence(text, "/account#friendlies")
+
+
+def _friendly_decided(payload: Json) -> Sentence:
+    reason = f": {payload['reason']}" if payload.get("reason") else "."
+    text = f"Your request for a friendly of {_game(payload)} was {payload.get('state')}{reason}"
+    match_id = payload.get("match")
+    return Sentence(text, f"/matches/{match_id}" if match_id else "/account#friendlies")
+
+
+def _tournament_started(payload: Json) -> Sentence:
+    return _of_tournament(payload, "has started.")
+
+
+def _tournament_held_up(payload: Json) -> Sentence:
+    return _of_tournament(payload, f"waits: {payload.get('reason')}")
+
+
+def _tournament_finished(payload: Json) -> Sentence:
+    return _of_tournament(payload, "is finished.")
+
+
+def _ping(payload: Json) -> Sentence:
+    return Sentence("This is a test message of Referee.", "/account")
+
+
+def _of_tournament(payload: Json, what: str) -> Sentence:
+    return Sentence(f"{_name(payload)} {what}", f"/tournaments/{payload.get('tournament', '')}")
+
+
+def _name(payload: Json) -> Any:
+    return payload.get("name")
+
+
+def _game(payload: Json) -> str:
+    return _title(payload.get("game", ""))
+
+
+def _title(game: str) -> str:
+    return game_title(game) if game in catalogue() else game
+
+
+_DESCRIBE: Final[Mapping[NotificationType, Callable[[Json], Sentence]]] = {
+    NotificationType.MATCH_FINISHED: _match_finished,
+    NotificationType.BOT_UNHEALTHY: _bot_unhealthy,
+    NotificationType.CERTIFICATE_LOST: _certificate_lost,
+    NotificationType.FRIENDLY_REQUESTED: _friendly_requested,
+    NotificationType.FRIENDLY_DECIDED: _friendly_decided,
+    NotificationType.TOURNAMENT_STARTED: _tournament_started,
+    NotificationType.TOURNAMENT_HELD_UP: _tournament_held_up,
+    NotificationType.TOURNAMENT_FINISHED: _tournament_finished,
+    NotificationType.PING: _ping,
+}
