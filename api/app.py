@@ -20,10 +20,10 @@ from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
-from api.bots.schemas import ProfileText
 from api.downloads import resource as downloads
 from api.fields import (
     Address,
+    CheckedText,
     Id,
     Name,
     PlainText,
@@ -162,7 +162,7 @@ def _install_resources(app: Flask) -> None:
     field_types = {
         "integer": (StrictInt, QueryInt),
         "boolean": (StrictBool,),
-        "string": (Name, Title, PlainText, ProfileText, Address, Id),
+        "string": (Name, Title, PlainText, CheckedText, Address, Id),
     }
     for type_name, field_classes in field_types.items():
         for field_class in field_classes:

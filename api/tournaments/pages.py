@@ -11,6 +11,7 @@ from api.matches.presentation import match_views
 from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
+from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
 from api.tournaments.schemas import ProgressView
@@ -86,6 +87,7 @@ def show(tournament_id: str) -> Response:
         bracket=bracket and draw_bracket(bracket, tournament.name),
         highlights=find_highlights(tournament, bracket),
         newest=newest_matches(tournament),
+        description=tournament.description and render_untrusted(tournament.description),
         lines=list(terms.describe_terms(tournament, context["entries"]["entered"])),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),

@@ -1,9 +1,12 @@
 """Extend tournaments and entries with related data, as several endpoints and pages show them to the caller."""
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 from api.auth import may_organise, viewer_id
 from api.extended import Extended
+from api.tournaments.announcement_schemas import AnnouncementView
+from api.tournaments.schemas import TournamentView
 from api.views import current_session
 from referee.accounts import accounts
 from referee.bots.tables import Bot
@@ -13,6 +16,8 @@ from referee.tournaments import entries
 from referee.tournaments.progress import load_progress
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
+
+STATE: Final = ("status", "status_reason", "started_at", "finished_at")  # fields that change without an edit
 
 
 def attach_progress(tournament: Tournament) -> Extended:
@@ -26,6 +31,12 @@ def attach_progress(tournament: Tournament) -> Extended:
         tie_breaks=TIE_BREAKS[tournament.format],
         voided_matches=count_voided_matches(current_session(), tournament.id),
     )
+
+
+def editable_terms(tournament: Tournament) -> dict[str, Any]:
+    """Return the fields of a tournament that its organiser edits, in the format of the API."""
+    shown = TournamentView(exclude=STATE).dump(tournament) | AnnouncementView().dump(tournament)
+    return dict(shown)
 
 
 def visible_entries(found: Sequence[tuple[TournamentEntry, Bot]]) -> list[Extended]:

@@ -6,7 +6,7 @@ from api import etags
 from api.auth import anyone, current_account, organiser
 from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
-from api.tournaments.presentation import attach_progress
+from api.tournaments.presentation import attach_progress, editable_terms
 from api.tournaments.schemas import (
     CancelTournament,
     NewTournament,
@@ -51,24 +51,29 @@ def show(tournament_id: str) -> Any:
     """Get a tournament: its terms and its progress
 
     Progress counts matches; the end is estimated from the durations of the last ones. `draw`, the seed of all random
-    decisions, is shown when the tournament is over, so that anyone can repeat the pairings.
+    decisions, is shown when the tournament is over, so that anyone can repeat the pairings. The ETag stays valid for an
+    edit until a term changes.
     """
-    return attach_progress(tournaments.get_tournament(current_session(), tournament_id))
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    etags.split_etag(editable_terms(tournament))
+    return attach_progress(tournament)
 
 
 @resource.patch('/<id("trn"):tournament_id>', organiser, WholeTournamentView, body=TournamentChanges)
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
-    """Change a draft, or the start time of an open tournament
+    """Change a draft, or what may still be changed later
 
     In a draft, all terms except the game can be changed; a new format begins with its own default options. In an open
-    tournament, only `starts_at` can be changed: to a new time, even after a missed start, or to null to start it
-    manually.
+    tournament, `starts_at` can be changed: to a new time, even after a missed start, or to null to start it manually.
+    Until it is over, `description`, `link`, `contact` and `prizes` can be changed.
     """
     tournament = get_managed_tournament(tournament_id)
-    etags.require_match(WholeTournamentView, attach_progress(tournament))
+    etags.require_edited_match(editable_terms(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
-    return attach_progress(lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes))
+    edited = lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes)
+    etags.split_etag(editable_terms(edited))
+    return attach_progress(edited)
 
 
 @resource.post('/<id("trn"):tournament_id>/open', organiser, WholeTournamentView)

@@ -9,7 +9,6 @@ from api.fields import (
     OptionalBody,
     Part,
     PlainText,
-    Strict,
     StrictBool,
     StrictInt,
     Title,
@@ -22,6 +21,7 @@ from api.fields import (
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MAX_SEATS, TimeView
 from api.pagination import PageQuery
+from api.tournaments.announcement_schemas import AnnouncementBody, AnnouncementView
 from referee.house.players import LEVEL_ADDRESSES
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
@@ -55,7 +55,7 @@ TERMS = {
 }
 
 
-class TermsBody(Strict):
+class TermsBody(AnnouncementBody):
     """Describe the terms of a tournament in a request."""
 
     name = Title()
@@ -173,7 +173,7 @@ class TournamentView(View):
     finished_at = UtcDateTime(allow_none=True)
 
 
-class WholeTournamentView(TournamentView):
+class WholeTournamentView(AnnouncementView, TournamentView):
     entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
     table_sizes = fields.List(
         fields.Integer(),

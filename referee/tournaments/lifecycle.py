@@ -1,6 +1,7 @@
 """Draft, edit, open, pause, resume and finish tournaments at the request of their organisers."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -15,9 +16,16 @@ from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
-from referee.tournaments.states import BEFORE_START, IN_PROGRESS, TournamentState
+from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
+from referee.tournaments.states import IN_PROGRESS, UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament
 from referee.tournaments.terms import Terms
+
+CHANGEABLE: Final[Mapping[TournamentState, frozenset[str]]] = {  # terms by state; in a draft, all
+    TournamentState.OPEN: frozenset({"starts_at", *ANNOUNCEMENT}),
+    TournamentState.RUNNING: frozenset(ANNOUNCEMENT),
+    TournamentState.PAUSED: frozenset(ANNOUNCEMENT),
+}
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
@@ -26,23 +34,35 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Change terms of a draft, or ``starts_at`` of an open tournament; ``changes`` are fields of ``Terms``.
+    """Change terms of a draft, or of a later tournament what ``CHANGEABLE`` names; ``changes`` are fields of ``Terms``.
 
     Raise ``BadOption`` for terms that are invalid or do not fit together, and ``Conflict`` for an outdated revision or
     a term that can no longer be changed.
     """
-    tournament = tournaments.lock_in_state(session, tournament_id, *BEFORE_START)
-    if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
-        raise Conflict("The tournament is open: only starts_at can be changed.")
+    tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
+    _check_changeable(tournament, changes)
     if tournament.revision != revision:
         raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
-    columns = Terms.from_tournament(tournament).with_changes(changes).columns()
+    if set(changes) <= set(ANNOUNCEMENT):
+        columns: dict[str, Any] = {**validate_announcement(changes)}
+    else:
+        columns = Terms.from_tournament(tournament).with_changes(changes).columns()
     if "starts_at" in changes:
         tournaments.check_starts_ahead(columns["starts_at"], current_time(session))
+        tournament.status_reason = None  # the reason referred to the previous start time
     for name, value in columns.items():
         setattr(tournament, name, value)
-    tournament.status_reason = None  # the reason referred to the previous start time
     return mark_changed(session, tournament)
+
+
+def _check_changeable(tournament: Tournament, changes: Mapping[str, Any]) -> None:
+    """Raise ``Conflict`` if a change concerns a term that is fixed in the state of the tournament."""
+    changeable = CHANGEABLE.get(tournament.status)
+    if changeable is not None and (fixed := sorted(set(changes) - changeable)):
+        allowed = ", ".join(sorted(changeable))
+        raise Conflict(
+            f"The tournament is {tournament.status}: {', '.join(fixed)} can no longer be changed, only {allowed}."
+        )
 
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:

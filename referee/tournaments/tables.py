@@ -40,6 +40,10 @@ class Tournament(Base):
     frozen_version: Mapped[bool] = mapped_column(default=False)
     bots_per_owner: Mapped[int] = mapped_column(default=NO_LIMIT)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
+    description: Mapped[str | None] = mapped_column(Text)  # in Markdown
+    link: Mapped[str | None] = mapped_column(Text)
+    contact: Mapped[str | None] = mapped_column(Text)
+    prizes: Mapped[str | None] = mapped_column(Text)
     starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
     expected_matches: Mapped[int | None]  # number of matches, as far as it can be predicted

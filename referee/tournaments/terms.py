@@ -15,6 +15,7 @@ from referee.matches.states import DealSharing
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.pairing.table_sizes import MIN_SEATS
+from referee.tournaments.announcement import validate_announcement
 from referee.tournaments.table_options import fewest_seats, options_at
 from referee.tournaments.tables import NO_LIMIT, Tournament
 
@@ -65,6 +66,10 @@ class Terms:
     min_seats: int | None = None
     substitute: str | None = None
     starts_at: datetime | None = None
+    description: str | None = None
+    link: str | None = None
+    contact: str | None = None
+    prizes: str | None = None
 
     @classmethod
     def from_tournament(cls, tournament: Tournament) -> "Terms":
@@ -116,16 +121,21 @@ class Terms:
             raise BadOption("bots_per_owner", f"must be from 1 to {NO_LIMIT}")
         self._check_entries()
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
-        return kept | {
-            "name": validate_title(self.name),
-            "options": complete,
-            "format_options": format_options,
-            "deal_sharing": deals,
-            "bots_per_owner": bots_per_owner,
-            "min_seats": min_seats,
-            "budget_ms": self.limits.budget_ms,
-            "bank_ms": self.limits.bank_ms,
-        }
+        texts: Json = {**validate_announcement(kept)}
+        return (
+            kept
+            | texts
+            | {
+                "name": validate_title(self.name),
+                "options": complete,
+                "format_options": format_options,
+                "deal_sharing": deals,
+                "bots_per_owner": bots_per_owner,
+                "min_seats": min_seats,
+                "budget_ms": self.limits.budget_ms,
+                "bank_ms": self.limits.bank_ms,
+            }
+        )
 
     def _complete_options(self) -> Json:
         try:

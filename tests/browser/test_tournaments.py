@@ -143,7 +143,7 @@ def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, 
 
     page.get_by_label("Best of").fill("3")
     page.get_by_role("button", name="Save the terms").click()
-    expect(page.locator("[data-done]").first).to_have_text("The terms are saved.")
+    expect(page.locator("[data-done]").first).to_have_text("The changes are saved.")
     led(page, "Open for entries…", "open for entries")
     for name in NAMES[:3]:
         page.get_by_label("or the id of any bot").fill(filled.bots[name])
@@ -318,7 +318,7 @@ def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt
     expect(page.locator("#terms [data-refusal]")).to_contain_text("was changed elsewhere")
     assert name_of(filled, made) == "Of another tab"
     save.click()
-    expect(page.locator("#terms [data-done]")).to_have_text("The terms are saved.")
+    expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
     assert name_of(filled, made) == "Of this tab"
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 412" not in one]
 

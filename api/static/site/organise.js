@@ -27,13 +27,13 @@ function prepare() {
   const isNew = form.dataset.method === "POST";
   for (const input of form.querySelectorAll('[data-type="moment"]')) input.value = localInput(input.dataset.value);
   if (isNew) recall();
-  form.elements.format.addEventListener("change", fit);
+  form.elements.format?.addEventListener("change", fit);
   form.elements.game?.addEventListener("change", () => {
     fit();
     const [least, most] = form.elements.game.selectedOptions[0].dataset.seats.split(" ").map(Number);
     form.elements.seats.value = Math.min(Math.max(Number(form.elements.seats.value), least), most);
   });
-  form.elements.deal_sharing.addEventListener("change", fit);
+  form.elements.deal_sharing?.addEventListener("change", fit);
   fit();
   let key = newKey();
   let busy = false;
@@ -50,7 +50,7 @@ function prepare() {
       const { said: made, etag: next } = await answered(form.dataset.method, form.dataset.path, terms(), { key, ifMatch: etag });
       etag = next ?? etag;
       if (!isNew) {
-        form.querySelector("[data-done]").textContent = "The terms are saved.";
+        form.querySelector("[data-done]").textContent = "The changes are saved.";
         key = newKey();
         return;
       }
@@ -68,6 +68,7 @@ function prepare() {
 
 /** Show the fields of the chosen game, format and deal sharing. Hidden fields are not sent. */
 function fit() {
+  if (!form.elements.format) return; // only the announcement can be changed
   const game = (form.elements.game ?? document.getElementById("game")).value;
   const format = form.elements.format;
   const chosen = [

@@ -1,6 +1,7 @@
-"""Implement `referee tournament create` and `edit`, which draft a tournament and change its start time."""
+"""Implement `referee tournament create` and `edit`, which draft a tournament and change it later."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -13,6 +14,27 @@ from referee.house.players import LEVEL_ADDRESSES
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def announcement_options(function: Function) -> Function:
+    """Add the options for what the organiser says about a tournament."""
+    options = (
+        click.option(
+            "--description-file",
+            "description",
+            type=click.File(),
+            metavar="FILE",
+            help="File with a text in Markdown for the page of the tournament; - reads it from standard input.",
+        ),
+        click.option("--prizes", metavar="TEXT", help="What can be won, on one line."),
+        click.option("--contact", metavar="TEXT", help="How to reach you, on one line; everyone can see it."),
+        click.option("--link", metavar="URL", help="Address of your own page about the tournament."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
 
 
 @service_command()
@@ -90,6 +112,7 @@ from referee.pairing.kinds import SeatOrders, TournamentFormat
     metavar="MS",
     help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget. [default: 10000]",
 )
+@announcement_options
 @click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
 def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     """Draft a tournament. Bots can enter once it is open.
@@ -112,16 +135,32 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
     "--starts-at", type=moment, metavar="MOMENT", help="New start time, in the format of `referee tournament create`."
 )
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
-def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool) -> None:
-    """Change the start time of a draft or an open tournament.
+@announcement_options
+def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool, **terms: Any) -> None:
+    """Change the start time of a tournament, or what it says about itself.
 
-    This includes a tournament that missed its start because too few bots were entered.
+    The start time can be changed before the start, including that of a tournament that missed it because too few bots
+    were entered. The texts can be changed until the end; an empty one, like --prizes "", removes a text.
     """
-    if (starts_at is None) != by_hand:
+    if starts_at is not None and by_hand:
         raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
-    document = remote.api.patch(f"/tournaments/{tournament_id}", {"starts_at": starts_at})
+    changes: Json = {name: value or None for name, value in _read_description(terms).items() if value is not None}
+    if starts_at is not None or by_hand:
+        changes["starts_at"] = starts_at
+    if not changes:
+        raise click.UsageError("Pass at least one option that changes something, such as --starts-at or --by-hand.")
+    document = remote.api.patch(f"/tournaments/{tournament_id}", changes)
+    if "starts_at" not in changes:
+        remote.show(document, f"{document['name']} is changed: {', '.join(sorted(changes))}")
+        return
     when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"
     remote.show(document, f"{document['name']} starts {when}")
+
+
+def _read_description(terms: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with the text of the description in place of its file."""
+    file = terms.get("description")
+    return terms if file is None else {**terms, "description": file.read()}
 
 
 def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
@@ -129,6 +168,7 @@ def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
 
     Replace the name of a champion with its id.
     """
+    terms = _read_description(terms)
     body: Json = {"name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):
         body |= {field: given} if (given := as_object(terms.pop(part))) else {}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from referee.cli.plain_text import replace_control_characters
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import TournamentFormat
@@ -60,6 +61,9 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ),
         ("substitute", tournament.get("substitute") or "none"),
         ("also", ", ".join(yes)),
+        ("prizes", replace_control_characters(tournament.get("prizes") or "")),
+        ("contact", replace_control_characters(tournament.get("contact") or "")),
+        ("link", replace_control_characters(tournament.get("link") or "")),
         ("starts", clock(tournament["starts_at"]) if tournament.get("starts_at") else ""),
         ("started", clock(tournament["started_at"]) if tournament["started_at"] else ""),
         ("ended", clock(tournament["finished_at"]) if tournament["finished_at"] else ""),

@@ -1,10 +1,12 @@
 """Implement `referee tournament list` and `show`, which list tournaments and show the terms and entries of one."""
 
 from itertools import islice
+from textwrap import indent
 
 import click
 
 from referee.cli.options import Number, choice_of
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import TextTable, number
 from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
@@ -55,6 +57,10 @@ def show(remote: Remote, tournament_id: str) -> None:
         f"{tournament['name']} ({tournament['id']})",
         formatting.lines([*formatting.terms(tournament), ("progress", _progress(tournament))]),
     ]
+    if tournament["description"]:
+        parts.append(
+            "\n" + indent("\n".join(map(replace_control_characters, tournament["description"].splitlines())), "  ")
+        )
     if entries:
         parts.append(f"\n{_format_entries(tournament['entries'])}\n{_entries(entries)}")
     if count > len(entries):
