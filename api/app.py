@@ -47,6 +47,7 @@ from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
 from api.search import resource as search
+from api.tournaments import admission_resource as admission
 from api.tournaments import bracket_resource as brackets
 from api.tournaments import entry_resource as entries
 from api.tournaments import resource as tournaments
@@ -61,7 +62,7 @@ from referee.settings import Settings
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
     *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
-    *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
+    *(ladders, tournaments, entries, admission, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
 )
 

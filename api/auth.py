@@ -53,6 +53,11 @@ def current_account() -> Account:
     return cast(Account, g.account)
 
 
+def viewer() -> Account | None:
+    """Return the account of the request, or None if the request has no token."""
+    return cast("Account | None", g.get("account"))
+
+
 def viewer_id() -> str | None:
     """Return the id of the request's account, or None if the request has no token."""
     found = cast("Account | None", g.get("account"))

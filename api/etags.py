@@ -43,7 +43,7 @@ def split_etag(edited: Mapping[str, Any]) -> None:
 
 def require_edited_match(edited: Mapping[str, Any]) -> None:
     """Raise a ``Problem`` as ``require_match`` does, for a representation whose ETag was set with ``split_etag``."""
-    _require_if_match(lambda given: given.partition(".")[0] == edited_etag(edited))
+    _require_if_match(lambda given: (given or "").partition(".")[0] == edited_etag(edited))
 
 
 def set_etag(response: Response) -> None:

@@ -8,6 +8,7 @@ from api.matches.schemas import UnratedReason
 from api.pagination import PageQuery
 from referee.bots import profiles
 from referee.bots.states import BotState, CertificateEnd, CheckState
+from referee.db.texts import MAX_LINK_LENGTH, validate_link
 from referee.ladders.directory import MAX_DAYS
 from referee.ladders.kinds import Level
 from referee.workflows.waiting_reasons import REASONS
@@ -23,8 +24,8 @@ class BotProfile(Strict):
         profiles.validate_language, profiles.MAX_LANGUAGE_LENGTH, "Programming language of the bot; null for none."
     )
     link = CheckedText(
-        profiles.validate_link,
-        profiles.MAX_LINK_LENGTH,
+        validate_link,
+        MAX_LINK_LENGTH,
         "An https or http URL, such as that of the source code, shown as a link and never fetched; null for none.",
     )
 

@@ -2,18 +2,17 @@
 
 from typing import Any
 
+from api import limits
 from api.auth import account, anyone, current_account, organiser
 from api.errors import invalid
+from api.tournaments.access import check_admission, get_entrant_bot
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
 from api.tournaments.presentation import attach_progress, visible_entries, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
-from referee.bots import bots
-from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
 from referee.tournaments import entries, tournaments
-from referee.tournaments.tables import Tournament
 
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
@@ -29,17 +28,28 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
     return Page(visible_entries(found.items), found.next)
 
 
-@resource.post('/<id("trn"):tournament_id>/enter', account, EntryView, wakes_runner=True, body=NewEntry)
+@resource.post(
+    '/<id("trn"):tournament_id>/enter',
+    account,
+    EntryView,
+    wakes_runner=True,
+    body=NewEntry,
+    limit=limits.count_join_code,
+    limit_when=lambda body: "code" in body,
+)
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
     The bot must be yours, be verified and support the game. An organiser may enter and seed any bot in their own
     tournament. If late entries are allowed, a bot may also enter a running tournament; it plays from the next round on.
+    A tournament with `requires_code` needs the join code unless you are a guest; one with `approval` takes requests
+    instead (`POST …/requests`).
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
     if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
+    check_admission(tournament, entry.get("code"))
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(current_session(), tournament.id, {bot.id: entry["seed"]})
@@ -71,14 +81,3 @@ def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
     return attach_progress(entries.set_seeds(current_session(), tournament.id, body["seeds"]))
-
-
-def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
-    """Return the bot to enter or withdraw. Raise ``Forbidden`` unless the caller owns it or runs the tournament."""
-    try:
-        bot = bots.get_bot(current_session(), bot_id)
-    except NotFound:
-        raise invalid([("bot", "No bot has this id.")]) from None
-    if bot.owner_id != current_account().id and not tournaments.is_manager(current_account(), tournament):
-        raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
-    return bot

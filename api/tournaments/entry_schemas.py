@@ -5,6 +5,7 @@ from marshmallow import fields
 from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe, member_of
 from api.messages import Length
 from api.pagination import PageQuery
+from api.tournaments.admission_schemas import CODE
 from referee.tournaments.entries import MAX_SEED
 from referee.tournaments.states import Preflight
 
@@ -16,6 +17,7 @@ class NewEntry(Strict):
         high=MAX_SEED,
         metadata=describe("Seed, from 1 for the strongest. Only the organiser of the tournament may set it."),
     )
+    code = CODE
 
 
 class Withdrawal(Strict):

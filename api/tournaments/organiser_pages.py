@@ -21,8 +21,9 @@ from referee.games import catalogue
 from referee.house.players import LEVELS
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.tournaments import announcement, tournaments
+from referee.tournaments import announcement, editing, tournaments
 from referee.tournaments.announcement import ANNOUNCEMENT
+from referee.tournaments.presets import PRESETS, preset_terms
 from referee.tournaments.terms import MAX_CYCLES, max_entries
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
@@ -47,6 +48,11 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
     "bots_per_owner": None,
     "min_seats": None,
     "substitute": None,
+    "listed": True,
+    "approval": False,
+    "max_entries": None,
+    "min_entries": None,
+    "entries_close_at": None,
     "starts_at": None,
     **dict.fromkeys(ANNOUNCEMENT),
     "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},
@@ -56,7 +62,11 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
 @pages.get("/organise")
 def draft() -> Response:
     """Show the form for a new tournament."""
-    return page("organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None)
+    presets = [{"name": name, "title": preset.title, "text": preset.text} for name, preset in PRESETS.items()]
+    values = {name: preset_terms(name) for name in PRESETS}
+    return page(
+        "organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None, presets=presets, preset_values=values
+    )
 
 
 @pages.view(f"{TOURNAMENT}/organise", "page")
@@ -71,6 +81,9 @@ def manage(tournament_id: str) -> Response:
         values=editable_terms(tournament),
         fixed_game=tournament.game,
         etag=etags.edited_etag(editable_terms(tournament)),
+        changeable=editing.changeable_terms(
+            tournament, has_entries=editing.has_entries(current_session(), tournament.id)
+        ),
         items=items,
         numbered=numbered,
     )

@@ -3,9 +3,10 @@
 from typing import Any
 
 from api import etags
-from api.auth import anyone, current_account, organiser
+from api.auth import anyone, current_account, organiser, viewer
 from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
+from api.tournaments.access import get_managed_tournament
 from api.tournaments.presentation import attach_progress, editable_terms
 from api.tournaments.schemas import (
     CancelTournament,
@@ -20,8 +21,7 @@ from referee.db.paging import Page
 from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
-from referee.tournaments import lifecycle, starting, tournaments
-from referee.tournaments.tables import Tournament
+from referee.tournaments import editing, lifecycle, starting, tournaments
 from referee.workflows import tournament_cancellation
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
@@ -42,8 +42,11 @@ def draft(new: dict[str, Any]) -> Any:
 
 @resource.get("", anyone, items=TournamentView, query=TournamentQuery)
 def list_tournaments(query: dict[str, Any]) -> Any:
-    """List tournaments, newest first"""
-    return tournaments.list_tournaments(current_session(), **query)
+    """List tournaments, newest first
+
+    Unlisted tournaments are in the lists of those who run them only.
+    """
+    return tournaments.list_tournaments(current_session(), viewer=viewer(), **query)
 
 
 @resource.get('/<id("trn"):tournament_id>', anyone, WholeTournamentView)
@@ -63,17 +66,29 @@ def show(tournament_id: str) -> Any:
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     """Change a draft, or what may still be changed later
 
-    In a draft, all terms except the game can be changed; a new format begins with its own default options. In an open
-    tournament, `starts_at` can be changed: to a new time, even after a missed start, or to null to start it manually.
-    Until it is over, `description`, `link`, `contact` and `prizes` can be changed.
+    In a draft, all terms except the game can be changed; a new format begins with its own default options. An open
+    tournament without entries is changed like a draft, except `listed`. Once a bot is entered or asks to enter, `name`,
+    `starts_at`, `entries_close_at`, `max_entries`, `min_entries`, `approval`, `bots_per_owner`, `late_entry` and
+    `substitute` can still be changed; owners of entered bots are notified (`tournament.changed`). A new `starts_at`
+    also follows a missed start; null is a manual start. Until the end, `description`, `link`, `contact` and
+    `prizes` can be changed.
     """
     tournament = get_managed_tournament(tournament_id)
     etags.require_edited_match(editable_terms(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
-    edited = lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes)
+    edited = editing.edit(current_session(), tournament_id, revision=tournament.revision, **changes)
     etags.split_etag(editable_terms(edited))
     return attach_progress(edited)
+
+
+@resource.delete('/<id("trn"):tournament_id>', organiser)
+def delete(tournament_id: str) -> None:
+    """Delete a draft
+
+    A tournament that was open once is cancelled instead.
+    """
+    lifecycle.delete_draft(current_session(), get_managed_tournament(tournament_id).id)
 
 
 @resource.post('/<id("trn"):tournament_id>/open', organiser, WholeTournamentView)
@@ -135,8 +150,3 @@ def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     found = matches.list_matches(current_session(), MatchFilter(tournament_id=tournament.id), **query)
     return Page(visible_matches(found.items), found.next)
-
-
-def get_managed_tournament(tournament_id: str) -> Tournament:
-    """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
-    return tournaments.get_tournament(current_session(), tournament_id, manager=current_account())

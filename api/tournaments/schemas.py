@@ -27,9 +27,10 @@ from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import NO_LIMIT
-from referee.tournaments.terms import MAX_CYCLES
+from referee.tournaments.terms import MAX_CYCLES, MAX_ENTRIES_BY_FORMAT
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
+MOST_ENTRIES = max(MAX_ENTRIES_BY_FORMAT.values())
 TERMS = {
     "format": "Format, which decides the pairings. Default: `round_robin`.",
     "format_options": "Options of the format. Those left out have default values. swiss: {rounds}; knockout: {seeding, "
@@ -50,6 +51,14 @@ TERMS = {
     "Default: `seats` in round robins, in ladders, and with duplicate deals except in a knockout or a gauntlet; "
     "otherwise the smallest number that the game and its options allow.",
     "substitute": "House player that plays, unrated, for absent bots. Default: null (absent bots sit out).",
+    "listed": "Whether the tournament is in lists, in the search and in overviews. Otherwise it and its matches are "
+    "found by their addresses only; it must be unrated. Default: true.",
+    "approval": "Whether the organiser approves each entry. Owners then use `POST …/requests`. Default: false.",
+    "max_entries": "Largest number of entries; null for the limit of the format. Default: null.",
+    "min_entries": "Least number of entries. With fewer at `starts_at`, the tournament is cancelled; before, it cannot "
+    "be started. Default: null.",
+    "entries_close_at": "When entries close, at the latest at `starts_at`; afterwards only the organiser enters bots. "
+    "Default: null (at the start).",
     "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
     "that time, it does not start: this becomes null, and `status_reason` says why.",
 }
@@ -76,6 +85,11 @@ class TermsBody(AnnouncementBody):
     substitute = fields.String(
         allow_none=True, validate=validate.OneOf(LEVEL_ADDRESSES), metadata=describe(TERMS["substitute"])
     )
+    listed = StrictBool(metadata=describe(TERMS["listed"]))
+    approval = StrictBool(metadata=describe(TERMS["approval"]))
+    max_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["max_entries"]))
+    min_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["min_entries"]))
+    entries_close_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["entries_close_at"]))
     starts_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["starts_at"]))
     time = fields.Nested(TimeView)
 
@@ -161,6 +175,11 @@ class TournamentView(View):
     frozen_version = fields.Boolean()
     bots_per_owner = fields.Integer(metadata=describe("Number of bots that an owner may enter; 1000 is no limit."))
     substitute = fields.String(allow_none=True)
+    listed = fields.Boolean()
+    approval = fields.Boolean(metadata=describe("Whether the organiser approves each entry."))
+    max_entries = fields.Integer(allow_none=True)
+    min_entries = fields.Integer(allow_none=True)
+    entries_close_at = UtcDateTime(allow_none=True)
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)
     status = fields.String(validate=member_of(TournamentState))
@@ -174,6 +193,10 @@ class TournamentView(View):
 
 
 class WholeTournamentView(AnnouncementView, TournamentView):
+    requires_code = fields.Boolean(
+        metadata=describe("Whether accounts that are no guests need a join code to enter bots.")
+    )
+    has_guests = fields.Boolean(metadata=describe("Whether there is a list of accounts that may enter bots."))
     entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
     table_sizes = fields.List(
         fields.Integer(),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from referee.db.texts import MAX_LINK_LENGTH as MAX_LINK_LENGTH
 from referee.db.texts import validate_line, validate_link
 
 MAX_SUMMARY_LENGTH: Final = 160

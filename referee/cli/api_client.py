@@ -97,6 +97,9 @@ class Api:
         """Change only these fields, regardless of the current version of the resource."""
         return self._json("PATCH", path, body)
 
+    def delete(self, path: str) -> None:
+        self._json("DELETE", path)
+
     def items(self, path: str) -> Iterator[Json]:
         """Yield the items of a list, fetching at most ``PAGES`` pages."""
         join = "&" if "?" in path else "?"

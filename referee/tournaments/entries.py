@@ -114,16 +114,12 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     """
     tournament = _lock_open_for_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
-    if bot.status != BotState.VERIFIED:
-        raise Conflict(f"Bot {bot.name!r} is {bot.status}; only verified bots may enter.")
-    if tournament.game not in bot.games:
-        raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
-    if tournament.rated:
-        certificates.require_certificate(session, bot, tournament.game)
+    check_may_play(session, tournament, bot)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
         raise Conflict(f"Bot {bot.name!r} is already entered.")
     _check_bots_of_owner(session, tournament, bot)
+    _check_places(session, tournament)
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
@@ -133,6 +129,16 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     tournament.revision += 1
     session.flush()
     return entry
+
+
+def check_may_play(session: Session, tournament: Tournament, bot: Bot) -> None:
+    """Raise ``Conflict``, ``BadOption`` or ``NoCertificate`` for a bot that could not play in the tournament."""
+    if bot.status != BotState.VERIFIED:
+        raise Conflict(f"Bot {bot.name!r} is {bot.status}; only verified bots may enter.")
+    if tournament.game not in bot.games:
+        raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
+    if tournament.rated:
+        certificates.require_certificate(session, bot, tournament.game)
 
 
 def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
@@ -193,6 +199,13 @@ def _check_bots_of_owner(session: Session, tournament: Tournament, bot: Bot) -> 
             f"This tournament takes {number} of each owner, and {', '.join(map(repr, entered))} of the owner of "
             f"{bot.name!r} entered already. Withdraw one first to enter {bot.name!r} in its place."
         )
+
+
+def _check_places(session: Session, tournament: Tournament) -> None:
+    """Raise ``QuotaExceeded`` if all places are taken. The tournament is locked, so nobody else takes the last one."""
+    most = tournament.max_entries
+    if most is not None and count_entered(session, [tournament.id]).get(tournament.id, 0) >= most:
+        raise QuotaExceeded(f"This tournament takes at most {most} entries, and all places are taken.")
 
 
 def _next_number(session: Session, tournament: Tournament) -> int:

@@ -1,14 +1,10 @@
-"""Draft, edit, open, pause, resume and finish tournaments at the request of their organisers."""
+"""Draft, open, pause, resume and finish tournaments at the request of their organisers."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import current_time
-from referee.db.kinds import SearchKind
-from referee.db.search_documents import put_document
 from referee.errors import Conflict
 from referee.matches import cancelling
 from referee.matches.queued_seats import refresh_queue
@@ -16,16 +12,8 @@ from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
-from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
-from referee.tournaments.states import IN_PROGRESS, UNFINISHED, TournamentState
-from referee.tournaments.tables import Tournament
-from referee.tournaments.terms import Terms
-
-CHANGEABLE: Final[Mapping[TournamentState, frozenset[str]]] = {  # terms by state; in a draft, all
-    TournamentState.OPEN: frozenset({"starts_at", *ANNOUNCEMENT}),
-    TournamentState.RUNNING: frozenset(ANNOUNCEMENT),
-    TournamentState.PAUSED: frozenset(ANNOUNCEMENT),
-}
+from referee.tournaments.states import IN_PROGRESS, TournamentState
+from referee.tournaments.tables import Tournament, TournamentGuest
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
@@ -33,43 +21,11 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
     return tournaments.create_tournament(session, name, created_by=created_by, status=TournamentState.DRAFT, **terms)
 
 
-def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Change terms of a draft, or of a later tournament what ``CHANGEABLE`` names; ``changes`` are fields of ``Terms``.
-
-    Raise ``BadOption`` for terms that are invalid or do not fit together, and ``Conflict`` for an outdated revision or
-    a term that can no longer be changed.
-    """
-    tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
-    _check_changeable(tournament, changes)
-    if tournament.revision != revision:
-        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
-    if set(changes) <= set(ANNOUNCEMENT):
-        columns: dict[str, Any] = {**validate_announcement(changes)}
-    else:
-        columns = Terms.from_tournament(tournament).with_changes(changes).columns()
-    if "starts_at" in changes:
-        tournaments.check_starts_ahead(columns["starts_at"], current_time(session))
-        tournament.status_reason = None  # the reason referred to the previous start time
-    for name, value in columns.items():
-        setattr(tournament, name, value)
-    return mark_changed(session, tournament)
-
-
-def _check_changeable(tournament: Tournament, changes: Mapping[str, Any]) -> None:
-    """Raise ``Conflict`` if a change concerns a term that is fixed in the state of the tournament."""
-    changeable = CHANGEABLE.get(tournament.status)
-    if changeable is not None and (fixed := sorted(set(changes) - changeable)):
-        allowed = ", ".join(sorted(changeable))
-        raise Conflict(
-            f"The tournament is {tournament.status}: {', '.join(fixed)} can no longer be changed, only {allowed}."
-        )
-
-
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """Open a draft for entries."""
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
-    put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
+    tournaments.make_searchable(session, tournament)
     return mark_changed(session, tournament)
 
 
@@ -119,6 +75,13 @@ def _change_state(
 def _set_match_states(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
     concerned = update(StoredMatch).where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == before)
     refresh_queue(session, session.scalars(concerned.values(status=after).returning(StoredMatch.id)).all())
+
+
+def delete_draft(session: Session, tournament_id: str) -> None:
+    """Delete a tournament that was never open. Raise ``Conflict`` for any other."""
+    tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
+    session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
+    session.delete(tournament)
 
 
 def mark_changed(session: Session, tournament: Tournament) -> Tournament:

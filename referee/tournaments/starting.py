@@ -2,8 +2,9 @@
 
 import secrets
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
@@ -26,6 +27,8 @@ def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None
     does not suit the format.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
+    if (missing := _missing_entries(session, tournament)) is not None:
+        raise BadOption("entries", missing)
     moment = current_time(session)
     tournament.status, tournament.status_reason = TournamentState.RUNNING, None
     tournament.started_at, tournament.draw_key = moment, draw_key or secrets.token_bytes(32)
@@ -44,18 +47,45 @@ def list_due_to_start(session: Session, moment: datetime) -> list[str]:
 def start_if_due(session: Session, tournament_id: str) -> Tournament:
     """Start an open tournament if its start time has passed, even long ago, because the service may have been down.
 
-    A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
-    a manual start or a new time, because it must not start while more bots are being entered.
+    A tournament with fewer entries than ``min_entries`` is cancelled. One that cannot start now for another reason has
+    missed its start. It stays open, its organiser is notified, and it waits for a manual start or a new time, because
+    it must not start while more bots are being entered.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
     if tournament.starts_at is None or tournament.starts_at > current_time(session):
         return tournament
+    if (missing := _missing_entries(session, tournament)) is not None:
+        return _cancel_for_lack_of_entries(session, tournament, missing)
     try:
         with session.begin_nested():
             return start(session, tournament_id)
     except BadOption as error:
         start_time = tournament.starts_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
         _record_missed_start(session, tournament, f"The start at {start_time} was missed because {error.reason}")
+    return tournament
+
+
+def _missing_entries(session: Session, tournament: Tournament) -> str | None:
+    """Return a sentence about the entries that are missing, or None if there are enough."""
+    if tournament.min_entries is None:
+        return None
+    entered = select(func.count()).where(
+        TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
+    )
+    count = session.scalars(entered).one()
+    if count >= tournament.min_entries:
+        return None
+    return (
+        f"at least {tournament.min_entries} bots are needed, but only {count} {'is' if count == 1 else 'are'} entered"
+    )
+
+
+def _cancel_for_lack_of_entries(session: Session, tournament: Tournament, missing: str) -> Tournament:
+    """Cancel a tournament that has not started, and notify its organiser and the owners of its bots."""
+    tournament.status, tournament.finished_at = TournamentState.CANCELLED, current_time(session)
+    tournament.status_reason = f"Cancelled at its start: {missing}."
+    tournament.revision += 1
+    notify_participants(session, tournament, "tournament.cancelled", reason=tournament.status_reason)
     return tournament
 
 
@@ -104,8 +134,8 @@ def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     tournament.expected_matches = expect_matches(tournament, state)
 
 
-def notify_participants(session: Session, tournament: Tournament, notification: str) -> None:
-    """Notify the organiser and the owners of entered bots."""
+def notify_participants(session: Session, tournament: Tournament, notification: str, **more: Any) -> None:
+    """Notify the organiser and the owners of entered bots. ``more`` is added to the usual fields."""
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
     owners = owners.join(Webhook, Webhook.account_id == Bot.owner_id)
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
@@ -115,5 +145,6 @@ def notify_participants(session: Session, tournament: Tournament, notification: 
         "game": tournament.game,
         "format": tournament.format,
         "status": tournament.status,
+        **more,
     }
     outbox.emit(session, notification, {tournament.created_by, *session.scalars(owners)}, payload)

@@ -66,6 +66,11 @@ class Terms:
     min_seats: int | None = None
     substitute: str | None = None
     starts_at: datetime | None = None
+    listed: bool = True
+    approval: bool = False
+    max_entries: int | None = None
+    min_entries: int | None = None
+    entries_close_at: datetime | None = None
     description: str | None = None
     link: str | None = None
     contact: str | None = None
@@ -216,6 +221,19 @@ class Terms:
             raise BadOption("late_entry", f"must be false: {self.format} takes no late entries")
         if self.substitute is not None and self.substitute not in LEVEL_ADDRESSES:
             raise BadOption("substitute", f"must be null or one of {', '.join(LEVEL_ADDRESSES)}")
+        if not self.listed and self.rated:
+            raise BadOption("listed", "must be true for a rated tournament: its results are on a public ladder")
+        self._check_numbers_of_entries()
+        if self.entries_close_at and self.starts_at and self.entries_close_at > self.starts_at:
+            raise BadOption("entries_close_at", "must not be later than starts_at")
+
+    def _check_numbers_of_entries(self) -> None:
+        most = max_entries(self.format)
+        for name, number in (("max_entries", self.max_entries), ("min_entries", self.min_entries)):
+            if number is not None and not 2 <= number <= most:
+                raise BadOption(name, f"must be null or from 2 to {most}")
+        if self.min_entries and self.max_entries and self.min_entries > self.max_entries:
+            raise BadOption("min_entries", f"must not be larger than max_entries, {self.max_entries}")
 
 
 def max_entries(format: str) -> int:

@@ -1,9 +1,10 @@
 """Create, find, list and lock tournaments."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from referee.accounts.roles import Role
@@ -33,7 +34,7 @@ def create_tournament(
     """
     columns = Terms(name=name, **terms).columns()
     moment = current_time(session)
-    check_starts_ahead(columns["starts_at"], moment)
+    check_times_ahead(columns, moment)
     _check_quota(session, created_by)
     tournament = Tournament(
         id=new_id("tournament"), **columns, status=status, created_by=created_by, created_at=moment, revision=1
@@ -41,14 +42,21 @@ def create_tournament(
     session.add(tournament)
     session.flush()
     if tournament.status != TournamentState.DRAFT:
-        put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
+        make_searchable(session, tournament)
     return tournament
 
 
-def check_starts_ahead(starts_at: Any, moment: Any) -> None:
-    """Raise ``BadOption`` for a start time in the past."""
-    if starts_at is not None and starts_at <= moment:
-        raise BadOption("starts_at", f"must be later than now, {moment.isoformat(timespec='seconds')}")
+def make_searchable(session: Session, tournament: Tournament) -> None:
+    """Let the search find the tournament, unless it is unlisted."""
+    if tournament.listed:
+        put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
+
+
+def check_times_ahead(times: Mapping[str, Any], moment: datetime) -> None:
+    """Raise ``BadOption`` if ``starts_at`` or ``entries_close_at`` is given and has passed."""
+    for field in ("starts_at", "entries_close_at"):
+        if times.get(field) is not None and times[field] <= moment:
+            raise BadOption(field, f"must be later than now, {moment.isoformat(timespec='seconds')}")
 
 
 def get_tournament(session: Session, tournament_id: str, *, manager: Account | None = None) -> Tournament:
@@ -74,16 +82,26 @@ def list_tournaments(
     *,
     status: str | Collection[str] | None = None,
     game: str | None = None,
+    viewer: Account | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Tournament]:
-    """Return a page of tournaments, the newest first. ``status`` is one state or several states."""
-    query = select(Tournament)
+    """Return a page of tournaments, the newest first. ``status`` is one state or several states.
+
+    Unlisted tournaments are shown only to those who run them.
+    """
+    query = select(Tournament).where(_is_listed_for(viewer))
     if status is not None:
         query = query.where(Tournament.status.in_([status] if isinstance(status, str) else status))
     if game is not None:
         query = query.where(Tournament.game == game)
     return load_newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
+
+
+def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
+    if viewer is None:
+        return Tournament.listed.is_(True)
+    return true() if viewer.role == Role.ADMIN else or_(Tournament.listed, Tournament.created_by == viewer.id)
 
 
 def list_all_entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:

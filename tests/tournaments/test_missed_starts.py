@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from referee.errors import BadOption, Conflict
 from referee.match.log import parse_row
+from referee.tournaments import editing, starting
 from referee.tournaments import entries as entering
-from referee.tournaments import lifecycle, starting
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery
 from tests.database.tournaments import answer_handshakes, create, enter, go_on, listening, start
@@ -41,7 +41,7 @@ def announced(world: World, entries: int, **terms: object) -> str:
 def set_start(world: World, event: str, **changes: object) -> Tournament:
     with world.database.write() as session:
         revision = session.get_one(Tournament, event).revision
-        return lifecycle.edit(session, event, revision=revision, **changes)
+        return editing.edit(session, event, revision=revision, **changes)
 
 
 def told(world: World) -> list[Any]:

@@ -11,7 +11,7 @@ from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
-from referee.tournaments import lifecycle, tournaments
+from referee.tournaments import editing, lifecycle, tournaments
 from referee.tournaments.tables import Tournament
 from referee.workflows.search import search
 from tests.database.world import World
@@ -108,7 +108,7 @@ def test_drafts_and_accounts_without_bots_are_not_found(world: World) -> None:
     assert found(world, "quiet") == []
 
     with world.database.write() as session:
-        lifecycle.edit(session, draft, revision=1, name="Quiet trophy")
+        editing.edit(session, draft, revision=1, name="Quiet trophy")
     assert found(world, "quiet") == []
 
     with world.database.write() as session:

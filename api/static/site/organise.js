@@ -27,6 +27,7 @@ function prepare() {
   const isNew = form.dataset.method === "POST";
   for (const input of form.querySelectorAll('[data-type="moment"]')) input.value = localInput(input.dataset.value);
   if (isNew) recall();
+  for (const button of form.querySelectorAll("[data-preset]")) button.addEventListener("click", () => usePreset(button));
   form.elements.format?.addEventListener("change", fit);
   form.elements.game?.addEventListener("change", () => {
     fit();
@@ -66,6 +67,24 @@ function prepare() {
   });
 }
 
+/** Fill the form with the terms of a preset. The name, the game, the seats and the announcement stay. */
+function usePreset(button) {
+  const { format_options: options, time, ...values } = JSON.parse(document.getElementById("presets").textContent)[button.dataset.preset];
+  const given = new Map(Object.entries(values));
+  for (const [name, value] of Object.entries(options)) given.set(`format_options.${name}`, value);
+  for (const [name, value] of Object.entries(time)) given.set(`time.${name}`, value);
+  if (!("rounds" in options)) given.set("format_options.rounds", null);
+  for (const [name, value] of given) {
+    const input = form.elements[name];
+    if (input?.type === "checkbox") input.checked = value;
+    else if (input) input.value = value ?? "";
+  }
+  fit();
+  form.dispatchEvent(new Event("input"));
+  const title = button.closest("li").querySelector("strong").textContent;
+  form.querySelector("[data-preset-done]").textContent = `${title}: the form below is filled in. Choose a name, a game and the seats; you can change everything.`;
+}
+
 /** Show the fields of the chosen game, format and deal sharing. Hidden fields are not sent. */
 function fit() {
   if (!form.elements.format) return; // only the announcement can be changed
@@ -99,7 +118,7 @@ function terms() {
 function valueOf(input) {
   switch (input.dataset.type) {
     case "int":
-      return input.value === "" ? undefined : Number(input.value);
+      return input.value === "" ? (input.dataset.empty === "null" ? null : undefined) : Number(input.value);
     case "bool":
       return input.checked;
     case "or-null":

@@ -1,8 +1,9 @@
 // Let signed-in users run a tournament on its pages, and enter and withdraw bots.
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
-import { ask, instantOf, localInput, mayRun, onSend, whoami } from "./organise-shared.js";
-import { answered, api, Refused } from "./session.js";
+import { ask, mayRun, onSend, whoami } from "./organise-shared.js";
+import { admission, ownRequests, requests } from "./tournament-admission.js";
+import { api, Refused } from "./session.js";
 
 let account = null;
 const begun = new WeakSet();
@@ -20,24 +21,17 @@ export async function begin(head) {
     button.addEventListener("click", () => withdraw(id, button.dataset.withdraw, button.dataset.name));
   }
   for (const seeds of newParts("[data-seeds]")) onSend(seeds, () => setSeeds(id, seeds));
-  for (const start of newParts("[data-start-time]")) startTime(id, start);
-  for (const form of newParts("[data-entry]")) await entering(form, id, account);
+  if (isOrganiser) {
+    for (const form of newParts("[data-admission]")) await admission(form, id);
+    for (const section of newParts("[data-requests]")) await requests(section, id);
+  } else for (const list of newParts("[data-own-requests]")) await ownRequests(list, id);
+  for (const form of newParts("[data-entry]")) await entering(form, id, account, isOrganiser);
 }
 
 function newParts(selector) {
   const found = [...document.querySelectorAll(selector)].filter((part) => !begun.has(part));
   for (const part of found) begun.add(part);
   return found;
-}
-
-function startTime(id, form) {
-  const input = form.elements.starts_at;
-  form.dataset.filled = "";
-  input.value = localInput(input.dataset.value);
-  onSend(form, async () => {
-    await answered("PATCH", `/tournaments/${id}`, { starts_at: instantOf(input) }, { ifMatch: "*" });
-    location.reload();
-  });
 }
 
 function showActions(head, id) {
@@ -58,18 +52,23 @@ async function act(id, button) {
   const { action, title, text } = button.dataset;
   const withReason = "reason" in button.dataset;
   const done = await ask({ title, text, withReason }, ({ reason, key }) =>
-    api("POST", `/tournaments/${id}/${action}`, withReason ? { reason } : undefined, { key }),
+    action === "delete"
+      ? api("DELETE", `/tournaments/${id}`)
+      : api("POST", `/tournaments/${id}/${action}`, withReason ? { reason } : undefined, { key }),
   );
-  if (done) location.reload();
+  if (done && action === "delete") location.assign("/organise");
+  else if (done) location.reload();
 }
 
-async function entering(form, id, account) {
+async function entering(form, id, account, isOrganiser) {
   const own = form.elements.own;
   onSend(form, async (key, button) => {
     const bot = form.elements.id?.value.trim() || own.value;
     if (!bot) throw new Refused(422, { detail: "Choose a bot." });
     if (button?.dataset.wish === "withdraw") return withdraw(id, bot, bot === own.value ? own.selectedOptions[0].text : bot);
-    await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
+    const code = form.elements.code?.value.trim();
+    const asks = form.querySelector("[data-approval]") && !isOrganiser;
+    await api("POST", `/tournaments/${id}/${asks ? "requests" : "enter"}`, { bot, ...(code && { code }) }, { key });
     location.reload();
   });
   form.hidden = false; // not before it has a handler: the browser would submit it to a page without parameters

@@ -12,7 +12,9 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
     "Prepare": {
         "create": "drafting",
         "edit": "drafting",
+        "delete": "drafting",
         **dict.fromkeys(("open", "enter", "withdraw", "seeds"), "lifecycle"),
+        **dict.fromkeys(("admission", "requests", "approve", "refuse"), "admission"),
     },
     "Run": {
         **dict.fromkeys(("start", "pause", "resume", "cancel", "finish"), "lifecycle"),

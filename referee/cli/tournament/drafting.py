@@ -14,6 +14,7 @@ from referee.house.players import LEVEL_ADDRESSES
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.tournaments.presets import PRESETS, preset_terms
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -97,6 +98,20 @@ def announcement_options(function: Function) -> Function:
 @click.option(
     "--substitute", type=click.Choice(LEVEL_ADDRESSES), help="House player that takes the seats of absent bots."
 )
+@click.option("--max-entries", type=int, metavar="N", help="Most bots that may enter. [default: limit of the format]")
+@click.option(
+    "--min-entries", type=int, metavar="N", help="With fewer bots at its start time, the tournament is cancelled."
+)
+@click.option("--approval", is_flag=True, default=None, help="Decide about each bot whose owner asks to enter it.")
+@click.option(
+    "--unlisted",
+    "listed",
+    flag_value=False,
+    type=bool,
+    default=None,
+    help="Keep the tournament out of lists and the search; it must be unrated.",
+)
+@click.option("--entries-close-at", type=moment, metavar="MOMENT", help="When entries close. [default: at the start]")
 @click.option(
     "--starts-at",
     type=moment,
@@ -111,6 +126,11 @@ def announcement_options(function: Function) -> Function:
     type=int,
     metavar="MS",
     help="Extra thinking time per match, in milliseconds, used when a decision exceeds its budget. [default: 10000]",
+)
+@click.option(
+    "--preset",
+    type=click.Choice([*PRESETS]),
+    help="Terms to begin with; other options replace them. " + " ".join(f"{p}: {PRESETS[p].text}" for p in PRESETS),
 )
 @announcement_options
 @click.option("--open", "opens", is_flag=True, help="Also open the tournament for entries.")
@@ -131,20 +151,30 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 
 
 @tournament_command(example="--starts-at +10m")
+@click.option("--name", metavar="NAME", help="New name.")
 @click.option(
     "--starts-at", type=moment, metavar="MOMENT", help="New start time, in the format of `referee tournament create`."
 )
 @click.option("--by-hand", is_flag=True, help="Remove the start time: the tournament starts when you start it.")
+@click.option("--entries-close-at", type=moment, metavar="MOMENT", help="New time at which entries close.")
+@click.option("--max-entries", type=int, metavar="N", help="New largest number of entries.")
+@click.option("--min-entries", type=int, metavar="N", help="New least number of entries.")
+@click.option(
+    "--approval/--no-approval", default=None, help="Decide about each bot whose owner asks to enter it, or not."
+)
+@click.option("--bots-per-owner", type=int, metavar="N", help="New number of bots that an owner may enter.")
+@click.option("--late-entry/--no-late-entry", default=None, help="Let bots enter after the start, or not.")
 @announcement_options
 def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool, **terms: Any) -> None:
-    """Change the start time of a tournament, or what it says about itself.
+    """Change a tournament before its start, or what it says about itself until its end.
 
-    The start time can be changed before the start, including that of a tournament that missed it because too few bots
-    were entered. The texts can be changed until the end; an empty one, like --prizes "", removes a text.
+    This includes the start time of a tournament that missed it because too few bots were entered. Owners of entered
+    bots are notified. An empty text, like --prizes "", removes it.
     """
     if starts_at is not None and by_hand:
         raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
-    changes: Json = {name: value or None for name, value in _read_description(terms).items() if value is not None}
+    given = _read_description(terms).items()
+    changes: Json = {name: None if value == "" else value for name, value in given if value is not None}
     if starts_at is not None or by_hand:
         changes["starts_at"] = starts_at
     if not changes:
@@ -155,6 +185,16 @@ def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: boo
         return
     when = "when you start it" if starts_at is None else f"at {clock(starts_at)}"
     remote.show(document, f"{document['name']} starts {when}")
+
+
+@tournament_command("delete")
+def delete(remote: Remote, tournament_id: str) -> None:
+    """Delete a draft.
+
+    A tournament that was open for entries once is cancelled instead.
+    """
+    remote.api.delete(f"/tournaments/{tournament_id}")
+    remote.show({"deleted": tournament_id}, f"{tournament_id} is deleted")
 
 
 def _read_description(terms: dict[str, Any]) -> dict[str, Any]:
@@ -169,12 +209,13 @@ def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
     Replace the name of a champion with its id.
     """
     terms = _read_description(terms)
-    body: Json = {"name": name}
+    preset = terms.pop("preset")
+    body: Json = {**(preset_terms(preset) if preset else {}), "name": name}
     for part, field in (("format_option", "format_options"), ("option", "options")):
-        body |= {field: given} if (given := as_object(terms.pop(part))) else {}
+        body |= {field: {**body.get(field, {}), **given}} if (given := as_object(terms.pop(part))) else {}
     champion = body.get("format_options", {}).get("champion")
     if isinstance(champion, str):
         body["format_options"]["champion"] = lookup.bot_id(remote.api, champion)
     time = {field: limit for field in ("budget_ms", "bank_ms") if (limit := terms.pop(field)) is not None}
-    body |= {"time": time} if time else {}
+    body |= {"time": {**body.get("time", {}), **time}} if time else {}
     return body | {field: value for field, value in terms.items() if value is not None}

@@ -61,6 +61,7 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ),
         ("substitute", tournament.get("substitute") or "none"),
         ("also", ", ".join(yes)),
+        ("entries", _entry_conditions(tournament)),
         ("prizes", replace_control_characters(tournament.get("prizes") or "")),
         ("contact", replace_control_characters(tournament.get("contact") or "")),
         ("link", replace_control_characters(tournament.get("link") or "")),
@@ -70,6 +71,21 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ("reason", tournament.get("status_reason") or tournament.get("reason") or ""),
     ]
     return [(label, text) for label, text in lines if text]
+
+
+def _entry_conditions(tournament: Json) -> str:
+    """Return who may enter, like ``at most 20, with a join code, close 18:00:00``."""
+    most, least, closing = (tournament.get(name) for name in ("max_entries", "min_entries", "entries_close_at"))
+    parts = [
+        f"at most {most}" if most else "",
+        f"at least {least}" if least else "",
+        "approved by the organiser" if tournament.get("approval") else "",
+        "with a join code" if tournament.get("requires_code") else "",
+        "by guests" if tournament.get("has_guests") else "",
+        f"close {clock(closing)}" if closing else "",
+        "" if tournament.get("listed", True) else "unlisted",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def format_options(options: Json | None) -> str:
