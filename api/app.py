@@ -15,6 +15,7 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, queries, requests, site
+from api.accounts import oversight_resource as oversight
 from api.accounts import resource as accounts
 from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
@@ -47,9 +48,11 @@ from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
 from api.search import resource as search
+from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
 from api.tournaments import bracket_resource as brackets
 from api.tournaments import entry_resource as entries
+from api.tournaments import organiser_resource as organisers
 from api.tournaments import resource as tournaments
 from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
@@ -61,8 +64,8 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
-    *(ladders, tournaments, entries, admission, rounds, brackets, standings, tournament_streams),
+    *(accounts, oversight, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, overview, search, downloads, webhooks, health),
 )
 

@@ -82,6 +82,8 @@ def _authenticate() -> Account | None:
     if authenticated is None:
         limits.count_use(limits.GUESSES, "guesses")
         raise _unauthenticated_problem("The token was not accepted (malformed, unknown or revoked). Send a valid one.")
+    if authenticated.account.suspended_at is not None:
+        raise Problem(403, "suspended", f"Your account is suspended: {authenticated.account.suspension_reason}")
     token = authenticated.token
     if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_PRECISION:
         _record_use(token.id)

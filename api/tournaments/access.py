@@ -1,8 +1,12 @@
 """Check what the caller may do with a tournament and with the bots that enter it."""
 
-from api.auth import current_account
+from typing import Any
+
+from api.auth import current_account, may_organise
 from api.errors import invalid
 from api.views import current_session
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.errors import Conflict, Forbidden, NotFound
@@ -31,3 +35,21 @@ def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
     if bot.owner_id != current_account().id and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
     return bot
+
+
+def check_may_enter_bot(bot: Bot, tournament: Tournament) -> None:
+    """Raise ``Forbidden`` unless the bot is the caller's, or the caller is an organiser who runs the tournament.
+
+    An account without the role of an organiser cannot make the bots of others play.
+    """
+    if bot.owner_id != current_account().id and not may_organise():
+        raise Forbidden(
+            "Without the role of an organiser you can enter your own bots only. Send their owners the address."
+        )
+
+
+def record_act(kind: ActKind, tournament: Tournament, object_id: str | None = None, **more: Any) -> None:
+    """Record an act of the caller that concerns the tournament or, with ``object_id``, an object in it."""
+    acts.record_act(
+        current_session(), current_account(), kind, object_id or tournament.id, tournament_id=tournament.id, **more
+    )

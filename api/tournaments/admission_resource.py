@@ -6,7 +6,7 @@ from api import limits
 from api.auth import account, current_account
 from api.extended import Extended
 from api.pagination import list_of, single_page
-from api.tournaments.access import get_entrant_bot, get_managed_tournament
+from api.tournaments.access import get_entrant_bot, get_managed_tournament, record_act
 from api.tournaments.admission_schemas import (
     AdmissionBody,
     AdmissionView,
@@ -17,6 +17,7 @@ from api.tournaments.admission_schemas import (
 from api.tournaments.entry_schemas import EntryView
 from api.tournaments.presentation import visible_entry
 from api.views import Resource, current_session
+from referee.accounts.act_kinds import ActKind
 from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.errors import Forbidden
@@ -42,7 +43,15 @@ def set_admission(body: dict[str, Any], tournament_id: str) -> Any:
     An account may enter bots if it is a guest or sends the code. With neither a code nor guests, every account may.
     Bots that are entered stay.
     """
-    return admission.set_admission(current_session(), get_managed_tournament(tournament_id).id, **body)
+    tournament = get_managed_tournament(tournament_id)
+    found = admission.set_admission(current_session(), tournament.id, **body)
+    record_act(
+        ActKind.ADMISSION_SET,
+        tournament,
+        has_code=found.join_code is not None,
+        guests=[guest.id for guest in found.guests],
+    )
+    return found
 
 
 @resource.post(
@@ -83,7 +92,9 @@ def list_requests(tournament_id: str) -> Any:
 @resource.post('/<id("trn"):tournament_id>/requests/<id("bot"):bot_id>/approve', account, EntryView, wakes_runner=True)
 def approve(tournament_id: str, bot_id: str) -> Any:
     """Enter a bot whose owner asked for it"""
-    entry = admission.approve(current_session(), get_managed_tournament(tournament_id).id, bot_id)
+    tournament = get_managed_tournament(tournament_id)
+    entry = admission.approve(current_session(), tournament.id, bot_id)
+    record_act(ActKind.REQUEST_APPROVED, tournament, bot_id)
     return visible_entry(entry, bots.get_bot(current_session(), bot_id))
 
 
@@ -93,7 +104,9 @@ def refuse(wish: dict[str, Any], tournament_id: str, bot_id: str) -> Any:
 
     Its owner cannot ask again; you can still enter the bot.
     """
-    request = admission.refuse(current_session(), get_managed_tournament(tournament_id).id, bot_id, wish["reason"])
+    tournament = get_managed_tournament(tournament_id)
+    request = admission.refuse(current_session(), tournament.id, bot_id, wish["reason"])
+    record_act(ActKind.REQUEST_REFUSED, tournament, bot_id, reason=wish["reason"])
     return _visible_request(request, bots.get_bot(current_session(), bot_id))
 
 

@@ -3,13 +3,14 @@
 from typing import Any
 
 from api import limits
-from api.auth import account, anyone, current_account, organiser
+from api.auth import account, anyone, current_account
 from api.errors import invalid
-from api.tournaments.access import check_admission, get_entrant_bot
+from api.tournaments.access import check_admission, check_may_enter_bot, get_entrant_bot, record_act
 from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
 from api.tournaments.presentation import attach_progress, visible_entries, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
+from referee.accounts.act_kinds import ActKind
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
 from referee.tournaments import entries, tournaments
@@ -47,12 +48,15 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
+    check_may_enter_bot(bot, tournament)
     if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
     check_admission(tournament, entry.get("code"))
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(current_session(), tournament.id, {bot.id: entry["seed"]})
+    if bot.owner_id != current_account().id:
+        record_act(ActKind.BOT_ENTERED, tournament, bot.id)
     return visible_entry(entered, bot)
 
 
@@ -65,14 +69,17 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
     try:
-        return visible_entry(entries.withdraw_bot(current_session(), tournament.id, bot.id), bot)
+        withdrawn = entries.withdraw_bot(current_session(), tournament.id, bot.id)
     except NotFound as error:
         if error.kind != "entry":
             raise
         raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
+    if bot.owner_id != current_account().id:
+        record_act(ActKind.BOT_WITHDRAWN, tournament, bot.id)
+    return visible_entry(withdrawn, bot)
 
 
-@resource.put('/<id("trn"):tournament_id>/seeds', organiser, WholeTournamentView, body=Seeds)
+@resource.put('/<id("trn"):tournament_id>/seeds', account, WholeTournamentView, body=Seeds)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the seeds of entries
 
@@ -80,4 +87,6 @@ def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     `seeding` is `hand`; a Swiss uses them as pairing numbers.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
-    return attach_progress(entries.set_seeds(current_session(), tournament.id, body["seeds"]))
+    seeded = entries.set_seeds(current_session(), tournament.id, body["seeds"])
+    record_act(ActKind.SEEDS_SET, tournament, seeds=body["seeds"])
+    return attach_progress(seeded)

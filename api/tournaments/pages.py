@@ -17,7 +17,6 @@ from api.tournaments import bracket_chart, highlights, pairings, standings_cache
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
-from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.errors import Conflict
 from referee.games import catalogue
@@ -28,8 +27,8 @@ from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
+from referee.tournaments import organisers, tournaments, watching
 from referee.tournaments import progress as progresses
-from referee.tournaments import tournaments, watching
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -114,7 +113,7 @@ def tournament_context(tournament: Tournament) -> Json:
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "tournament": tournament,
-        "organiser": accounts.get_account(current_session(), tournament.created_by).name,
+        "organisers": organisers.list_organisers(current_session(), tournament),
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,

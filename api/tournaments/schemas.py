@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import (
+    Id,
     NextMinute,
     OptionalBody,
     Part,
@@ -124,6 +125,12 @@ class CancelTournament(OptionalBody):
 class TournamentQuery(PageQuery):
     status = fields.String(validate=member_of(TournamentState))
     game = fields.String(validate=validate.OneOf(GAMES))
+    organiser = Id("acc", metadata=describe("Return only tournaments that this account runs."))
+
+
+class OrganiserView(View):
+    id = fields.String()
+    name = fields.String()
 
 
 class ProgressView(View):
@@ -193,6 +200,9 @@ class TournamentView(View):
 
 
 class WholeTournamentView(AnnouncementView, TournamentView):
+    organisers = fields.List(
+        fields.Nested(OrganiserView), metadata=describe("Accounts that run the tournament; the first created it.")
+    )
     requires_code = fields.Boolean(
         metadata=describe("Whether accounts that are no guests need a join code to enter bots.")
     )

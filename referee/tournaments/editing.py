@@ -6,11 +6,14 @@ from typing import Any, Final
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
+from referee.accounts import accounts
+from referee.accounts.roles import Role
 from referee.db.engine import current_time
 from referee.errors import BadOption, Conflict
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
 from referee.tournaments.lifecycle import mark_changed
+from referee.tournaments.private import check_private_terms
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry
 from referee.tournaments.terms import Terms
@@ -39,6 +42,7 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
         columns: dict[str, Any] = {**validate_announcement(changes)}
     else:
         columns = Terms.from_tournament(tournament).with_changes(changes).columns()
+        _check_private(session, tournament, columns)
         _check_cap(session, tournament, columns["max_entries"])
     times = {field: columns[field] for field in changes if field in ("starts_at", "entries_close_at")}
     tournaments.check_times_ahead(times, current_time(session))
@@ -79,6 +83,13 @@ def _check_changeable(tournament: Tournament, changes: Mapping[str, Any], entere
     state = f"is {tournament.status}" + (" and has entries" if tournament.status == TournamentState.OPEN else "")
     allowed = ", ".join(sorted(changeable))
     raise Conflict(f"The tournament {state}: {', '.join(names)} can no longer be changed, only {allowed}.")
+
+
+def _check_private(session: Session, tournament: Tournament, columns: Mapping[str, Any]) -> None:
+    """Check that a private tournament of an account that is no organiser stays one."""
+    is_private = not tournament.listed and not tournament.rated
+    if is_private and accounts.get_account(session, tournament.created_by).role == Role.OWNER:
+        check_private_terms(columns)
 
 
 def _check_cap(session: Session, tournament: Tournament, most: int | None) -> None:

@@ -5,20 +5,34 @@ from typing import Any
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from referee.errors import Conflict
+from referee.errors import Conflict, Forbidden
 from referee.matches import cancelling
 from referee.matches.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
+from referee.tournaments.private import check_private_terms, complete_private_terms
 from referee.tournaments.states import IN_PROGRESS, TournamentState
-from referee.tournaments.tables import Tournament, TournamentGuest
+from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
+from referee.tournaments.terms import Terms
 
 
 def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tournament:
     """Create a tournament that is not open for entries yet. See ``create_tournament`` for parameters and errors."""
     return tournaments.create_tournament(session, name, created_by=created_by, status=TournamentState.DRAFT, **terms)
+
+
+def draft_private(session: Session, name: str, *, created_by: str, quota: int, **terms: Any) -> Tournament:
+    """Create a draft for an account without the role of an organiser, which may have ``quota`` unfinished ones.
+
+    Raise ``Forbidden`` for a rated or listed tournament or if the quota is 0, and as ``draft`` does.
+    """
+    if quota == 0:
+        raise Forbidden("Only organisers create tournaments on this service. Ask for the role on the page /organise.")
+    private_terms = complete_private_terms(terms)
+    check_private_terms(Terms(name=name, **private_terms).columns())
+    return draft(session, name, created_by=created_by, quota=quota, **private_terms)
 
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
@@ -81,6 +95,7 @@ def delete_draft(session: Session, tournament_id: str) -> None:
     """Delete a tournament that was never open. Raise ``Conflict`` for any other."""
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
+    session.execute(delete(TournamentOrganiser).where(TournamentOrganiser.tournament_id == tournament_id))
     session.delete(tournament)
 
 

@@ -12,6 +12,7 @@ from referee.db.engine import current_time
 from referee.errors import BadOption
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import expect_matches
+from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.rounds import get_format, load_state
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -94,7 +95,7 @@ def _record_missed_start(session: Session, tournament: Tournament, reason: str) 
     tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
     payload = {"tournament": tournament.id, "name": tournament.name, "reason": message}
-    outbox.emit(session, "tournament.held_up", {tournament.created_by}, payload)
+    outbox.emit(session, "tournament.held_up", organiser_ids(session, tournament), payload)
 
 
 def begin(session: Session, tournament: Tournament) -> bool:
@@ -147,4 +148,4 @@ def notify_participants(session: Session, tournament: Tournament, notification: 
         "status": tournament.status,
         **more,
     }
-    outbox.emit(session, notification, {tournament.created_by, *session.scalars(owners)}, payload)
+    outbox.emit(session, notification, organiser_ids(session, tournament) | {*session.scalars(owners)}, payload)

@@ -96,6 +96,16 @@ class TournamentGuest(Base):
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
 
 
+class TournamentOrganiser(Base):
+    """Name an account that runs a tournament together with the one that created it."""
+
+    __tablename__ = "tournament_organisers"
+
+    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+    added_at: Mapped[datetime]
+
+
 class EntryRequest(Base):
     """Store that an owner asked the organiser to enter a bot. It is deleted when the bot is entered."""
 

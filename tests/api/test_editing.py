@@ -1,4 +1,4 @@
-"""What may be changed after a tournament was opened, who is told, and drafts that are deleted."""
+"""Which terms change after a tournament was opened, notices to owners, and drafts that are deleted."""
 
 from typing import Any
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from referee.accounts import accounts
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, tournaments
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
@@ -65,8 +66,8 @@ def test_the_organiser_sets_a_code_and_says_more_about_the_tournament(
 def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled: Filled, axe: Axe) -> None:
     page = page_at("/organise", token=filled.tokens["organiser"])
     page.get_by_label("Name of the tournament").fill("By preset")
-    page.get_by_role("button", name="Use this: Serious Swiss").click()
-    page.get_by_role("button", name="Use this: Club night").click()
+    page.get_by_role("button", name="Use this preset, Serious Swiss").click()
+    page.get_by_role("button", name="Use this preset, Club night").click()
     expect(page.get_by_label("Rounds", exact=True)).to_have_value("5")
     expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
     axe(page)
@@ -104,3 +105,37 @@ def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(
     with filled.database.read() as session:
         changed = tournaments.get_tournament(session, made)
         assert (changed.name, changed.max_entries, changed.starts_at) == ("Renamed", 12, None)
+
+
+def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    with filled.database.write() as session:
+        asking = accounts.create_account(session, "Asking Anna")
+        _, owner_token = accounts.create_token(session, asking.id, "first")
+        operator = accounts.create_account(session, "Olga Operator", "admin")
+        _, operator_token = accounts.create_token(session, operator.id, "first")
+    page = page_at("/organise", token=owner_token)
+    expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
+    page.get_by_label("What do you want to organise?").fill("A cup for my class")
+    axe(page)
+    page.get_by_role("button", name="Ask for the role").click()
+    expect(page.locator("[data-for-owner] [data-done]")).to_have_text("Your request waits for the operator.")
+    page_at.close()
+
+    page = page_at("/operator", token=operator_token)
+    page.get_by_role("button", name="Make Asking Anna an organiser?").first.click()
+    page.get_by_label("Reason").fill("A teacher")
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("[data-acts] tr").first).to_contain_text("account: role changed")
+    expect(page.locator("[data-acts] tr").first).to_contain_text("A teacher")
+    axe(page)
+
+    page.get_by_label("Part of the name").fill("asking")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("[data-accounts] tr")).to_have_count(1)
+    page.get_by_role("button", name="Suspend Asking Anna?").click()
+    page.get_by_label("Reason").fill("Spam")
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("[data-accounts] tr").first).to_contain_text("suspended")
+    with filled.database.read() as session:
+        changed = accounts.get_account(session, asking.id)
+        assert (changed.role, changed.suspension_reason) == ("organiser", "Spam")

@@ -302,7 +302,7 @@ def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, fil
 def test_a_draft_that_another_changed_is_not_overwritten_unasked(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
-        terms = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
+        terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
         made = tournaments.create_tournament(
             session, "Two tabs", created_by=by, status=TournamentState.DRAFT, **terms
         ).id

@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 import { statePill } from "./labels.js";
 import { newKey } from "./forms.js";
-import { instantOf, inWords, localInput, mayRun, signedIn } from "./organise-shared.js";
+import { instantOf, inWords, localInput, mayRun, onSend, signedIn } from "./organise-shared.js";
 import { answered, api, keep, kept, Refused } from "./session.js";
 
 const DRAFT = "referee.draft-tournament"; // the unsent form, stored in this tab
@@ -19,6 +19,7 @@ signedIn(async (account) => {
   }
   if (form && may) form.hidden = false;
   if (!head) await listOwn(account);
+  if (!head && account.role === "owner") await asOwner();
 });
 if (form) prepare();
 
@@ -170,13 +171,28 @@ async function overtaken() {
   form.querySelector("[data-refusal]").replaceChildren("The draft was changed elsewhere, and nothing was saved. ", now, "; save again to replace them with yours.");
 }
 
+/** Prepare the form for a private tournament, and let the owner ask for the role of an organiser. */
+async function asOwner() {
+  const section = document.querySelector("[data-for-owner]");
+  const ask = section.querySelector("[data-ask-role]");
+  const said = ask.querySelector("[data-done]");
+  section.hidden = false;
+  section.dataset.filled = "";
+  form.elements.rated.checked = form.elements.listed.checked = false;
+  const { items } = await api("GET", "/accounts/me/organiser-request");
+  if (items.length) said.textContent = items[0].refused_at ? `The operator refused: ${items[0].reason ?? "no reason was given"}` : "Your request waits for the operator.";
+  onSend(ask, async (key) => {
+    await api("POST", "/accounts/me/organiser-request", { text: ask.elements.text.value.trim() }, { key });
+    said.textContent = "Your request waits for the operator.";
+  });
+}
+
 async function listOwn(account) {
   const section = document.querySelector("[data-own-tournaments]");
   const list = section.querySelector("[data-list]");
   const found = [];
-  for (const status of ["draft", "open", "running", "paused"]) {
-    found.push(...(await api("GET", `/tournaments?status=${status}&limit=100`)).items.filter(({ organiser }) => mayRun(account, organiser)));
-  }
+  const own = account.role === "admin" ? "" : `&organiser=${account.id}`;
+  for (const status of ["draft", "open", "running", "paused"]) found.push(...(await api("GET", `/tournaments?status=${status}&limit=100${own}`)).items);
   section.hidden = !found.length;
   list.replaceChildren(
     ...found.map(({ id, name, status }) =>

@@ -21,6 +21,25 @@ export async function admission(form, id) {
   show(await api("GET", `/tournaments/${id}/admission`));
 }
 
+/** Let the form add a co-organiser to the tournament `id`. */
+export function coOrganisers(form, id) {
+  onSend(form, async (key) => {
+    await api("POST", `/tournaments/${id}/organisers`, { account: form.elements.account.value.trim() }, { key });
+    location.reload();
+  });
+}
+
+/** Let the button remove a co-organiser from the tournament `id`. */
+export function removesOrganiser(button, id) {
+  button.addEventListener("click", async () => {
+    const title = `Remove ${button.dataset.name} from the organisers?`;
+    const done = await ask({ title, text: "The account can no longer run this tournament." }, () =>
+      api("DELETE", `/tournaments/${id}/organisers/${button.dataset.removeOrganiser}`),
+    );
+    if (done) location.reload();
+  });
+}
+
 /** List the requests that wait, each with buttons that decide about it. */
 export async function requests(section, id) {
   section.dataset.filled = "";

@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { ask, mayRun, onSend, whoami } from "./organise-shared.js";
-import { admission, ownRequests, requests } from "./tournament-admission.js";
+import { admission, coOrganisers, ownRequests, removesOrganiser, requests } from "./tournament-admission.js";
 import { api, Refused } from "./session.js";
 
 let account = null;
@@ -23,6 +23,8 @@ export async function begin(head) {
   for (const seeds of newParts("[data-seeds]")) onSend(seeds, () => setSeeds(id, seeds));
   if (isOrganiser) {
     for (const form of newParts("[data-admission]")) await admission(form, id);
+    for (const form of newParts("[data-add-organiser]")) coOrganisers(form, id);
+    for (const button of newParts("[data-remove-organiser]")) removesOrganiser(button, id);
     for (const section of newParts("[data-requests]")) await requests(section, id);
   } else for (const list of newParts("[data-own-requests]")) await ownRequests(list, id);
   for (const form of newParts("[data-entry]")) await entering(form, id, account, isOrganiser);

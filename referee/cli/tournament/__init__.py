@@ -14,7 +14,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "edit": "drafting",
         "delete": "drafting",
         **dict.fromkeys(("open", "enter", "withdraw", "seeds"), "lifecycle"),
-        **dict.fromkeys(("admission", "requests", "approve", "refuse"), "admission"),
+        **dict.fromkeys(("admission", "requests", "approve", "refuse", "organisers"), "admission"),
     },
     "Run": {
         **dict.fromkeys(("start", "pause", "resume", "cancel", "finish"), "lifecycle"),

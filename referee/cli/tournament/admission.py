@@ -71,6 +71,23 @@ def refuse(remote: Remote, tournament_id: str, bot: str, reason: str | None) -> 
     remote.show(document, f"{bot}: refused")
 
 
+@tournament_command("organisers", example='--add "Ada Lovelace"')
+@click.option("--add", "added", metavar="ACCOUNT", multiple=True, help="Let an account run it, too. Repeatable.")
+@click.option("--remove", "removed", metavar="ACCOUNT", multiple=True, help="Take it from a co-organiser. Repeatable.")
+def organisers(remote: Remote, tournament_id: str, added: tuple[str, ...], removed: tuple[str, ...]) -> None:
+    """Show, add or remove the accounts that run a tournament together."""
+    path = f"/tournaments/{tournament_id}"
+    for name in added:
+        remote.api.post(f"{path}/organisers", {"account": name})
+    ids = {known: one["id"] for one in remote.api.get(path)["organisers"] for known in (one["id"], one["name"])}
+    for name in removed:
+        if name not in ids:
+            raise click.UsageError(f"{name!r} does not run this tournament; those who do: {', '.join(ids)}.")
+        remote.api.delete(f"{path}/organisers/{ids[name]}")
+    document = remote.api.get(path)["organisers"]
+    remote.show({"items": document}, "\n".join(f"{one['name']} ({one['id']})" for one in document))
+
+
 def _decision(request: dict[str, str | None]) -> str:
     if request["refused_at"] is None:
         return "waits"
