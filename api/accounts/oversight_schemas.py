@@ -11,7 +11,7 @@ from referee.accounts.organiser_requests import MAX_TEXT_LENGTH
 from referee.accounts.roles import Role
 
 MAX_REASON_LENGTH = 500
-REASON = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, kept in the record of acts."))
+REASON = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, kept in the list of acts."))
 
 
 class AccountQuery(PageQuery):
@@ -38,7 +38,7 @@ class RoleChange(OptionalBody):
         validate=member_of(Role),
         metadata=describe("`organiser` or `owner`. The role `admin` is given on the command line only."),
     )
-    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, kept in the record of acts."))
+    reason = PlainText(MAX_REASON_LENGTH, load_default=None, metadata=describe("Reason, kept in the list of acts."))
 
 
 class RoleRefusal(OptionalBody):

@@ -1,4 +1,4 @@
-"""Serve the record of acts of operators and organisers, as a list and as files."""
+"""Serve the list of acts of operators and organisers, as a list and as files."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from referee.accounts.acts import ActFilter
 from referee.accounts.roles import Role
 from referee.errors import Forbidden
 
-resource = Resource("acts", "/api/v1", "The record of acts of operators and organisers.")
+resource = Resource("acts", "/api/v1", "The list of acts of operators and organisers.")
 
 
 @resource.get("/acts", account, items=ActView, query=ActFilterQuery)

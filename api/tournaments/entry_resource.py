@@ -5,15 +5,31 @@ from typing import Any
 from api import limits
 from api.auth import account, anyone, current_account
 from api.errors import invalid
-from api.tournaments.access import check_admission, check_may_enter_bot, get_entrant_bot, record_act
-from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
+from api.tournaments.access import (
+    check_admission,
+    check_may_enter_bot,
+    get_entrant_bot,
+    get_managed_tournament,
+    record_act,
+)
+from api.tournaments.entry_schemas import (
+    Disqualification,
+    EnteredView,
+    EntryQuery,
+    EntryView,
+    NewEntries,
+    NewEntry,
+    Seeds,
+    Withdrawal,
+)
 from api.tournaments.presentation import attach_progress, visible_entries, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
 from referee.accounts.act_kinds import ActKind
+from referee.bots import bots
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
-from referee.tournaments import entries, tournaments
+from referee.tournaments import disqualification, entries, tournaments
 
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
@@ -58,6 +74,51 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     if bot.owner_id != current_account().id:
         record_act(ActKind.BOT_ENTERED, tournament, bot.id)
     return visible_entry(entered, bot)
+
+
+@resource.post(
+    '/<id("trn"):tournament_id>/entries',
+    account,
+    EnteredView,
+    wakes_runner=True,
+    body=NewEntries,
+    limit=limits.count_join_code,
+    limit_when=lambda body: "code" in body,
+)
+def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
+    """Enter several bots in one transaction
+
+    The same conditions hold as for one bot. If one of the bots is refused, none is entered.
+    """
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    check_admission(tournament, batch.get("code"))
+    entered = []
+    for bot_id in batch["bots"]:
+        bot = get_entrant_bot(bot_id, tournament)
+        check_may_enter_bot(bot, tournament)
+        entered.append((entries.enter_bot(current_session(), tournament.id, bot.id), bot))
+        if bot.owner_id != current_account().id:
+            record_act(ActKind.BOT_ENTERED, tournament, bot.id)
+    return {"items": visible_entries(entered)}
+
+
+@resource.post('/<id("trn"):tournament_id>/disqualify', account, EntryView, body=Disqualification)
+def disqualify(wish: dict[str, Any], tournament_id: str) -> Any:
+    """Disqualify a bot
+
+    Unlike a withdrawn bot it is ranked after all others and cannot enter again, and the reason is public. Its open
+    matches are cancelled as in a withdrawal; results of matches that are over stay, void them if they should not count.
+    """
+    tournament = get_managed_tournament(tournament_id)
+    bot = bots.get_bot(current_session(), wish["bot"])
+    try:
+        entry = disqualification.disqualify_bot(current_session(), tournament.id, bot.id, wish["reason"])
+    except NotFound as error:
+        if error.kind != "entry":
+            raise
+        raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
+    record_act(ActKind.BOT_DISQUALIFIED, tournament, bot.id, reason=wish["reason"])
+    return visible_entry(entry, bot)
 
 
 @resource.post('/<id("trn"):tournament_id>/withdraw', account, EntryView, body=Withdrawal)

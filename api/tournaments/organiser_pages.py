@@ -53,6 +53,7 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
     "max_entries": None,
     "min_entries": None,
     "entries_close_at": None,
+    "round_minutes": None,
     "starts_at": None,
     **dict.fromkeys(ANNOUNCEMENT),
     "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},

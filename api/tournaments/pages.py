@@ -18,6 +18,7 @@ from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
 from referee.bots.tables import Bot
+from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.games import catalogue
 from referee.matches import voids
@@ -27,7 +28,7 @@ from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
-from referee.tournaments import organisers, tournaments, watching
+from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
@@ -113,6 +114,8 @@ def tournament_context(tournament: Tournament) -> Json:
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "tournament": tournament,
+        "next_round": round_timing.next_round_start(current_session(), tournament),
+        "now": current_time(current_session()),
         "organisers": organisers.list_organisers(current_session(), tournament),
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
@@ -206,6 +209,7 @@ def _blank_row(columns: Sequence[Json]) -> Json:
         "rank": "",
         "name": "",
         "withdrawn": False,
+        "disqualification": None,
         "version_changed": False,
         "substitute": None,
         "points": 0,

@@ -12,7 +12,7 @@ from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.matches.voids import count_voided_matches
 from referee.standings import TIE_BREAKS
-from referee.tournaments import admission, entries, organisers
+from referee.tournaments import admission, entries, organisers, round_timing
 from referee.tournaments.progress import load_progress
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -23,9 +23,13 @@ STATE: Final = ("status", "status_reason", "started_at", "finished_at")  # field
 def attach_progress(tournament: Tournament) -> Extended:
     """Return a tournament with its number of entries, its progress, its voided matches, and its tie-breaks."""
     counts = entries.count_by_state(current_session(), tournament.id)
+    waiting = round_timing.next_round_start(current_session(), tournament)
     return Extended(
         tournament,
         entries=counts,
+        next_round_at=None
+        if (waiting := round_timing.next_round_start(current_session(), tournament)) is None
+        else waiting[1],
         organisers=organisers.list_organisers(current_session(), tournament),
         requires_code=tournament.join_code is not None,
         has_guests=admission.has_guests(current_session(), tournament.id),

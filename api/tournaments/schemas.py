@@ -28,7 +28,7 @@ from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import NO_LIMIT
-from referee.tournaments.terms import MAX_CYCLES, MAX_ENTRIES_BY_FORMAT
+from referee.tournaments.terms import MAX_CYCLES, MAX_ENTRIES_BY_FORMAT, MAX_ROUND_MINUTES
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
 MOST_ENTRIES = max(MAX_ENTRIES_BY_FORMAT.values())
@@ -60,6 +60,8 @@ TERMS = {
     "be started. Default: null.",
     "entries_close_at": "When entries close, at the latest at `starts_at`; afterwards only the organiser enters bots. "
     "Default: null (at the start).",
+    "round_minutes": "Least number of minutes from the beginning of a round to that of the next; null to begin each "
+    "round when the one before is over. Default: null.",
     "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
     "that time, it does not start: this becomes null, and `status_reason` says why.",
 }
@@ -91,6 +93,7 @@ class TermsBody(AnnouncementBody):
     max_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["max_entries"]))
     min_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["min_entries"]))
     entries_close_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["entries_close_at"]))
+    round_minutes = StrictInt(low=1, high=MAX_ROUND_MINUTES, allow_none=True, metadata=describe(TERMS["round_minutes"]))
     starts_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["starts_at"]))
     time = fields.Nested(TimeView)
 
@@ -187,6 +190,7 @@ class TournamentView(View):
     max_entries = fields.Integer(allow_none=True)
     min_entries = fields.Integer(allow_none=True)
     entries_close_at = UtcDateTime(allow_none=True)
+    round_minutes = fields.Integer(allow_none=True)
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)
     status = fields.String(validate=member_of(TournamentState))
@@ -217,6 +221,9 @@ class WholeTournamentView(AnnouncementView, TournamentView):
         metadata=describe(
             "Until when the tournament waits for bots called before the first round; null at any other time."
         ),
+    )
+    next_round_at = UtcDateTime(
+        allow_none=True, metadata=describe("When the next round begins, if it waits for its time; otherwise null.")
     )
     progress = fields.Nested(ProgressView)
     tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))

@@ -88,6 +88,8 @@ def describe_terms(tournament: Tournament, entered: int) -> Iterator[tuple[str, 
     yield "Deals", deals, means
     bank = milliseconds(tournament.bank_ms)
     yield "Time", f"{milliseconds(tournament.budget_ms)} per decision", f"plus a bank of {bank} per match"
+    if tournament.round_minutes is not None:
+        yield "Pace", describe_pace(tournament.round_minutes), "A round also waits until the one before is over."
     yield from _conditions(tournament)
 
 
@@ -145,6 +147,11 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Late entries", "yes", "Bots may enter during the tournament and play from the next round on."
     if tournament.frozen_version:
         yield "Versions", "frozen", "A bot that changes its version loses its seats until it returns to the old one."
+
+
+def describe_pace(minutes: int) -> str:
+    """Return the pace of rounds: "a round every 30 min", or "a round every 2 h"."""
+    return f"a round every {minutes // 60} h" if minutes % 60 == 0 else f"a round every {minutes} min"
 
 
 def _entry_conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:

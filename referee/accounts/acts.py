@@ -46,7 +46,7 @@ def record_act(
     reason: str | None = None,
     **details: Any,
 ) -> Act:
-    """Append an act of ``account``, or of the command line, to the record."""
+    """Append an act of ``account``, or of the command line, to the list."""
     act = Act(
         created_at=current_time(session),
         account_id=None if account is None else account.id,

@@ -1,4 +1,4 @@
-"""Define the tables of requests for the role of an organiser, and of the record of acts."""
+"""Define the tables of requests for the role of an organiser, and of the list of acts."""
 
 from datetime import datetime
 

@@ -47,7 +47,7 @@ def create(name: str, role: str, data: Path | None) -> None:
 @admin.command()
 @click.argument("name")
 @click.argument("new_role", metavar="ROLE", type=click.Choice(["organiser", "owner", "admin"]))
-@click.option("--reason", metavar="TEXT", help="Reason, kept in the record of acts.")
+@click.option("--reason", metavar="TEXT", help="Reason, kept in the list of acts.")
 @data_option
 def role(name: str, new_role: str, reason: str | None, data: Path | None) -> None:
     """Change the role of an account.

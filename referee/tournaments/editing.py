@@ -22,7 +22,7 @@ FIXED_AFTER_OPENING: Final = frozenset({"listed"})
 WITH_ENTRIES: Final = frozenset(  # terms that can be changed while a tournament is open and has entries
     {
         *("name", "starts_at", "entries_close_at", "max_entries", "min_entries", "approval", "bots_per_owner"),
-        *("late_entry", "substitute"),
+        *("late_entry", "substitute", "round_minutes"),
         *ANNOUNCEMENT,
     }
 )

@@ -45,6 +45,7 @@ class EnteredBot:
     owner_name: str
     withdrawn: bool
     version_changed: bool
+    disqualification: str | None
 
 
 def list_entries(
@@ -77,12 +78,14 @@ def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
     """Return how these bots appear in the tables of the tournament, keyed by bot id. Omit bots that never entered."""
     columns = Bot.id, Bot.name, Bot.owner_id, Account.name, TournamentEntry.withdrawn_at
-    query = select(*columns, TournamentEntry.version_changed_at).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = select(*columns, TournamentEntry.version_changed_at, TournamentEntry.disqualification_reason).join(
+        TournamentEntry, TournamentEntry.bot_id == Bot.id
+    )
     query = query.join(Account, Account.id == Bot.owner_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
     return {
-        bot_id: EnteredBot(name, owner_id, owner_name, withdrawn is not None, changed is not None)
-        for bot_id, name, owner_id, owner_name, withdrawn, changed in session.execute(query)
+        bot_id: EnteredBot(name, owner_id, owner_name, withdrawn is not None, changed is not None, disqualification)
+        for bot_id, name, owner_id, owner_name, withdrawn, changed, disqualification in session.execute(query)
     }
 
 
@@ -118,6 +121,8 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
         raise Conflict(f"Bot {bot.name!r} is already entered.")
+    if entry is not None and entry.disqualified_at is not None:
+        raise Conflict(f"Bot {bot.name!r} is disqualified: {entry.disqualification_reason}")
     _check_bots_of_owner(session, tournament, bot)
     _check_places(session, tournament)
     if entry is None:

@@ -49,6 +49,7 @@ class Tournament(Base):
     max_entries: Mapped[int | None]
     min_entries: Mapped[int | None]  # with fewer entries at ``starts_at`` the tournament is cancelled
     entries_close_at: Mapped[datetime | None]
+    round_minutes: Mapped[int | None]  # least time from the beginning of a round to that of the next
     join_code: Mapped[str | None] = mapped_column(String(64))  # as ``admission`` compares it
     starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
@@ -85,6 +86,10 @@ class TournamentEntry(Base):
     preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)
     substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the house bot that plays its seats now
+    substituted_at: Mapped[datetime | None]  # since when, also of the last substitution if it is over
+    substitution_code: Mapped[str | None] = mapped_column(ShortString)
+    disqualified_at: Mapped[datetime | None]
+    disqualification_reason: Mapped[str | None] = mapped_column(Text)
 
 
 class TournamentGuest(Base):
@@ -130,4 +135,5 @@ class TournamentRound(Base):
     byes: Mapped[list[Any]]  # {"entrant": bot id, "reason": "odd"}
     arranged: Mapped[int]  # tables whose first matches exist
     created_at: Mapped[datetime]
+    starts_at: Mapped[datetime | None]  # when its matches are arranged, in a tournament with a pace
     ended_at: Mapped[datetime | None]

@@ -22,6 +22,7 @@ from referee.tournaments.tables import NO_LIMIT, Tournament
 Json = dict[str, Any]
 
 MAX_CYCLES: Final = 100
+MAX_ROUND_MINUTES: Final = 31 * 24 * 60
 MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
 MAX_ENTRIES_BY_FORMAT: Final[Mapping[str, int]] = {
     TournamentFormat.SWISS: 10_000,
@@ -71,6 +72,7 @@ class Terms:
     max_entries: int | None = None
     min_entries: int | None = None
     entries_close_at: datetime | None = None
+    round_minutes: int | None = None
     description: str | None = None
     link: str | None = None
     contact: str | None = None
@@ -224,8 +226,17 @@ class Terms:
         if not self.listed and self.rated:
             raise BadOption("listed", "must be true for a rated tournament: its results are on a public ladder")
         self._check_numbers_of_entries()
+        self._check_pace()
         if self.entries_close_at and self.starts_at and self.entries_close_at > self.starts_at:
             raise BadOption("entries_close_at", "must not be later than starts_at")
+
+    def _check_pace(self) -> None:
+        if self.round_minutes is None:
+            return
+        if self.format == TournamentFormat.LADDER:
+            raise BadOption("round_minutes", "must be null: a ladder has no rounds")
+        if not 1 <= self.round_minutes <= MAX_ROUND_MINUTES:
+            raise BadOption("round_minutes", f"must be null or from 1 to {MAX_ROUND_MINUTES}")
 
     def _check_numbers_of_entries(self) -> None:
         most = max_entries(self.format)

@@ -16,7 +16,7 @@ from referee.webhooks.tables import Delivery, Webhook
 PING: Final = "ping"
 NOTIFICATION_TYPES: Final = (
     *("match.finished", "bot.unhealthy", "tournament.started", "tournament.held_up", "tournament.finished"),
-    *("tournament.cancelled", "tournament.changed", "tournament.entry_decided"),
+    *("tournament.cancelled", "tournament.changed", "tournament.entry_decided", "tournament.disqualified"),
     PING,
 )
 MAX_BODY_BYTES: Final = 16 * 1024

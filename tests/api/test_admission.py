@@ -261,3 +261,57 @@ def test_a_cap_is_removed_from_a_draft(organiser: Person) -> None:
     changed = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"max_entries": None, "min_entries": None})
 
     assert (changed.get_json()["max_entries"], changed.get_json()["min_entries"]) == (None, None)
+
+
+def test_a_batch_of_entries_is_entered_whole_or_not_at_all(service: Service, organiser: Person) -> None:
+    tournament_id = opened(organiser, max_entries=3)
+    path = f"/tournaments/{tournament_id}/entries"
+    bots = [str(service.verified_bot(service.person())["id"]) for _ in range(4)]
+
+    too_many = organiser.post(path, {"bots": bots})
+    none = organiser.get(path).get_json()["items"]
+    entered_ = organiser.post(path, {"bots": bots[:3]})
+    twice = organiser.post(path, {"bots": [bots[3], bots[3]]}).status_code
+
+    assert (too_many.status_code, none) == (409, [])
+    assert [item["bot"] for item in entered_.get_json()["items"]] == bots[:3]
+    assert twice == 409
+
+
+def test_a_disqualification_is_public_and_its_owner_is_notified(
+    service: Service, organiser: Person, owner: Person, mine: str
+) -> None:
+    tournament_id = opened(organiser)
+    path = f"/tournaments/{tournament_id}"
+    owner.post(f"{path}/enter", {"bot": mine})
+    listen(service, owner, "tournament.disqualified")
+
+    without = organiser.post(f"{path}/disqualify", {"bot": mine})
+    by_owner = owner.post(f"{path}/disqualify", {"bot": mine, "reason": "x"}).status_code
+    done = organiser.post(f"{path}/disqualify", {"bot": mine, "reason": "Two names."})
+    back = owner.post(f"{path}/enter", {"bot": mine})
+    page = service.anonymous().get(f"{path}/entries").get_data(as_text=True)
+    acts = organiser.get(f"/acts?tournament={tournament_id}&kind=entry.disqualified").get_json()["items"]
+
+    assert (without.status_code, fields_of(without), by_owner, done.status_code) == (422, {"reason"}, 403, 200)
+    assert done.get_json()["disqualification_reason"] == "Two names."
+    assert (back.status_code, "disqualified: Two names." in back.get_json()["detail"]) == (409, True)
+    assert "Two names." in page
+    assert len(told(service, owner)) == 1
+    assert [(act["object"], act["reason"]) for act in acts] == [(mine, "Two names.")]
+
+
+def test_a_page_counts_down_to_the_round_that_waits(service: Service, organiser: Person) -> None:
+    tournament_id = started(
+        service, organiser, 4, rated=False, format="swiss", format_options={"rounds": 2}, round_minutes=60
+    )
+    play(service, tournament_id)
+    shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
+    pages = [
+        service.anonymous().get(f"/tournaments/{tournament_id}{page}").get_data(as_text=True) for page in ("", "/hall")
+    ]
+
+    assert shown["next_round_at"] is not None
+    for page in pages:
+        assert "data-until=" in page
+        assert "2 starts in" in page

@@ -1,4 +1,4 @@
-"""Operators and organisers: private tournaments, co-organisers, roles, suspended accounts, and the record of acts."""
+"""Operators and organisers: private tournaments, co-organisers, roles, suspended accounts, and the list of acts."""
 
 import csv
 import io
@@ -169,7 +169,7 @@ def test_an_account_is_renamed_with_a_reason(service: Service, owner: Person, ad
         assert session.scalars(select(Bot.owner_id).where(Bot.id == mine)).one() == owner.id
 
 
-def test_F14_the_record_says_who_did_what_and_cannot_be_changed(
+def test_F14_the_list_says_who_did_what_and_cannot_be_changed(
     service: Service, organiser: Person, admin: Person, owner: Person
 ) -> None:
     tournament_id = started(service, organiser)

@@ -195,13 +195,27 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
     database.dispose()
 
 
+NEW_TABLES = ("tournament_guests", "entry_requests", "organiser_requests", "tournament_organisers", "acts")
+NEW_COLUMNS = {
+    "tournaments": (
+        *("description", "link", "contact", "prizes", "listed", "approval", "max_entries", "min_entries"),
+        *("entries_close_at", "join_code", "round_minutes"),
+    ),
+    "matches": ("listed",),
+    "accounts": ("suspended_at", "suspension_reason"),
+    "tournament_rounds": ("starts_at",),
+    "tournament_entries": (*("disqualified_at", "disqualification_reason", "substituted_at", "substitution_code"),),
+}
 OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0023 changed to this database."""
+    """Take back what migrations 0012 to 0034 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
+            *(f"DROP TABLE {name}" for name in NEW_TABLES),
+            *([] if database.is_sqlite else ["DROP FUNCTION refuse_change_of_acts"]),
+            *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, names in NEW_COLUMNS.items() for name in names),
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
             "DROP TABLE installation",

@@ -1,4 +1,4 @@
-// The operator's page: accounts, requests for the role of an organiser, and the record of acts.
+// The operator's page: accounts, requests for the role of an organiser, and the list of acts.
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { inWords, signedIn } from "./organise-shared.js";

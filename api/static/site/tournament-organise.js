@@ -20,6 +20,7 @@ export async function begin(head) {
   for (const button of newParts("[data-withdraw]")) {
     button.addEventListener("click", () => withdraw(id, button.dataset.withdraw, button.dataset.name));
   }
+  for (const button of newParts("[data-disqualify]")) button.addEventListener("click", () => disqualify(id, button.dataset));
   for (const seeds of newParts("[data-seeds]")) onSend(seeds, () => setSeeds(id, seeds));
   if (isOrganiser) {
     for (const form of newParts("[data-admission]")) await admission(form, id);
@@ -84,6 +85,14 @@ async function withdraw(id, bot, name) {
   const text = "Matches in progress are played to the end. Other open matches are cancelled and count for nobody.";
   const done = await ask({ title: `Withdraw ${name}?`, text }, ({ key }) =>
     api("POST", `/tournaments/${id}/withdraw`, { bot }, { key }),
+  );
+  if (done) location.reload();
+}
+
+async function disqualify(id, { disqualify: bot, name }) {
+  const text = "It is ranked after all others and cannot enter again. Its open matches are cancelled; results stay. The reason is public. This cannot be undone.";
+  const done = await ask({ title: `Disqualify ${name}?`, text, withReason: true }, ({ reason, key }) =>
+    api("POST", `/tournaments/${id}/disqualify`, { bot, reason }, { key }),
   );
   if (done) location.reload();
 }

@@ -79,13 +79,17 @@ def organisers(remote: Remote, tournament_id: str, added: tuple[str, ...], remov
     path = f"/tournaments/{tournament_id}"
     for name in added:
         remote.api.post(f"{path}/organisers", {"account": name})
-    ids = {known: one["id"] for one in remote.api.get(path)["organisers"] for known in (one["id"], one["name"])}
+    ids = {
+        known: organiser["id"]
+        for organiser in remote.api.get(path)["organisers"]
+        for known in (organiser["id"], organiser["name"])
+    }
     for name in removed:
         if name not in ids:
             raise click.UsageError(f"{name!r} does not run this tournament; those who do: {', '.join(ids)}.")
         remote.api.delete(f"{path}/organisers/{ids[name]}")
     document = remote.api.get(path)["organisers"]
-    remote.show({"items": document}, "\n".join(f"{one['name']} ({one['id']})" for one in document))
+    remote.show({"items": document}, "\n".join(f"{item['name']} ({item['id']})" for item in document))
 
 
 def _decision(request: dict[str, str | None]) -> str:

@@ -102,6 +102,9 @@ def announcement_options(function: Function) -> Function:
 @click.option(
     "--min-entries", type=int, metavar="N", help="With fewer bots at its start time, the tournament is cancelled."
 )
+@click.option(
+    "--round-minutes", type=int, metavar="N", help="Least time from the beginning of a round to that of the next."
+)
 @click.option("--approval", is_flag=True, default=None, help="Decide about each bot whose owner asks to enter it.")
 @click.option(
     "--unlisted",

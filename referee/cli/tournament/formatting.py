@@ -11,12 +11,8 @@ from referee.pairing.kinds import TournamentFormat
 
 
 def clock(moment: str | None) -> str:
-    """Return an API timestamp in the local time zone, with the date unless it is today, or a dash for None."""
-    if moment is None:
-        return "-"
-    local = datetime.fromisoformat(moment).astimezone()
-    today = datetime.now(local.tzinfo).date() == local.date()
-    return local.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+    """Return an API timestamp with date and local time zone, like ``2030-05-01 18:00:00 CEST``, or a dash for None."""
+    return "-" if moment is None else datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def progress(tournament: Json) -> str:
@@ -61,6 +57,8 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ),
         ("substitute", tournament.get("substitute") or "none"),
         ("also", ", ".join(yes)),
+        ("pace", f"a round every {minutes} minutes" if (minutes := tournament.get("round_minutes")) else ""),
+        ("next round", clock(tournament["next_round_at"]) if tournament.get("next_round_at") else ""),
         ("entries", _entry_conditions(tournament)),
         ("prizes", replace_control_characters(tournament.get("prizes") or "")),
         ("contact", replace_control_characters(tournament.get("contact") or "")),

@@ -49,12 +49,18 @@ finish = _action(
     help="Seed of the first bot, where 1 is the strongest. The following bots get the following seeds.",
 )
 @click.option("--code", metavar="CODE", help="Join code of the tournament, if it needs one.")
-def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None, code: str | None) -> None:
+@click.option("--together", is_flag=True, help="Enter all of the bots or, if one of them is refused, none.")
+def enter(
+    remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None, code: str | None, together: bool
+) -> None:
     """Enter bots, or ask the organiser to enter them if the tournament approves entries.
 
     These may be your own bots, or any bots if you organise the tournament. If bots are refused, they are reported, the
     others are entered, and the exit status is 1.
     """
+    if together:
+        _enter_together(remote, tournament_id, bots, code)
+        return
     more: dict[str, Json] = {bot: {} if code is None else {"code": code} for bot in bots}
     if seed is not None:
         for index, bot in enumerate(bots):
@@ -74,6 +80,18 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
     Matches that have started are played to the end; the remaining ones do not count.
     """
     _apply_to_bots(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
+
+
+@tournament_command(example='"Carl random" --reason "It was entered under two names."')
+@click.argument("bot")
+@click.option("--reason", metavar="TEXT", required=True, help="Reason that everyone can read.")
+def disqualify(remote: Remote, tournament_id: str, bot: str, reason: str) -> None:
+    """Disqualify a bot.
+
+    Unlike a withdrawn bot, it is ranked after all others and cannot enter again. Results of matches that are over stay.
+    """
+    body = {"bot": lookup.bot_id(remote.api, bot), "reason": reason}
+    remote.show(remote.api.post(f"/tournaments/{tournament_id}/disqualify", body), f"{bot}: disqualified")
 
 
 @tournament_command(example='"Ada sound=1" "Carl random=2" "Emmy first=-"')
@@ -107,6 +125,12 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
     Finished matches keep their results.
     """
     _act(remote, tournament_id, "cancel", "is cancelled", {} if reason is None else {"reason": reason})
+
+
+def _enter_together(remote: Remote, tournament_id: str, bots: tuple[str, ...], code: str | None) -> None:
+    body: Json = {"bots": [lookup.bot_id(remote.api, bot) for bot in bots]}
+    document = remote.api.post(f"/tournaments/{tournament_id}/entries", body | ({} if code is None else {"code": code}))
+    remote.show(document, "\n".join(f"{bot}: entered" for bot in bots))
 
 
 def _runs(remote: Remote, tournament: Json) -> bool:

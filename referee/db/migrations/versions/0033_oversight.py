@@ -1,4 +1,4 @@
-"""Requests for the role of an organiser, co-organisers, suspended accounts, and the record of acts."""
+"""Requests for the role of an organiser, co-organisers, suspended accounts, and the list of acts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0032"
 branch_labels = None
 depends_on = None
 
-FORBIDDEN = "the record of acts is append-only"
+FORBIDDEN = "the list of acts is append-only"
 
 
 def upgrade() -> None:
