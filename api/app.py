@@ -16,16 +16,17 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, queries, requests, site
 from api.accounts import inbox_resource as inbox
+from api.accounts import oversight_resource as oversight
 from api.accounts import resource as accounts
 from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
-from api.bots.schemas import ProfileText
 from api.chain import resource as chain
 from api.downloads import resource as downloads
 from api.fields import (
     Address,
+    CheckedText,
     Id,
     Name,
     PlainText,
@@ -52,8 +53,11 @@ from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
 from api.search import resource as search
+from api.tournaments import act_resource as acts
+from api.tournaments import admission_resource as admission
 from api.tournaments import bracket_resource as brackets
 from api.tournaments import entry_resource as entries
+from api.tournaments import organiser_resource as organisers
 from api.tournaments import resource as tournaments
 from api.tournaments import round_resource as rounds
 from api.tournaments import standings_resource as standings
@@ -65,21 +69,10 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
-    *(friendly_rules, friendly_requests, inbox),
-    *(ladders, tournaments, entries, rounds, brackets, standings, tournament_streams),
-    *(
-        chain,
-        match_streams,
-        ladder_streams,
-        ladder_months,
-        ladder_exchanges,
-        overview,
-        search,
-        downloads,
-        webhooks,
-        health,
-    ),
+    *(accounts, oversight, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(friendly_rules, friendly_requests, inbox, chain),
+    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, tournament_streams),
+    *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, webhooks, health),
 )
 
 
@@ -179,7 +172,7 @@ def _install_resources(app: Flask) -> None:
     field_types = {
         "integer": (StrictInt, QueryInt),
         "boolean": (StrictBool,),
-        "string": (Name, Title, PlainText, ProfileText, Address, Id),
+        "string": (Name, Title, PlainText, CheckedText, Address, Id),
     }
     for type_name, field_classes in field_types.items():
         for field_class in field_classes:

@@ -78,6 +78,11 @@ def current_account() -> Account:
     return cast(Account, g.account)
 
 
+def viewer() -> Account | None:
+    """Return the account of the request, or None if the request has no token."""
+    return cast("Account | None", g.get("account"))
+
+
 def viewer_id() -> str | None:
     """Return the id of the request's account, or None if the request has no token."""
     found = cast("Account | None", g.get("account"))
@@ -108,6 +113,8 @@ def _authenticate() -> Account | None:
             )
         limits.count_use(limits.GUESSES, "guesses")
         raise _unauthenticated_problem("The token was not accepted (malformed, unknown or revoked). Send a valid one.")
+    if authenticated.account.suspended_at is not None:
+        raise Problem(403, "suspended", f"Your account is suspended: {authenticated.account.suspension_reason}")
     token = authenticated.token
     if token.last_used_at is None or authenticated.moment - token.last_used_at > accounts.LAST_USE_PRECISION:
         _record_use(token.id)

@@ -63,7 +63,9 @@ CODES = {
 }
 
 # Codes of problems that other modules of the API raise.
-OWN_CODES = ("bad_host", "log_not_ready", "malformed_body", "malformed_json", "missing_scope", "too_large")
+OWN_CODES = (
+    *("bad_host", "log_not_ready", "malformed_body", "malformed_json", "missing_scope", "suspended", "too_large"),
+)
 
 # All codes a client may receive. A code keeps its meaning; new ones may be added.
 ALL_CODES = sorted({*OWN_CODES, *CODES.values(), *(code for _, code in TABLE.values()), "http_error"})

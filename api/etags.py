@@ -38,12 +38,12 @@ def split_etag(edited: Mapping[str, Any]) -> None:
     ``require_edited_match`` compares that part alone, since other fields change without edits; If-None-Match compares
     the whole ETag.
     """
-    g.edited = _digest(edited)
+    g.edited = edited_etag(edited)
 
 
 def require_edited_match(edited: Mapping[str, Any]) -> None:
     """Raise a ``Problem`` as ``require_match`` does, for a representation whose ETag was set with ``split_etag``."""
-    _require_if_match(lambda given: given.partition(".")[0] == _digest(edited))
+    _require_if_match(lambda given: (given or "").partition(".")[0] == edited_etag(edited))
 
 
 def set_etag(response: Response) -> None:
@@ -65,5 +65,6 @@ def _require_if_match(fits: Callable[[str], bool]) -> None:
         )
 
 
-def _digest(edited: Mapping[str, Any]) -> str:
+def edited_etag(edited: Mapping[str, Any]) -> str:
+    """Return the part of an ETag that ``require_edited_match`` compares."""
     return hashlib.sha256(orjson.dumps(edited, option=orjson.OPT_SORT_KEYS)).hexdigest()[:24]

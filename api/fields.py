@@ -1,7 +1,7 @@
 """Define base schemas, which refuse unknown fields, and strict fields for numbers, booleans, text, times and ids."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -164,6 +164,21 @@ class PlainText(fields.String):
     def _check(text: str) -> None:
         if not text.isprintable() or not text.strip():
             raise ValidationError("Must be printable text on one line, not only spaces.")
+
+
+class CheckedText(fields.String):
+    """Accept null, or a text that ``validator`` puts into canonical form."""
+
+    def __init__(self, validator: Callable[[str], str], longest: int, about: str) -> None:
+        self._validator = validator
+        super().__init__(allow_none=True, metadata={"maxLength": longest, **describe(about)})
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return self._validator(text)
+        except BadOption as error:
+            raise ValidationError(error.reason) from None
 
 
 class Address(fields.String):

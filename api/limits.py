@@ -18,6 +18,7 @@ PER_CALLER = "1200 per minute"
 NEW_ACCOUNTS = parse("60 per hour")  # per address
 OUTGOING_CALLS = parse("20 per minute")  # per account: calls to an address that the account chose
 GUESSES = parse("30 per minute")  # refused tokens per address; does not limit valid tokens from the same address
+JOIN_CODES = parse("30 per minute")  # per account: codes with which it enters bots
 
 # The strategy is part of the prefix: counters of two strategies must never share a key.
 STRATEGY = "sliding-window-counter"
@@ -88,6 +89,11 @@ def count_outgoing_call() -> None:
 def count_new_account() -> None:
     """Count a new account for the caller's address. Raise a 429 above the limit."""
     count_use(NEW_ACCOUNTS, "new accounts")
+
+
+def count_join_code() -> None:
+    """Count a join code that the account of the request sends. Raise a 429 above the limit."""
+    count_use(JOIN_CODES, "join codes", g.account.id)
 
 
 def count_use(limit: RateLimitItem, purpose: str, who: str | None = None) -> None:

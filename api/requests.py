@@ -67,7 +67,8 @@ def _set_headers(response: Response) -> Response:
     headers.add("Vary", "Authorization")
     if _is_public():
         headers["Access-Control-Allow-Origin"] = "*"
-    if request.method in ("GET", "HEAD") and response.status_code == 200 and not response.direct_passthrough:
+    has_etag = request.method in ("GET", "HEAD") or "edited" in g
+    if has_etag and response.status_code == 200 and not response.direct_passthrough:
         etags.set_etag(response)
         response.make_conditional(request)
     return response

@@ -6,6 +6,7 @@ everything that requires a token.
 
 from flask import Flask, Response, current_app, json
 
+from api.accounts import operator_pages
 from api.accounts import pages as account
 from api.bots import directory_pages, register_page
 from api.bots import pages as bots
@@ -42,6 +43,7 @@ GROUPS = (
     matches,
     register_page,
     account,
+    operator_pages,
     tournaments,
     tournament_details,
     tournament_hall,

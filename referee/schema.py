@@ -1,5 +1,7 @@
 """Collect all tables of the database for migrations, tests and tools. Areas import their own ``tables`` instead."""
 
+from referee.accounts.oversight_tables import Act as Act
+from referee.accounts.oversight_tables import OrganiserRequest as OrganiserRequest
 from referee.accounts.tables import Account as Account
 from referee.accounts.tables import Token as Token
 from referee.bots.tables import Bot as Bot

@@ -49,6 +49,7 @@ class Settings:
     streams_per_address: int = 20
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
     keep_ladder_logs_days: int = 90  # after which logs of matches on official ladders are deleted; 0: never
+    private_tournaments: int = 3  # unfinished ones that an account without the role of an organiser may have
     forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
     request_timeout_s: int = 60  # maximum time for receiving a whole request, and for the first part of a response
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
@@ -94,6 +95,7 @@ class Settings:
             ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
             keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_to_keep),
             request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),
+            private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
 

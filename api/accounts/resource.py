@@ -11,7 +11,8 @@ from api.auth import account, admin, anyone, current_account
 from api.extended import Extended
 from api.pagination import list_of, single_page
 from api.views import Resource, current_session
-from referee.accounts import accounts
+from referee.accounts import accounts, acts
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account, Token
 from referee.errors import Forbidden
@@ -89,6 +90,7 @@ def replace_token(new_token: dict[str, Any], account_id: str) -> Any:
     Only the operator may do this.
     """
     token, text = accounts.create_token(current_session(), account_id, **token_terms(new_token))
+    acts.record_act(current_session(), current_account(), ActKind.TOKEN_CREATED, account_id, name=token.name)
     return attach_token_text(token, text), {"Location": f"/api/v1/accounts/me/tokens/{token.id}"}
 
 

@@ -1,49 +1,31 @@
 """Define the schemas of bots (as everyone and as owners see them), of certificates, and of reasons for waiting."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from api.fields import Address, Id, Name, Points, QueryInt, Strict, UtcDateTime, View, describe, member_of
+from api.fields import Address, CheckedText, Id, Name, Points, QueryInt, Strict, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
 from api.matches.schemas import UnratedReason
 from api.pagination import PageQuery
 from referee.bots import profiles
 from referee.bots.states import BotState, CertificateEnd, CheckState
-from referee.errors import BadOption
+from referee.db.texts import MAX_LINK_LENGTH, validate_link
 from referee.ladders.directory import MAX_DAYS
 from referee.ladders.kinds import Level
 from referee.workflows.waiting_reasons import REASONS
 
 
-class ProfileText(fields.String):
-    """Accept a text of a bot's profile, or null, and put it into canonical form."""
-
-    def __init__(self, validator: Callable[[str], str], longest: int, about: str) -> None:
-        self._validator = validator
-        super().__init__(allow_none=True, metadata={"maxLength": longest, **describe(about)})
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        try:
-            return self._validator(text)
-        except BadOption as error:
-            raise ValidationError(error.reason) from None
-
-
 class BotProfile(Strict):
     """Describe what an owner says about a bot in public."""
 
-    summary = ProfileText(
+    summary = CheckedText(
         profiles.validate_summary, profiles.MAX_SUMMARY_LENGTH, "One sentence about the bot; null for none."
     )
-    language = ProfileText(
+    language = CheckedText(
         profiles.validate_language, profiles.MAX_LANGUAGE_LENGTH, "Programming language of the bot; null for none."
     )
-    link = ProfileText(
-        profiles.validate_link,
-        profiles.MAX_LINK_LENGTH,
+    link = CheckedText(
+        validate_link,
+        MAX_LINK_LENGTH,
         "An https or http URL, such as that of the source code, shown as a link and never fetched; null for none.",
     )
 

@@ -14,6 +14,8 @@ from api.matches.rights import may_void
 from api.matches.schemas import CancelMatch, MatchQuery, MatchView, NewMatch, WholeMatchView
 from api.requests import LOG_POLICY
 from api.views import Resource, current_session, master_key
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.bots import bots
 from referee.bots.tables import Bot
@@ -100,6 +102,15 @@ def cancel(wish: dict[str, Any], match_id: str) -> Any:
         created_by=current_account().id,
         keep_results=not void_proposals.may_void_group(current_session(), current_account(), match.group_id),
     )
+    if match.tournament_id is not None or may_organise():
+        acts.record_act(
+            current_session(),
+            current_account(),
+            ActKind.MATCH_CANCELLED,
+            match_id,
+            tournament_id=match.tournament_id,
+            reason=wish["reason"],
+        )
     return attach_group(cancelled)
 
 
@@ -110,7 +121,11 @@ def retry(match_id: str) -> Any:
     Only the operator may do this, after fixing the cause of the failures. The match continues from its last recorded
     row.
     """
-    return attach_group(match_retry.retry_match(current_session(), match_id))
+    retried = match_retry.retry_match(current_session(), match_id)
+    acts.record_act(
+        current_session(), current_account(), ActKind.MATCH_RETRIED, match_id, tournament_id=retried.tournament_id
+    )
+    return attach_group(retried)
 
 
 @resource.get('/<id("mat"):match_id>/faults', account, items=FaultView, query=MatchFaultQuery)

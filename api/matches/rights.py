@@ -1,6 +1,6 @@
 """Decide who may ask for the void of a match. ``referee.workflows.void_proposals`` decides who voids it."""
 
-from api.auth import current_account
+from api.auth import current_account, may_organise
 from api.views import current_session
 from referee.accounts.roles import Role
 from referee.matches.tables import StoredMatch
@@ -12,5 +12,6 @@ def may_void(match: StoredMatch) -> bool:
     if current_account().role == Role.ADMIN:
         return True
     if match.tournament_id is not None:
-        return tournaments.get_tournament(current_session(), match.tournament_id).created_by == current_account().id
-    return match.created_by == current_account().id
+        tournament = tournaments.get_tournament(current_session(), match.tournament_id)
+        return tournaments.is_manager(current_account(), tournament)
+    return may_organise() and match.created_by == current_account().id

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from api.auth import admin, anyone, current_account, organiser
+from api.auth import account, admin, anyone, current_account
 from api.matches.rights import may_void
 from api.matches.void_presentation import present_report, present_voids
 from api.matches.void_schemas import VoidedView, VoidMatch, VoidQuery, VoidView
 from api.views import Resource, current_session, master_key
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.db.paging import Page
 from referee.errors import Forbidden
@@ -18,7 +20,7 @@ resource = Resource("voids", "/api/v1", "Voids of matches that had ended, and pr
 
 
 @resource.post(
-    '/matches/<id("mat"):match_id>/void', organiser, VoidedView, wakes_runner=True, body=VoidMatch, scope=Scope.ORGANISE
+    '/matches/<id("mat"):match_id>/void', account, VoidedView, wakes_runner=True, body=VoidMatch, scope=Scope.ORGANISE
 )
 def void(wish: dict[str, Any], match_id: str) -> Any:
     """Void a finished match, so that it no longer counts, or propose it
@@ -34,6 +36,7 @@ def void(wish: dict[str, Any], match_id: str) -> Any:
     outcome = void_proposals.void_or_propose(
         current_session(), current_account(), VoidRequest(match_id, **wish), master_key=master_key()
     )
+    _record(ActKind.VOID_ASKED, match_id, reason=wish["reason"], proposed=outcome.proposal is not None)
     return present_report(outcome.report, outcome.proposal)
 
 
@@ -57,9 +60,9 @@ def confirm(void_id: str) -> Any:
 
     Only an operator may do this who did not propose it and owns no bot in the match.
     """
-    return present_report(
-        void_proposals.confirm(current_session(), current_account(), void_id, master_key=master_key())
-    )
+    report = void_proposals.confirm(current_session(), current_account(), void_id, master_key=master_key())
+    _record(ActKind.VOID_CONFIRMED, voids.get_void(current_session(), void_id).match_id, void=void_id)
+    return present_report(report)
 
 
 @resource.post('/voids/<id("vod"):void_id>/decline', admin, VoidView, scope=Scope.ALL)
@@ -68,10 +71,19 @@ def decline(void_id: str) -> Any:
 
     Only an operator may do this who did not propose it and owns no bot in the match.
     """
-    return present_voids([void_proposals.decline(current_session(), current_account(), void_id)])[0]
+    declined = void_proposals.decline(current_session(), current_account(), void_id)
+    _record(ActKind.VOID_DECLINED, declined.match_id, void=void_id)
+    return present_voids([declined])[0]
 
 
-@resource.post('/voids/<id("vod"):void_id>/withdraw', organiser, VoidView, scope=Scope.ORGANISE)
+@resource.post('/voids/<id("vod"):void_id>/withdraw', account, VoidView, scope=Scope.ORGANISE)
 def withdraw(void_id: str) -> Any:
     """Withdraw your own proposal"""
-    return present_voids([void_proposals.withdraw(current_session(), current_account(), void_id)])[0]
+    withdrawn = void_proposals.withdraw(current_session(), current_account(), void_id)
+    _record(ActKind.VOID_WITHDRAWN, withdrawn.match_id, void=void_id)
+    return present_voids([withdrawn])[0]
+
+
+def _record(kind: ActKind, match_id: str, **more: Any) -> None:
+    tournament_id = matches.get_match(current_session(), match_id).tournament_id
+    acts.record_act(current_session(), current_account(), kind, match_id, tournament_id=tournament_id, **more)

@@ -2,19 +2,35 @@
 
 from typing import Any
 
-from api.auth import account, anyone, current_account, organiser, require_scope
+from api import limits
+from api.auth import account, anyone, current_account, require_scope
 from api.errors import invalid
-from api.tournaments.entry_schemas import EntryQuery, EntryView, NewEntry, Seeds, Withdrawal
+from api.tournaments.access import (
+    check_admission,
+    check_may_enter_bot,
+    get_entrant_bot,
+    get_managed_tournament,
+    record_act,
+)
+from api.tournaments.entry_schemas import (
+    Disqualification,
+    EnteredView,
+    EntryQuery,
+    EntryView,
+    NewEntries,
+    NewEntry,
+    Seeds,
+    Withdrawal,
+)
 from api.tournaments.presentation import attach_progress, visible_entries, visible_entry
 from api.tournaments.schemas import WholeTournamentView
 from api.views import Resource, current_session
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.bots import bots
-from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
-from referee.tournaments import entries, tournaments
-from referee.tournaments.tables import Tournament
+from referee.tournaments import disqualification, entries, tournaments
 
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
@@ -31,24 +47,83 @@ def list_entries(query: dict[str, Any], tournament_id: str) -> Any:
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/enter', account, EntryView, wakes_runner=True, body=NewEntry, scope=Scope.PLAY
+    '/<id("trn"):tournament_id>/enter',
+    account,
+    EntryView,
+    wakes_runner=True,
+    body=NewEntry,
+    limit=limits.count_join_code,
+    limit_when=lambda body: "code" in body,
+    scope=Scope.PLAY,
 )
 def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     """Enter a bot
 
     The bot must be yours, be verified and support the game. An organiser may enter and seed any bot in their own
     tournament. If late entries are allowed, a bot may also enter a running tournament; it plays from the next round on.
+    A tournament with `requires_code` needs the join code unless you are a guest; one with `approval` takes requests
+    instead (`POST …/requests`).
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
+    check_may_enter_bot(bot, tournament)
     if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
     if "seed" in entry:
         require_scope(Scope.ORGANISE)
+    check_admission(tournament, entry.get("code"))
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
     if "seed" in entry:
         entries.set_seeds(current_session(), tournament.id, {bot.id: entry["seed"]})
+    if bot.owner_id != current_account().id:
+        record_act(ActKind.BOT_ENTERED, tournament, bot.id)
     return visible_entry(entered, bot)
+
+
+@resource.post(
+    '/<id("trn"):tournament_id>/entries',
+    account,
+    EnteredView,
+    wakes_runner=True,
+    body=NewEntries,
+    limit=limits.count_join_code,
+    limit_when=lambda body: "code" in body,
+    scope=Scope.PLAY,
+)
+def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
+    """Enter several bots in one transaction
+
+    The same conditions hold as for one bot. If one of the bots is refused, none is entered.
+    """
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    check_admission(tournament, batch.get("code"))
+    entered = []
+    for bot_id in batch["bots"]:
+        bot = get_entrant_bot(bot_id, tournament)
+        check_may_enter_bot(bot, tournament)
+        entered.append((entries.enter_bot(current_session(), tournament.id, bot.id), bot))
+        if bot.owner_id != current_account().id:
+            record_act(ActKind.BOT_ENTERED, tournament, bot.id)
+    return {"items": visible_entries(entered)}
+
+
+@resource.post('/<id("trn"):tournament_id>/disqualify', account, EntryView, body=Disqualification, scope=Scope.ORGANISE)
+def disqualify(wish: dict[str, Any], tournament_id: str) -> Any:
+    """Disqualify a bot
+
+    Unlike a withdrawn bot it is ranked after all others and cannot enter again, and the reason is public. Its open
+    matches are cancelled as in a withdrawal; results of matches that are over stay, void them if they should not count.
+    """
+    tournament = get_managed_tournament(tournament_id)
+    bot = bots.get_bot(current_session(), wish["bot"])
+    try:
+        entry = disqualification.disqualify_bot(current_session(), tournament.id, bot.id, wish["reason"])
+    except NotFound as error:
+        if error.kind != "entry":
+            raise
+        raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
+    record_act(ActKind.BOT_DISQUALIFIED, tournament, bot.id, reason=wish["reason"])
+    return visible_entry(entry, bot)
 
 
 @resource.post('/<id("trn"):tournament_id>/withdraw', account, EntryView, body=Withdrawal, scope=Scope.PLAY)
@@ -60,14 +135,17 @@ def withdraw(entry: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     bot = get_entrant_bot(entry["bot"], tournament)
     try:
-        return visible_entry(entries.withdraw_bot(current_session(), tournament.id, bot.id), bot)
+        withdrawn = entries.withdraw_bot(current_session(), tournament.id, bot.id)
     except NotFound as error:
         if error.kind != "entry":
             raise
         raise invalid([("bot", "This bot is not entered in this tournament.")]) from None
+    if bot.owner_id != current_account().id:
+        record_act(ActKind.BOT_WITHDRAWN, tournament, bot.id)
+    return visible_entry(withdrawn, bot)
 
 
-@resource.put('/<id("trn"):tournament_id>/seeds', organiser, WholeTournamentView, body=Seeds, scope=Scope.ORGANISE)
+@resource.put('/<id("trn"):tournament_id>/seeds', account, WholeTournamentView, body=Seeds, scope=Scope.ORGANISE)
 def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     """Set the seeds of entries
 
@@ -75,17 +153,6 @@ def set_seeds(body: dict[str, Any], tournament_id: str) -> Any:
     `seeding` is `hand`; a Swiss uses them as pairing numbers.
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
-    return attach_progress(entries.set_seeds(current_session(), tournament.id, body["seeds"]))
-
-
-def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
-    """Return the bot to enter or withdraw. Raise ``Forbidden`` unless the caller owns it or runs the tournament."""
-    try:
-        bot = bots.get_bot(current_session(), bot_id)
-    except NotFound:
-        raise invalid([("bot", "No bot has this id.")]) from None
-    if bot.owner_id != current_account().id and not tournaments.is_manager(current_account(), tournament):
-        raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
-    if bot.owner_id != current_account().id:
-        require_scope(Scope.ORGANISE)
-    return bot
+    seeded = entries.set_seeds(current_session(), tournament.id, body["seeds"])
+    record_act(ActKind.SEEDS_SET, tournament, seeds=body["seeds"])
+    return attach_progress(seeded)

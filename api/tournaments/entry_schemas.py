@@ -2,11 +2,15 @@
 
 from marshmallow import fields
 
-from api.fields import Id, Strict, StrictInt, UtcDateTime, View, describe, member_of
+from api.fields import Id, PlainText, Strict, StrictInt, UtcDateTime, View, describe, member_of
 from api.messages import Length
 from api.pagination import PageQuery
+from api.tournaments.admission_schemas import CODE
 from referee.tournaments.entries import MAX_SEED
 from referee.tournaments.states import Preflight
+from referee.workflows.voiding import MAX_REASON_LENGTH
+
+MAX_BATCH = 200
 
 
 class NewEntry(Strict):
@@ -16,6 +20,26 @@ class NewEntry(Strict):
         high=MAX_SEED,
         metadata=describe("Seed, from 1 for the strongest. Only the organiser of the tournament may set it."),
     )
+    code = CODE
+
+
+class NewEntries(Strict):
+    bots = fields.List(
+        Id("bot"),
+        required=True,
+        validate=Length(1, MAX_BATCH),
+        metadata=describe("Bots in order of entry. If one of them is refused, none is entered."),
+    )
+    code = CODE
+
+
+class EnteredView(View):
+    items = fields.List(fields.Nested(lambda: EntryView()))
+
+
+class Disqualification(Strict):
+    bot = Id("bot", required=True)
+    reason = PlainText(MAX_REASON_LENGTH, required=True, metadata=describe("Reason, shown to everyone."))
 
 
 class Withdrawal(Strict):
@@ -67,3 +91,15 @@ class EntryView(View):
     )
     version_changed_at = UtcDateTime(allow_none=True, metadata=describe("When a different version was first seen."))
     withdrawn_at = UtcDateTime(allow_none=True)
+    disqualified_at = UtcDateTime(allow_none=True)
+    disqualification_reason = fields.String(allow_none=True)
+    substituted_at = UtcDateTime(
+        allow_none=True, metadata=describe("When the last substitution began, even if it is over; null without one.")
+    )
+    substitution_code = fields.String(
+        allow_none=True,
+        metadata=describe(
+            "Why a substitute plays or played: `unreachable` or another code of the handshake, `paused` or another "
+            "state of the bot, `no_certificate`, `version_changed`."
+        ),
+    )

@@ -13,7 +13,6 @@ from api.tournaments.pages import TOURNAMENT, draw_bracket, find_highlights, tou
 from api.tournaments.presentation import visible_entries
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
-from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.matches import results
 from referee.standings import TIE_BREAKS
@@ -42,7 +41,6 @@ def show(tournament_id: str) -> Response:
     return page(
         "tournaments/hall.html",
         **tournament_context(tournament),
-        now=current_time(current_session()),
         entrants=_entrants(tournament),
         table=_standings(tournament),
         bracket=bracket and _bracket(bracket, tournament.name),

@@ -14,15 +14,16 @@ from api.pages.page import Pages, page
 from api.queries import query_parameters
 from api.tournaments import terms
 from api.tournaments.pages import TOURNAMENT, entry_page, tournament_context
-from api.tournaments.presentation import attach_progress
-from api.tournaments.schemas import TournamentView, WholeTournamentView
+from api.tournaments.presentation import editable_terms
 from api.views import current_session
+from referee.db.texts import MAX_LINK_LENGTH
 from referee.games import catalogue
 from referee.house.players import LEVELS
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
-from referee.tournaments import tournaments
-from referee.tournaments.states import TournamentState
+from referee.tournaments import announcement, editing, tournaments
+from referee.tournaments.announcement import ANNOUNCEMENT
+from referee.tournaments.presets import PRESETS, preset_terms
 from referee.tournaments.terms import MAX_CYCLES, max_entries
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
@@ -47,7 +48,14 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
     "bots_per_owner": None,
     "min_seats": None,
     "substitute": None,
+    "listed": True,
+    "approval": False,
+    "max_entries": None,
+    "min_entries": None,
+    "entries_close_at": None,
+    "round_minutes": None,
     "starts_at": None,
+    **dict.fromkeys(ANNOUNCEMENT),
     "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},
 }
 
@@ -55,7 +63,11 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
 @pages.get("/organise")
 def draft() -> Response:
     """Show the form for a new tournament."""
-    return page("organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None)
+    presets = [{"name": name, "title": preset.title, "text": preset.text} for name, preset in PRESETS.items()]
+    values = {name: preset_terms(name) for name in PRESETS}
+    return page(
+        "organise/new.html", **_choices(), values=DEFAULT_TERMS, fixed_game=None, presets=presets, preset_values=values
+    )
 
 
 @pages.view(f"{TOURNAMENT}/organise", "page")
@@ -67,11 +79,12 @@ def manage(tournament_id: str) -> Response:
         "organise/tournament.html",
         **tournament_context(tournament),
         **_choices(),
-        values=TournamentView().dump(tournament),
+        values=editable_terms(tournament),
         fixed_game=tournament.game,
-        etag=etags.compute_etag(WholeTournamentView, attach_progress(tournament))
-        if tournament.status == TournamentState.DRAFT
-        else None,
+        etag=etags.edited_etag(editable_terms(tournament)),
+        changeable=editing.changeable_terms(
+            tournament, has_entries=editing.has_entries(current_session(), tournament.id)
+        ),
         items=items,
         numbered=numbered,
     )
@@ -107,6 +120,12 @@ def _choices() -> Json:
             ("", "none: unreachable bots sit out"),
             *((level.address(), f"{level.address()}, {level.title}") for level in LEVELS),
         ],
+        "longest": {
+            "description": announcement.MAX_DESCRIPTION_LENGTH,
+            "link": MAX_LINK_LENGTH,
+            "contact": announcement.MAX_CONTACT_LENGTH,
+            "prizes": announcement.MAX_PRIZES_LENGTH,
+        },
         "most_seats": MAX_SEATS,
         "most_cycles": MAX_CYCLES,
         "most_reason": MAX_REASON_LENGTH,

@@ -11,13 +11,14 @@ from api.matches.presentation import match_views
 from api.pages.page import Pages, page
 from api.pages.paging import NumberedPage, numbered_page, requested_number
 from api.pages.parameters import choice
+from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
 from api.tournaments import bracket_chart, highlights, pairings, standings_cache, terms
 from api.tournaments.schemas import ProgressView
 from api.tournaments.standings_schemas import StandingsRow
 from api.views import current_session
-from referee.accounts import accounts
 from referee.bots.tables import Bot
+from referee.db.engine import current_time
 from referee.errors import Conflict
 from referee.games import catalogue
 from referee.matches import voids
@@ -27,8 +28,8 @@ from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
+from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
-from referee.tournaments import tournaments, watching
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -86,6 +87,7 @@ def show(tournament_id: str) -> Response:
         bracket=bracket and draw_bracket(bracket, tournament.name),
         highlights=find_highlights(tournament, bracket),
         newest=newest_matches(tournament),
+        description=tournament.description and render_untrusted(tournament.description),
         lines=list(terms.describe_terms(tournament, context["entries"]["entered"])),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),
@@ -112,7 +114,9 @@ def tournament_context(tournament: Tournament) -> Json:
     known = {**asdict(found), "estimated_end": None, "entries": entries}
     return {
         "tournament": tournament,
-        "organiser": accounts.get_account(current_session(), tournament.created_by).name,
+        "next_round": round_timing.next_round_start(current_session(), tournament),
+        "now": current_time(current_session()),
+        "organisers": organisers.list_organisers(current_session(), tournament),
         "progress": found,
         "estimated_end": ProgressView().dump(found)["estimated_end"],
         "entries": entries,
@@ -205,6 +209,7 @@ def _blank_row(columns: Sequence[Json]) -> Json:
         "rank": "",
         "name": "",
         "withdrawn": False,
+        "disqualification": None,
         "version_changed": False,
         "substitute": None,
         "points": 0,

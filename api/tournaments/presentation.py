@@ -1,31 +1,49 @@
 """Extend tournaments and entries with related data, as several endpoints and pages show them to the caller."""
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 from api.auth import may_organise, viewer_id
 from api.extended import Extended
+from api.tournaments.announcement_schemas import AnnouncementView
+from api.tournaments.schemas import TournamentView
 from api.views import current_session
 from referee.accounts import accounts
 from referee.bots.tables import Bot
 from referee.matches.voids import count_voided_matches
 from referee.standings import TIE_BREAKS
-from referee.tournaments import entries
+from referee.tournaments import admission, entries, organisers, round_timing
 from referee.tournaments.progress import load_progress
 from referee.tournaments.table_options import table_sizes
 from referee.tournaments.tables import Tournament, TournamentEntry
+
+STATE: Final = ("status", "status_reason", "started_at", "finished_at")  # fields that change without an edit
 
 
 def attach_progress(tournament: Tournament) -> Extended:
     """Return a tournament with its number of entries, its progress, its voided matches, and its tie-breaks."""
     counts = entries.count_by_state(current_session(), tournament.id)
+    waiting = round_timing.next_round_start(current_session(), tournament)
     return Extended(
         tournament,
         entries=counts,
+        next_round_at=None
+        if (waiting := round_timing.next_round_start(current_session(), tournament)) is None
+        else waiting[1],
+        organisers=organisers.list_organisers(current_session(), tournament),
+        requires_code=tournament.join_code is not None,
+        has_guests=admission.has_guests(current_session(), tournament.id),
         table_sizes=table_sizes(tournament, counts.entered),
         progress=load_progress(current_session(), tournament.id),
         tie_breaks=TIE_BREAKS[tournament.format],
         voided_matches=count_voided_matches(current_session(), tournament.id),
     )
+
+
+def editable_terms(tournament: Tournament) -> dict[str, Any]:
+    """Return the fields of a tournament that its organiser edits, in the format of the API."""
+    shown = TournamentView(exclude=STATE).dump(tournament) | AnnouncementView().dump(tournament)
+    return dict(shown)
 
 
 def visible_entries(found: Sequence[tuple[TournamentEntry, Bot]]) -> list[Extended]:

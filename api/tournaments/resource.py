@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from flask import current_app
+
 from api import etags
-from api.auth import anyone, current_account, organiser
+from api.auth import account, anyone, current_account, may_organise, viewer
 from api.matches.presentation import visible_matches
 from api.matches.schemas import MatchView
-from api.tournaments.presentation import attach_progress
+from api.tournaments.access import get_managed_tournament, record_act
+from api.tournaments.presentation import attach_progress, editable_terms
 from api.tournaments.schemas import (
     CancelTournament,
     NewTournament,
@@ -16,35 +19,45 @@ from api.tournaments.schemas import (
     WholeTournamentView,
 )
 from api.views import Resource, current_session, master_key
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.db.paging import Page
 from referee.match.time_limits import Limits
 from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
-from referee.tournaments import lifecycle, starting, tournaments
-from referee.tournaments.tables import Tournament
+from referee.tournaments import editing, lifecycle, starting, tournaments
 from referee.workflows import tournament_cancellation
 
 resource = Resource("tournaments", "/api/v1/tournaments", "Tournaments: many matches with common standings.")
 
 
-@resource.post("", organiser, WholeTournamentView, body=NewTournament, status=201, scope=Scope.ORGANISE)
+@resource.post("", account, WholeTournamentView, body=NewTournament, status=201, scope=Scope.ORGANISE)
 def draft(new: dict[str, Any]) -> Any:
     """Draft a tournament
 
-    Only organisers may do this. Bots can be entered once the tournament is open. Terms that are left out get their
-    default values; `format_options` is returned in full.
+    Bots can be entered once the tournament is open. Terms that are left out get their default values; `format_options`
+    is returned in full. An account without the role of an organiser may create private tournaments: `rated` and
+    `listed` are false, at most 50 entries, 2 cycles, 5 s per decision and 60 s of bank, no ladder; the operator sets
+    how many.
     """
-    limits = Limits(**new.pop("time"))
-    return attach_progress(
-        lifecycle.draft(current_session(), new.pop("name"), created_by=current_account().id, limits=limits, **new)
-    )
+    terms = {**new, "limits": Limits(**new.pop("time")), "created_by": current_account().id}
+    del terms["time"]
+    if may_organise():
+        drafted = lifecycle.draft(current_session(), **terms)
+    else:
+        quota = current_app.config["SETTINGS"].private_tournaments
+        drafted = lifecycle.draft_private(current_session(), quota=quota, **terms)
+    record_act(ActKind.TOURNAMENT_DRAFTED, drafted, name=drafted.name)
+    return attach_progress(drafted)
 
 
 @resource.get("", anyone, items=TournamentView, query=TournamentQuery)
 def list_tournaments(query: dict[str, Any]) -> Any:
-    """List tournaments, newest first"""
-    return tournaments.list_tournaments(current_session(), **query)
+    """List tournaments, newest first
+
+    Unlisted tournaments are in the lists of those who run them only.
+    """
+    return tournaments.list_tournaments(current_session(), viewer=viewer(), **query)
 
 
 @resource.get('/<id("trn"):tournament_id>', anyone, WholeTournamentView)
@@ -52,36 +65,58 @@ def show(tournament_id: str) -> Any:
     """Get a tournament: its terms and its progress
 
     Progress counts matches; the end is estimated from the durations of the last ones. `draw`, the seed of all random
-    decisions, is shown when the tournament is over, so that anyone can repeat the pairings.
+    decisions, is shown when the tournament is over, so that anyone can repeat the pairings. The ETag stays valid for an
+    edit until a term changes.
     """
-    return attach_progress(tournaments.get_tournament(current_session(), tournament_id))
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    etags.split_etag(editable_terms(tournament))
+    return attach_progress(tournament)
 
 
 @resource.patch(
-    '/<id("trn"):tournament_id>', organiser, WholeTournamentView, body=TournamentChanges, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>', account, WholeTournamentView, body=TournamentChanges, scope=Scope.ORGANISE
 )
 def edit(changes: dict[str, Any], tournament_id: str) -> Any:
-    """Change a draft, or the start time of an open tournament
+    """Change a draft, or what may still be changed later
 
-    In a draft, all terms except the game can be changed; a new format begins with its own default options. In an open
-    tournament, only `starts_at` can be changed: to a new time, even after a missed start, or to null to start it
-    manually.
+    In a draft, all terms except the game can be changed; a new format begins with its own default options. An open
+    tournament without entries is changed like a draft, except `listed`. Once a bot is entered or asks to enter, `name`,
+    `starts_at`, `entries_close_at`, `max_entries`, `min_entries`, `approval`, `bots_per_owner`, `late_entry`,
+    `round_minutes` and `substitute` can still be changed; owners of entered bots are notified (`tournament.changed`). A
+    new `starts_at` also follows a missed start; null is a manual start. Until the end, `description`, `link`, `contact`
+    and `prizes` can be changed.
     """
     tournament = get_managed_tournament(tournament_id)
-    etags.require_match(WholeTournamentView, attach_progress(tournament))
+    etags.require_edited_match(editable_terms(tournament))
     if "time" in changes:
         changes["limits"] = Limits(**changes.pop("time"))
-    return attach_progress(lifecycle.edit(current_session(), tournament_id, revision=tournament.revision, **changes))
+    edited = editing.edit(current_session(), tournament_id, revision=tournament.revision, **changes)
+    record_act(ActKind.TOURNAMENT_EDITED, edited, changed=sorted(changes))
+    etags.split_etag(editable_terms(edited))
+    return attach_progress(edited)
 
 
-@resource.post('/<id("trn"):tournament_id>/open', organiser, WholeTournamentView, scope=Scope.ORGANISE)
+@resource.delete('/<id("trn"):tournament_id>', account, scope=Scope.ORGANISE)
+def delete(tournament_id: str) -> None:
+    """Delete a draft
+
+    A tournament that was open once is cancelled instead.
+    """
+    tournament = get_managed_tournament(tournament_id)
+    record_act(ActKind.TOURNAMENT_DELETED, tournament, name=tournament.name)
+    lifecycle.delete_draft(current_session(), tournament.id)
+
+
+@resource.post('/<id("trn"):tournament_id>/open', account, WholeTournamentView, scope=Scope.ORGANISE)
 def open_entries(tournament_id: str) -> Any:
     """Open a draft for entries"""
-    return attach_progress(lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id))
+    changed = lifecycle.open_entries(current_session(), get_managed_tournament(tournament_id).id)
+    record_act(ActKind.TOURNAMENT_OPENED, changed)
+    return attach_progress(changed)
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/start', organiser, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/start', account, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
 )
 def start(tournament_id: str) -> Any:
     """Close the entries and start
@@ -90,25 +125,31 @@ def start(tournament_id: str) -> Any:
     sits out, or a substitute plays for it. Then the first round is paired. If too few or too many bots can play, the
     response is a 422 that names `entries`.
     """
-    return attach_progress(starting.start(current_session(), get_managed_tournament(tournament_id).id))
+    changed = starting.start(current_session(), get_managed_tournament(tournament_id).id)
+    record_act(ActKind.TOURNAMENT_STARTED, changed)
+    return attach_progress(changed)
 
 
-@resource.post('/<id("trn"):tournament_id>/pause', organiser, WholeTournamentView, scope=Scope.ORGANISE)
+@resource.post('/<id("trn"):tournament_id>/pause', account, WholeTournamentView, scope=Scope.ORGANISE)
 def pause(tournament_id: str) -> Any:
     """Pause a tournament: no further match begins"""
-    return attach_progress(lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id))
+    changed = lifecycle.pause(current_session(), get_managed_tournament(tournament_id).id)
+    record_act(ActKind.TOURNAMENT_PAUSED, changed)
+    return attach_progress(changed)
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/resume', organiser, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/resume', account, WholeTournamentView, wakes_runner=True, scope=Scope.ORGANISE
 )
 def resume(tournament_id: str) -> Any:
     """Resume a paused tournament"""
-    return attach_progress(lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id))
+    changed = lifecycle.resume(current_session(), get_managed_tournament(tournament_id).id)
+    record_act(ActKind.TOURNAMENT_RESUMED, changed)
+    return attach_progress(changed)
 
 
 @resource.post(
-    '/<id("trn"):tournament_id>/cancel', organiser, WholeTournamentView, body=CancelTournament, scope=Scope.ORGANISE
+    '/<id("trn"):tournament_id>/cancel', account, WholeTournamentView, body=CancelTournament, scope=Scope.ORGANISE
 )
 def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     """Cancel a tournament
@@ -116,21 +157,23 @@ def cancel(wish: dict[str, Any], tournament_id: str) -> Any:
     Finished matches keep their results; all other matches are cancelled.
     """
     tournament_id = get_managed_tournament(tournament_id).id
-    return attach_progress(
-        tournament_cancellation.cancel_tournament(
-            current_session(), tournament_id, master_key=master_key(), reason=wish["reason"]
-        )
+    cancelled = tournament_cancellation.cancel_tournament(
+        current_session(), tournament_id, master_key=master_key(), reason=wish["reason"]
     )
+    record_act(ActKind.TOURNAMENT_CANCELLED, cancelled, reason=wish["reason"])
+    return attach_progress(cancelled)
 
 
-@resource.post('/<id("trn"):tournament_id>/finish', organiser, WholeTournamentView, scope=Scope.ORGANISE)
+@resource.post('/<id("trn"):tournament_id>/finish', account, WholeTournamentView, scope=Scope.ORGANISE)
 def finish(tournament_id: str) -> Any:
     """End a ladder tournament
 
     Other formats end when all matches are over. Matches in progress are played to the end, and matches that have not
     begun are cancelled. The tournament is `finished` when the last match is over.
     """
-    return attach_progress(lifecycle.finish(current_session(), get_managed_tournament(tournament_id).id))
+    changed = lifecycle.finish(current_session(), get_managed_tournament(tournament_id).id)
+    record_act(ActKind.TOURNAMENT_FINISHED, changed)
+    return attach_progress(changed)
 
 
 @resource.get('/<id("trn"):tournament_id>/matches', anyone, items=MatchView)
@@ -139,8 +182,3 @@ def list_matches(query: dict[str, Any], tournament_id: str) -> Any:
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     found = matches.list_matches(current_session(), MatchFilter(tournament_id=tournament.id), **query)
     return Page(visible_matches(found.items), found.next)
-
-
-def get_managed_tournament(tournament_id: str) -> Tournament:
-    """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
-    return tournaments.get_tournament(current_session(), tournament_id, manager=current_account())

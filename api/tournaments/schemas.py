@@ -5,11 +5,11 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from api.fields import (
+    Id,
     NextMinute,
     OptionalBody,
     Part,
     PlainText,
-    Strict,
     StrictBool,
     StrictInt,
     Title,
@@ -22,14 +22,16 @@ from api.fields import (
 from api.games.schemas import GAMES, check_options
 from api.matches.schemas import MAX_SEATS, TimeView
 from api.pagination import PageQuery
+from api.tournaments.announcement_schemas import AnnouncementBody, AnnouncementView
 from referee.house.players import LEVEL_ADDRESSES
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import NO_LIMIT
-from referee.tournaments.terms import MAX_CYCLES
+from referee.tournaments.terms import MAX_CYCLES, MAX_ENTRIES_BY_FORMAT, MAX_ROUND_MINUTES
 from referee.workflows.voiding import MAX_REASON_LENGTH
 
+MOST_ENTRIES = max(MAX_ENTRIES_BY_FORMAT.values())
 TERMS = {
     "format": "Format, which decides the pairings. Default: `round_robin`.",
     "format_options": "Options of the format. Those left out have default values. swiss: {rounds}; knockout: {seeding, "
@@ -50,12 +52,22 @@ TERMS = {
     "Default: `seats` in round robins, in ladders, and with duplicate deals except in a knockout or a gauntlet; "
     "otherwise the smallest number that the game and its options allow.",
     "substitute": "House player that plays, unrated, for absent bots. Default: null (absent bots sit out).",
+    "listed": "Whether the tournament is in lists, in the search and in overviews. Otherwise it and its matches are "
+    "found by their addresses only; it must be unrated. Default: true.",
+    "approval": "Whether the organiser approves each entry. Owners then use `POST …/requests`. Default: false.",
+    "max_entries": "Largest number of entries; null for the limit of the format. Default: null.",
+    "min_entries": "Least number of entries. With fewer at `starts_at`, the tournament is cancelled; before, it cannot "
+    "be started. Default: null.",
+    "entries_close_at": "When entries close, at the latest at `starts_at`; afterwards only the organiser enters bots. "
+    "Default: null (at the start).",
+    "round_minutes": "Least number of minutes from the beginning of a round to that of the next; null to begin each "
+    "round when the one before is over. Default: null.",
     "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
     "that time, it does not start: this becomes null, and `status_reason` says why.",
 }
 
 
-class TermsBody(Strict):
+class TermsBody(AnnouncementBody):
     """Describe the terms of a tournament in a request."""
 
     name = Title()
@@ -76,6 +88,12 @@ class TermsBody(Strict):
     substitute = fields.String(
         allow_none=True, validate=validate.OneOf(LEVEL_ADDRESSES), metadata=describe(TERMS["substitute"])
     )
+    listed = StrictBool(metadata=describe(TERMS["listed"]))
+    approval = StrictBool(metadata=describe(TERMS["approval"]))
+    max_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["max_entries"]))
+    min_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["min_entries"]))
+    entries_close_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["entries_close_at"]))
+    round_minutes = StrictInt(low=1, high=MAX_ROUND_MINUTES, allow_none=True, metadata=describe(TERMS["round_minutes"]))
     starts_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["starts_at"]))
     time = fields.Nested(TimeView)
 
@@ -110,6 +128,12 @@ class CancelTournament(OptionalBody):
 class TournamentQuery(PageQuery):
     status = fields.String(validate=member_of(TournamentState))
     game = fields.String(validate=validate.OneOf(GAMES))
+    organiser = Id("acc", metadata=describe("Return only tournaments that this account runs."))
+
+
+class OrganiserView(View):
+    id = fields.String()
+    name = fields.String()
 
 
 class ProgressView(View):
@@ -161,6 +185,12 @@ class TournamentView(View):
     frozen_version = fields.Boolean()
     bots_per_owner = fields.Integer(metadata=describe("Number of bots that an owner may enter; 1000 is no limit."))
     substitute = fields.String(allow_none=True)
+    listed = fields.Boolean()
+    approval = fields.Boolean(metadata=describe("Whether the organiser approves each entry."))
+    max_entries = fields.Integer(allow_none=True)
+    min_entries = fields.Integer(allow_none=True)
+    entries_close_at = UtcDateTime(allow_none=True)
+    round_minutes = fields.Integer(allow_none=True)
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)
     status = fields.String(validate=member_of(TournamentState))
@@ -173,7 +203,14 @@ class TournamentView(View):
     finished_at = UtcDateTime(allow_none=True)
 
 
-class WholeTournamentView(TournamentView):
+class WholeTournamentView(AnnouncementView, TournamentView):
+    organisers = fields.List(
+        fields.Nested(OrganiserView), metadata=describe("Accounts that run the tournament; the first created it.")
+    )
+    requires_code = fields.Boolean(
+        metadata=describe("Whether accounts that are no guests need a join code to enter bots.")
+    )
+    has_guests = fields.Boolean(metadata=describe("Whether there is a list of accounts that may enter bots."))
     entries = fields.Nested(EntriesView, metadata=describe("Numbers of entries. GET …/entries lists them."))
     table_sizes = fields.List(
         fields.Integer(),
@@ -184,6 +221,9 @@ class WholeTournamentView(TournamentView):
         metadata=describe(
             "Until when the tournament waits for bots called before the first round; null at any other time."
         ),
+    )
+    next_round_at = UtcDateTime(
+        allow_none=True, metadata=describe("When the next round begins, if it waits for its time; otherwise null.")
     )
     progress = fields.Nested(ProgressView)
     tie_breaks = fields.List(fields.String(), metadata=describe("Tie-breaks in the order in which they apply."))

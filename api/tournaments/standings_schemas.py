@@ -36,6 +36,11 @@ class StandingsRow(EntrantView):
     owner = fields.String(attribute="person.owner", metadata=describe("Id of the owner's account."))
     owner_name = fields.String(attribute="person.owner_name", metadata=describe("Public name of the owner."))
     withdrawn = fields.Boolean(attribute="person.withdrawn")
+    disqualification = fields.String(
+        attribute="person.disqualification",
+        allow_none=True,
+        metadata=describe("Why the bot was disqualified, so that it is ranked after all others; null if it was not."),
+    )
     version_changed = fields.Boolean(
         attribute="person.version_changed", metadata=describe("Whether the bot's version has changed since the start.")
     )

@@ -88,6 +88,8 @@ def describe_terms(tournament: Tournament, entered: int) -> Iterator[tuple[str, 
     yield "Deals", deals, means
     bank = milliseconds(tournament.bank_ms)
     yield "Time", f"{milliseconds(tournament.budget_ms)} per decision", f"plus a bank of {bank} per match"
+    if tournament.round_minutes is not None:
+        yield "Pace", describe_pace(tournament.round_minutes), "A round also waits until the one before is over."
     yield from _conditions(tournament)
 
 
@@ -138,12 +140,32 @@ def _conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
         yield "Substitute", tournament.substitute, "This house player plays, unrated, for bots that cannot be reached."
     else:
         yield "Substitute", "none", "A bot that cannot be reached sits out."
+    yield from _entry_conditions(tournament)
     limit = tournament.bots_per_owner
     yield "Bots per owner", "any number" if limit >= NO_LIMIT else f"{limit}", ""
     if tournament.late_entry:
         yield "Late entries", "yes", "Bots may enter during the tournament and play from the next round on."
     if tournament.frozen_version:
         yield "Versions", "frozen", "A bot that changes its version loses its seats until it returns to the old one."
+
+
+def describe_pace(minutes: int) -> str:
+    """Return the pace of rounds: "a round every 30 min", or "a round every 2 h"."""
+    return f"a round every {minutes // 60} h" if minutes % 60 == 0 else f"a round every {minutes} min"
+
+
+def _entry_conditions(tournament: Tournament) -> Iterator[tuple[str, str, str]]:
+    """Yield the terms about who may enter."""
+    if tournament.max_entries is not None:
+        yield "Most entries", f"{tournament.max_entries}", ""
+    if tournament.min_entries is not None:
+        yield "Least entries", f"{tournament.min_entries}", "With fewer at its start time, the tournament is cancelled."
+    if tournament.approval:
+        yield "Approval", "yes", "Owners ask the organiser to enter their bots."
+    if tournament.join_code is not None:
+        yield "Join code", "required", "Ask the organiser for the code."
+    if not tournament.listed:
+        yield "Unlisted", "yes", "This page is in no list and not in the search; only its address leads here."
 
 
 def standings_columns(tie_breaks: Sequence[str], seats: int) -> list[Json]:

@@ -18,6 +18,7 @@ from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
 from referee.db.lookup import load_by_id
 from referee.db.names import name_key, spare_key_prefix, validate_name
+from referee.db.paging import Cursor, Page, load_newest_first
 from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
 
 TOKENS_PER_ACCOUNT: Final = 20
@@ -33,17 +34,41 @@ def create_account(session: Session, name: str, role: str = Role.OWNER) -> Accou
     """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if another name looks the same."""
     if role not in [*Role]:
         raise BadOption("role", f"must be one of {', '.join(Role)}")
-    name = validate_name(name)
-    key = name_key(name)
-    take_advisory_lock(session, "account names")
-    holds_spare_key = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
-    same_name = select(Account.id).where(or_(Account.normalized_name == key, holds_spare_key)).limit(1)
-    if key in reserved_names() or session.scalar(same_name):
-        raise NameTaken(f"An account has the name {name!r} or one that looks the same. Choose another name.")
+    name, key = _reserve_name(session, name)
     account = Account(id=new_id("account"), name=name, normalized_name=key, role=role, created_at=current_time(session))
     session.add(account)
     session.flush()
     return account
+
+
+def rename_account(session: Session, account: Account, name: str) -> None:
+    """Give the account another name. Raise ``BadOption`` for a bad name, ``NameTaken`` if another looks the same."""
+    account.name, account.normalized_name = _reserve_name(session, name, own_id=account.id)
+    session.flush()
+
+
+def _reserve_name(session: Session, name: str, own_id: str | None = None) -> tuple[str, str]:
+    """Return the name in canonical form and its key, which no account but ``own_id`` has."""
+    name = validate_name(name)
+    key = name_key(name)
+    take_advisory_lock(session, "account names")
+    holds_spare_key = Account.normalized_name.startswith(spare_key_prefix(key), autoescape=True)
+    same_name = select(Account.id).where(or_(Account.normalized_name == key, holds_spare_key))
+    if own_id is not None:
+        same_name = same_name.where(Account.id != own_id)
+    if key in reserved_names() or session.scalar(same_name.limit(1)):
+        raise NameTaken(f"An account has the name {name!r} or one that looks the same. Choose another name.")
+    return name, key
+
+
+def list_accounts(
+    session: Session, *, name: str | None = None, limit: int = 50, cursor: Cursor | None = None
+) -> Page[Account]:
+    """Return a page of accounts, the newest first; with ``name``, those whose names contain it in any case."""
+    query = select(Account)
+    if name is not None:
+        query = query.where(func.lower(Account.name).contains(name.lower(), autoescape=True))
+    return load_newest_first(session, query, Account.created_at, Account.id, limit=limit, cursor=cursor)
 
 
 def get_account(session: Session, account_id: str) -> Account:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.accounts.roles import Role
@@ -21,6 +21,8 @@ class Account(Base):
     normalized_name: Mapped[str] = mapped_column(String(128), unique=True)
     role: Mapped[Role] = mapped_column(StoredEnum(Role))
     created_at: Mapped[datetime]
+    suspended_at: Mapped[datetime | None]  # since when its requests are refused
+    suspension_reason: Mapped[str | None] = mapped_column(Text)
 
 
 class Token(Base):

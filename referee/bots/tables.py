@@ -6,10 +6,11 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from referee.bots.profiles import MAX_LANGUAGE_LENGTH, MAX_LINK_LENGTH, MAX_SUMMARY_LENGTH
+from referee.bots.profiles import MAX_LANGUAGE_LENGTH, MAX_SUMMARY_LENGTH
 from referee.bots.states import BotState, CheckState
 from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
+from referee.db.texts import MAX_LINK_LENGTH
 
 
 class Bot(Leased, Base):

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.accounts import accounts
+from referee.accounts.roles import Role
 from referee.bots import checks
 from referee.cli.options import data_option
 from referee.cli.plain_text import one_line
@@ -17,7 +18,7 @@ from referee.errors import Conflict, NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
-from referee.workflows import match_retry, voiding
+from referee.workflows import account_oversight, match_retry, voiding
 from referee.workflows.log_signing import sign_old_logs
 
 TOKEN_NAME = "command line"  # noqa: S105  # a name, not a token
@@ -45,6 +46,27 @@ def create(name: str, role: str, data: Path | None) -> None:
         token = open_account(session, name, role)
     click.echo(f"{role} {name}", err=True)
     click.echo(token)
+
+
+@admin.command()
+@click.argument("name")
+@click.argument("new_role", metavar="ROLE", type=click.Choice(["organiser", "owner", "admin"]))
+@click.option("--reason", metavar="TEXT", help="Reason, kept in the list of acts.")
+@data_option
+def role(name: str, new_role: str, reason: str | None, data: Path | None) -> None:
+    """Change the role of an account.
+
+    An organiser runs listed and rated tournaments, an admin operates the service. The change is recorded as an act of
+    the command line.
+    """
+    _, database = open_database(data)
+    try:
+        with database.write() as session:
+            account = accounts.find_account(session, name)
+            account_oversight.change_role(session, None, account.id, Role(new_role), reason)
+    except NotFound as error:
+        raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
+    click.echo(f"{name} has the role {new_role}", err=True)
 
 
 @admin.command()

@@ -26,7 +26,7 @@ class MatchFilter:
 
     ``bot_ids``: all these bots have a seat. ``result`` is that of the first of them against the others or, if there is
     only one, against everyone at the table; it selects only matches that count. ``created_since`` is inclusive,
-    ``created_before`` is not.
+    ``created_before`` is not. Matches of unlisted tournaments pass only a filter by ``tournament_id``.
     """
 
     status: str | None = None
@@ -50,6 +50,8 @@ class MatchFilter:
         ):
             if wanted is not None:
                 yield column == wanted
+        if self.tournament_id is None:
+            yield StoredMatch.listed.is_(True)
         for bot_id in self.bot_ids:
             yield StoredMatch.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id))
         if self.created_since is not None:

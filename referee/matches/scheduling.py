@@ -64,6 +64,7 @@ class MatchPlan:
     deal: Deal | None = None
     rematch_of: str | None = None
     ladder_id: str | None = None
+    listed: bool = True
 
 
 def create_matches(
@@ -190,6 +191,7 @@ class _Draft:
             "leg": plan.leg,
             "rematch_of": plan.rematch_of,
             "ladder_id": plan.ladder_id,
+            "listed": plan.listed,
             "created_by": plan.created_by,
         }
 

@@ -127,6 +127,8 @@ def _conditions(wanted: VoidFilter) -> list[ColumnElement[bool]]:
         found.append(or_(MatchVoid.match_id == wanted.match_id, and_(MatchVoid.whole_group, same_group)))
     if wanted.tournament_id is not None:
         found.append(MatchVoid.tournament_id == wanted.tournament_id)
+    elif wanted.match_id is None:
+        found.append(~exists().where(StoredMatch.id == MatchVoid.match_id, ~StoredMatch.listed))
     if wanted.state is not None:
         found.append(MatchVoid.state == wanted.state)
     return found

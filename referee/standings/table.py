@@ -1,7 +1,7 @@
 """Compute standings: rank entrants by the tie-breaks of a format. Entrants who are still tied share a rank."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -88,6 +88,20 @@ def compute_standings(
         rank = len(rows) + 1
         rows += [_row(rank, entrant, totals, found) for entrant in group]
     return rows
+
+
+def rank_last(rows: Sequence[RankedEntrant], last: Collection[Hashable]) -> list[RankedEntrant]:
+    """Return the rows with the entrants of ``last`` after all others; those behind them move up. Ties stay."""
+    kept = [row for row in rows if row.entrant not in last]
+    ranked = _rank_again(kept, 0)
+    return ranked + _rank_again([row for row in rows if row.entrant in last], len(ranked))
+
+
+def _rank_again(rows: Sequence[RankedEntrant], before: int) -> list[RankedEntrant]:
+    ranks: dict[int, int] = {}
+    for index, row in enumerate(rows):
+        ranks.setdefault(row.rank, before + index + 1)
+    return [replace(row, rank=ranks[row.rank]) for row in rows]
 
 
 def _row(

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from referee.bots.tables import Bot
 from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
+from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.tables import Tournament
 from referee.webhooks import outbox
 
@@ -48,5 +49,7 @@ def update_blocking_reason(session: Session, tournament: Tournament) -> bool:
             StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.STUCK
         ).distinct()
         payload = {"tournament": tournament.id, "name": tournament.name, "reason": now}
-        outbox.emit(session, "tournament.held_up", {tournament.created_by, *session.scalars(owners)}, payload)
+        outbox.emit(
+            session, "tournament.held_up", organiser_ids(session, tournament) | {*session.scalars(owners)}, payload
+        )
     return True

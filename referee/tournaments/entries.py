@@ -45,6 +45,7 @@ class EnteredBot:
     owner_name: str
     withdrawn: bool
     version_changed: bool
+    disqualification: str | None
 
 
 def list_entries(
@@ -77,12 +78,14 @@ def count_entered(session: Session, tournament_ids: Collection[str]) -> dict[str
 def find_entered_bots(session: Session, tournament_id: str, bot_ids: Collection[str]) -> dict[str, EnteredBot]:
     """Return how these bots appear in the tables of the tournament, keyed by bot id. Omit bots that never entered."""
     columns = Bot.id, Bot.name, Bot.owner_id, Account.name, TournamentEntry.withdrawn_at
-    query = select(*columns, TournamentEntry.version_changed_at).join(TournamentEntry, TournamentEntry.bot_id == Bot.id)
+    query = select(*columns, TournamentEntry.version_changed_at, TournamentEntry.disqualification_reason).join(
+        TournamentEntry, TournamentEntry.bot_id == Bot.id
+    )
     query = query.join(Account, Account.id == Bot.owner_id)
     query = query.where(TournamentEntry.tournament_id == tournament_id, Bot.id.in_(bot_ids))
     return {
-        bot_id: EnteredBot(name, owner_id, owner_name, withdrawn is not None, changed is not None)
-        for bot_id, name, owner_id, owner_name, withdrawn, changed in session.execute(query)
+        bot_id: EnteredBot(name, owner_id, owner_name, withdrawn is not None, changed is not None, disqualification)
+        for bot_id, name, owner_id, owner_name, withdrawn, changed, disqualification in session.execute(query)
     }
 
 
@@ -114,16 +117,14 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     """
     tournament = _lock_open_for_entries(session, tournament_id)
     bot = bots.get_bot(session, bot_id)
-    if bot.status != BotState.VERIFIED:
-        raise Conflict(f"Bot {bot.name!r} is {bot.status}; only verified bots may enter.")
-    if tournament.game not in bot.games:
-        raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
-    if tournament.rated:
-        certificates.require_certificate(session, bot, tournament.game)
+    check_may_play(session, tournament, bot)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:
         raise Conflict(f"Bot {bot.name!r} is already entered.")
+    if entry is not None and entry.disqualified_at is not None:
+        raise Conflict(f"Bot {bot.name!r} is disqualified: {entry.disqualification_reason}")
     _check_bots_of_owner(session, tournament, bot)
+    _check_places(session, tournament)
     if entry is None:
         entry = TournamentEntry(tournament_id=tournament_id, bot_id=bot_id, number=_next_number(session, tournament))
         session.add(entry)
@@ -133,6 +134,16 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     tournament.revision += 1
     session.flush()
     return entry
+
+
+def check_may_play(session: Session, tournament: Tournament, bot: Bot) -> None:
+    """Raise ``Conflict``, ``BadOption`` or ``NoCertificate`` for a bot that could not play in the tournament."""
+    if bot.status != BotState.VERIFIED:
+        raise Conflict(f"Bot {bot.name!r} is {bot.status}; only verified bots may enter.")
+    if tournament.game not in bot.games:
+        raise BadOption("bot", f"bot {bot.name!r} does not play {tournament.game}")
+    if tournament.rated:
+        certificates.require_certificate(session, bot, tournament.game)
 
 
 def withdraw_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEntry:
@@ -193,6 +204,13 @@ def _check_bots_of_owner(session: Session, tournament: Tournament, bot: Bot) -> 
             f"This tournament takes {number} of each owner, and {', '.join(map(repr, entered))} of the owner of "
             f"{bot.name!r} entered already. Withdraw one first to enter {bot.name!r} in its place."
         )
+
+
+def _check_places(session: Session, tournament: Tournament) -> None:
+    """Raise ``QuotaExceeded`` if all places are taken. The tournament is locked, so nobody else takes the last one."""
+    most = tournament.max_entries
+    if most is not None and count_entered(session, [tournament.id]).get(tournament.id, 0) >= most:
+        raise QuotaExceeded(f"This tournament takes at most {most} entries, and all places are taken.")
 
 
 def _next_number(session: Session, tournament: Tournament) -> int:

@@ -1,22 +1,20 @@
-"""Draft, edit, open, pause, resume and finish tournaments at the request of their organisers."""
+"""Draft, open, pause, resume and finish tournaments at the request of their organisers."""
 
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import current_time
-from referee.db.kinds import SearchKind
-from referee.db.search_documents import put_document
-from referee.errors import Conflict
+from referee.errors import Conflict, Forbidden
 from referee.matches import cancelling
 from referee.matches.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
 from referee.tournaments import tournaments
-from referee.tournaments.states import BEFORE_START, IN_PROGRESS, TournamentState
-from referee.tournaments.tables import Tournament
+from referee.tournaments.private import check_private_terms, complete_private_terms
+from referee.tournaments.states import IN_PROGRESS, TournamentState
+from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
 from referee.tournaments.terms import Terms
 
 
@@ -25,31 +23,23 @@ def draft(session: Session, name: str, *, created_by: str, **terms: Any) -> Tour
     return tournaments.create_tournament(session, name, created_by=created_by, status=TournamentState.DRAFT, **terms)
 
 
-def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
-    """Change terms of a draft, or ``starts_at`` of an open tournament; ``changes`` are fields of ``Terms``.
+def draft_private(session: Session, name: str, *, created_by: str, quota: int, **terms: Any) -> Tournament:
+    """Create a draft for an account without the role of an organiser, which may have ``quota`` unfinished ones.
 
-    Raise ``BadOption`` for terms that are invalid or do not fit together, and ``Conflict`` for an outdated revision or
-    a term that can no longer be changed.
+    Raise ``Forbidden`` for a rated or listed tournament or if the quota is 0, and as ``draft`` does.
     """
-    tournament = tournaments.lock_in_state(session, tournament_id, *BEFORE_START)
-    if tournament.status == TournamentState.OPEN and set(changes) != {"starts_at"}:
-        raise Conflict("The tournament is open: only starts_at can be changed.")
-    if tournament.revision != revision:
-        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
-    columns = Terms.from_tournament(tournament).with_changes(changes).columns()
-    if "starts_at" in changes:
-        tournaments.check_starts_ahead(columns["starts_at"], current_time(session))
-    for name, value in columns.items():
-        setattr(tournament, name, value)
-    tournament.status_reason = None  # the reason referred to the previous start time
-    return mark_changed(session, tournament)
+    if quota == 0:
+        raise Forbidden("Only organisers create tournaments on this service. Ask for the role on the page /organise.")
+    private_terms = complete_private_terms(terms)
+    check_private_terms(Terms(name=name, **private_terms).columns())
+    return draft(session, name, created_by=created_by, quota=quota, **private_terms)
 
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
     """Open a draft for entries."""
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
-    put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
+    tournaments.make_searchable(session, tournament)
     return mark_changed(session, tournament)
 
 
@@ -99,6 +89,14 @@ def _change_state(
 def _set_match_states(session: Session, tournament: Tournament, before: MatchState, after: MatchState) -> None:
     concerned = update(StoredMatch).where(StoredMatch.tournament_id == tournament.id, StoredMatch.status == before)
     refresh_queue(session, session.scalars(concerned.values(status=after).returning(StoredMatch.id)).all())
+
+
+def delete_draft(session: Session, tournament_id: str) -> None:
+    """Delete a tournament that was never open. Raise ``Conflict`` for any other."""
+    tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
+    session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
+    session.execute(delete(TournamentOrganiser).where(TournamentOrganiser.tournament_id == tournament_id))
+    session.delete(tournament)
 
 
 def mark_changed(session: Session, tournament: Tournament) -> Tournament:

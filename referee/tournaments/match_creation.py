@@ -145,6 +145,7 @@ def plan_match(
         rated=tournament.rated,
         created_by=tournament.created_by,
         tournament_id=tournament.id,
+        listed=tournament.listed,
         entrants=list(entrants),
         **more,
     )

@@ -34,10 +34,14 @@ def load_overview(session: Session) -> Overview:
     """Load the overview. If many matches are running, choose as many of each game as of the others, the oldest ones."""
     oldest = (StoredMatch.created_at, StoredMatch.id)
     place = func.row_number().over(partition_by=StoredMatch.game, order_by=oldest)
-    of_games = select(StoredMatch.id, place.label("place")).where(StoredMatch.status == MatchState.RUNNING).subquery()
+    of_games = (
+        select(StoredMatch.id, place.label("place"))
+        .where(StoredMatch.status == MatchState.RUNNING, StoredMatch.listed)
+        .subquery()
+    )
     chosen = select(StoredMatch).join(of_games, of_games.c.id == StoredMatch.id).order_by(of_games.c.place, *oldest)
     running = sorted(session.scalars(chosen.limit(MAX_MATCHES)), key=lambda match: (match.created_at, match.id))
-    tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS))
+    tournaments = select(Tournament).where(Tournament.status.in_(IN_PROGRESS), Tournament.listed)
     tournaments = tournaments.order_by(Tournament.created_at.desc(), Tournament.id).limit(MAX_TOURNAMENTS)
     with_progress = [(tournament, load_progress(session, tournament.id)) for tournament in session.scalars(tournaments)]
     return Overview(running, with_progress, _counts(session))

@@ -171,8 +171,24 @@ def _seat_substitute(session: Session, tournament: Tournament, entry: Tournament
     )
     if not is_absent:
         entry.substitute_id = None
-    elif tournament.substitute is not None and entry.substitute_id is None:
+        return
+    if entry.substitute_id is None or entry.substitution_code is None:
+        entry.substituted_at, entry.substitution_code = (
+            current_time(session),
+            _substitution_code(tournament, entry, bot),
+        )
+    if tournament.substitute is not None and entry.substitute_id is None:
         entry.substitute_id = house_bots.get_or_create_house_bot(session, tournament.substitute).id
+
+
+def _substitution_code(tournament: Tournament, entry: TournamentEntry, bot: Bot) -> str:
+    """Return the public code of why the bot does not play itself: a code of the handshake or a state of the bot."""
+    if bot.status != BotState.VERIFIED:
+        return str(bot.status)
+    if _is_other_version(tournament, entry, bot):
+        return "version_changed"
+    reason = entry.preflight_reason or ""
+    return "no_certificate" if reason.startswith("no_certificate") else reason.rpartition(": ")[2][:40] or "absent"
 
 
 def _is_other_version(tournament: Tournament, entry: TournamentEntry, bot: Bot) -> bool:

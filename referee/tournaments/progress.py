@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
@@ -59,9 +59,20 @@ def _current_and_newest_round(session: Session, tournament: Tournament) -> tuple
         return None, 0
     rounds = newest_round(session, tournament.id)
     going_on = select(func.min(TournamentRound.number)).where(
-        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)
+        TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None), ~_only_replays()
     )
     return session.scalar(going_on) or rounds, rounds
+
+
+def _only_replays() -> ColumnElement[bool]:
+    """Return the condition for rounds in which only rematches are played: they were over before a match was voided."""
+    of_round = (
+        StoredMatch.tournament_id == TournamentRound.tournament_id,
+        StoredMatch.tournament_round == TournamentRound.number,
+        StoredMatch.status.in_(OPEN),
+    )
+    rematch = exists().where(*of_round, StoredMatch.rematch_of.is_not(None))
+    return rematch & ~exists().where(*of_round, StoredMatch.rematch_of.is_(None))
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:

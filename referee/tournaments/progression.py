@@ -6,6 +6,7 @@ meantime is not taken again.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial, reduce
 from typing import Final
 
@@ -17,7 +18,7 @@ from referee.db.engine import Database, current_time
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments import blockers, match_creation, matchmaking, preflight, starting
+from referee.tournaments import blockers, match_creation, matchmaking, preflight, round_timing, starting
 from referee.tournaments.match_creation import MatchesToCreate, count_sets
 from referee.tournaments.rounds import (
     RoundProgress,
@@ -83,7 +84,7 @@ def find_next_step(session: Session, tournament: Tournament) -> Step | None:
         return _next_matchmaking_step(session, tournament)
     rounds = list_open_rounds(session, tournament)
     return (
-        _next_creation_step(tournament, rounds)
+        _next_creation_step(tournament, rounds, moment)
         or _next_extension_step(session, tournament, rounds)
         or _next_end_step(tournament, rounds)
         or _next_pairing_step(session, tournament, rounds)
@@ -122,12 +123,17 @@ def _create_ladder_matches(
 # -- the matches of a round --
 
 
-def _next_creation_step(tournament: Tournament, rounds: Sequence[RoundProgress]) -> Step | None:
-    """Return the step that creates matches at the next tables of the first round that has tables without matches."""
+def _next_creation_step(tournament: Tournament, rounds: Sequence[RoundProgress], moment: datetime) -> Step | None:
+    """Return the step that creates matches at the next tables of the first round that has tables without matches.
+
+    Return None while that round waits for its time.
+    """
     if get_format(tournament).static and sum(seen.open for seen in rounds) >= MAX_OPEN_AHEAD:
         return None
     for seen in rounds:
         if seen.arranged < seen.tables:
+            if seen.starts_at is not None and seen.starts_at > moment:
+                return None
             return Step("arranged", partial(_create_matches, seen))
     return None
 
@@ -230,6 +236,7 @@ def _next_pairing_step(session: Session, tournament: Tournament, rounds: Sequenc
             new_round(session, tournament, before + index, pairing_round, moment)
             for index, pairing_round in enumerate(decided, 1)
         ]
+        round_timing.set_start_times(session, tournament, rows, moment)
         planned = match_creation.expect_matches(tournament, reduce(with_round, decided, state))
         return Step("paired", partial(_store_rounds, before, rows, planned))
     if rounds or _has_open_matches(session, tournament):

@@ -33,6 +33,7 @@ class RoundProgress:
     tables: int
     arranged: int
     open: int
+    starts_at: datetime | None = None
 
 
 def get_format(tournament: Tournament) -> pairing.Format:
@@ -161,13 +162,13 @@ def list_open_rounds(session: Session, tournament: Tournament) -> list[RoundProg
     )
     open_matches = dict(session.execute(open_query).all())
     tables = func.json_array_length(TournamentRound.tables)
-    query = select(TournamentRound.number, tables, TournamentRound.arranged)
+    query = select(TournamentRound.number, tables, TournamentRound.arranged, TournamentRound.starts_at)
     query = query.where(TournamentRound.tournament_id == tournament.id, TournamentRound.ended_at.is_(None)).order_by(
         TournamentRound.number
     )
     return [
-        RoundProgress(number, tables, arranged, open_matches.get(number, 0))
-        for number, tables, arranged in session.execute(query)
+        RoundProgress(number, tables, arranged, open_matches.get(number, 0), starts_at)
+        for number, tables, arranged, starts_at in session.execute(query)
     ]
 
 

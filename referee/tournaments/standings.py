@@ -1,10 +1,10 @@
 """Load the data from which the standings of a tournament are computed. ``referee.standings`` computes them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from referee.errors import Conflict
@@ -13,11 +13,13 @@ from referee.matches.tables import Result
 from referee.pairing import knockout
 from referee.pairing.kinds import TournamentFormat
 from referee.standings import MatchOutcome, RankedEntrant, compute_tournament_standings
+from referee.standings.table import rank_last
 from referee.standings.tournament import RoundBye
 from referee.tournaments.entrants import load_entrant_seats, load_entrants
 from referee.tournaments.outcomes import load_byes, load_outcomes
 from referee.tournaments.rounds import get_draw_key, load_state_and_open_round
-from referee.tournaments.tables import Tournament, TournamentRound
+from referee.tournaments.states import Preflight
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentRound
 
 MAX_RESULTS: Final = 100_000  # results used for standings; in a ladder, the newest ones
 
@@ -38,6 +40,8 @@ class TournamentResults:
     outcomes: list[MatchOutcome]
     byes: Sequence[RoundBye]
     given: Mapping[str, Mapping[Hashable, int]]
+    disqualified: frozenset[str]  # entrants that are ranked after all others
+    never_played: frozenset[str]  # absent entrants, whose byes count nothing until they have played a match
     draw_key: bytes
     state: tuple[int, int]
     seen: tuple[int, int]
@@ -48,9 +52,12 @@ class TournamentResults:
 
     def standings(self) -> list[RankedEntrant]:
         """Return the standings, best first."""
-        return compute_tournament_standings(
-            self.format, self.seats, self.entrants, self.outcomes, self.byes, given=self.given
+        absent = self.never_played - _players(self.outcomes, self.never_played)
+        byes = [bye for bye in self.byes if bye[1] not in absent]
+        found = compute_tournament_standings(
+            self.format, self.seats, self.entrants, self.outcomes, byes, given=self.given
         )
+        return rank_last(found, self.disqualified) if self.disqualified else found
 
 
 def load_tournament_results(
@@ -84,10 +91,24 @@ def load_tournament_results(
         outcomes=counting,
         byes=load_byes(session, tournament.id),
         given=_external_values(session, tournament),
+        disqualified=frozenset(_entrants_where(session, tournament, TournamentEntry.disqualified_at.is_not(None))),
+        never_played=frozenset(_entrants_where(session, tournament, TournamentEntry.preflight == Preflight.ABSENT)),
         draw_key=get_draw_key(tournament),
         state=state,
         seen=seen,
     )
+
+
+def _entrants_where(session: Session, tournament: Tournament, condition: ColumnElement[bool]) -> Sequence[str]:
+    query = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id, condition)
+    return session.scalars(query).all()
+
+
+def _players(outcomes: Sequence[MatchOutcome], entrants: Collection[str]) -> set[Hashable]:
+    """Return which of these entrants played a match themselves."""
+    if not entrants:
+        return set()
+    return {outcome.entrants[seat] for outcome in outcomes for seat in outcome.seats_of(entrants)}
 
 
 def _revision(session: Session, tournament: Tournament) -> tuple[int, int]:

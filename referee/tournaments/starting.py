@@ -2,8 +2,9 @@
 
 import secrets
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from referee.bots.tables import Bot
@@ -11,6 +12,7 @@ from referee.db.engine import current_time
 from referee.errors import BadOption
 from referee.tournaments import preflight
 from referee.tournaments.match_creation import expect_matches
+from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.rounds import get_format, load_state
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -26,6 +28,8 @@ def start(session: Session, tournament_id: str, *, draw_key: bytes | None = None
     does not suit the format.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
+    if (missing := _missing_entries(session, tournament)) is not None:
+        raise BadOption("entries", missing)
     moment = current_time(session)
     tournament.status, tournament.status_reason = TournamentState.RUNNING, None
     tournament.started_at, tournament.draw_key = moment, draw_key or secrets.token_bytes(32)
@@ -44,12 +48,15 @@ def list_due_to_start(session: Session, moment: datetime) -> list[str]:
 def start_if_due(session: Session, tournament_id: str) -> Tournament:
     """Start an open tournament if its start time has passed, even long ago, because the service may have been down.
 
-    A tournament that cannot start now has missed its start. It stays open, its organiser is notified, and it waits for
-    a manual start or a new time, because it must not start while more bots are being entered.
+    A tournament with fewer entries than ``min_entries`` is cancelled. One that cannot start now for another reason has
+    missed its start. It stays open, its organiser is notified, and it waits for a manual start or a new time, because
+    it must not start while more bots are being entered.
     """
     tournament = lock_in_state(session, tournament_id, TournamentState.OPEN)
     if tournament.starts_at is None or tournament.starts_at > current_time(session):
         return tournament
+    if (missing := _missing_entries(session, tournament)) is not None:
+        return _cancel_for_lack_of_entries(session, tournament, missing)
     try:
         with session.begin_nested():
             return start(session, tournament_id)
@@ -59,12 +66,36 @@ def start_if_due(session: Session, tournament_id: str) -> Tournament:
     return tournament
 
 
+def _missing_entries(session: Session, tournament: Tournament) -> str | None:
+    """Return a sentence about the entries that are missing, or None if there are enough."""
+    if tournament.min_entries is None:
+        return None
+    entered = select(func.count()).where(
+        TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None)
+    )
+    count = session.scalars(entered).one()
+    if count >= tournament.min_entries:
+        return None
+    return (
+        f"at least {tournament.min_entries} bots are needed, but only {count} {'is' if count == 1 else 'are'} entered"
+    )
+
+
+def _cancel_for_lack_of_entries(session: Session, tournament: Tournament, missing: str) -> Tournament:
+    """Cancel a tournament that has not started, and notify its organiser and the owners of its bots."""
+    tournament.status, tournament.finished_at = TournamentState.CANCELLED, current_time(session)
+    tournament.status_reason = f"Cancelled at its start: {missing}."
+    tournament.revision += 1
+    notify_participants(session, tournament, "tournament.cancelled", reason=tournament.status_reason)
+    return tournament
+
+
 def _record_missed_start(session: Session, tournament: Tournament, reason: str) -> None:
     message = f"{reason}. Start the tournament manually or set a new time."
     tournament.starts_at, tournament.status_reason = None, message
     tournament.revision += 1
     payload = {"tournament": tournament.id, "name": tournament.name, "reason": message}
-    outbox.emit(session, "tournament.held_up", {tournament.created_by}, payload)
+    outbox.emit(session, "tournament.held_up", organiser_ids(session, tournament), payload)
 
 
 def begin(session: Session, tournament: Tournament) -> bool:
@@ -104,8 +135,8 @@ def _set_expected_matches(session: Session, tournament: Tournament) -> None:
     tournament.expected_matches = expect_matches(tournament, state)
 
 
-def notify_participants(session: Session, tournament: Tournament, notification: str) -> None:
-    """Notify the organiser and the owners of entered bots."""
+def notify_participants(session: Session, tournament: Tournament, notification: str, **more: Any) -> None:
+    """Notify the organiser and the owners of entered bots. ``more`` is added to the usual fields."""
     owners = select(Bot.owner_id).join(TournamentEntry, TournamentEntry.bot_id == Bot.id).distinct()
     owners = owners.where(TournamentEntry.tournament_id == tournament.id, TournamentEntry.withdrawn_at.is_(None))
     subscribers = owners.join(Webhook, Webhook.account_id == Bot.owner_id)  # few, where there are many owners
@@ -115,7 +146,9 @@ def notify_participants(session: Session, tournament: Tournament, notification: 
         "game": tournament.game,
         "format": tournament.format,
         "status": tournament.status,
+        **more,
     }
-    recipients = {tournament.created_by, *session.scalars(subscribers)}
-    readers = {tournament.created_by, *session.scalars(owners)}
+    organisers = organiser_ids(session, tournament)
+    recipients = organisers | {*session.scalars(subscribers)}
+    readers = organisers | {*session.scalars(owners)}
     outbox.emit(session, notification, recipients, payload, readers=readers)

@@ -40,6 +40,17 @@ class Tournament(Base):
     frozen_version: Mapped[bool] = mapped_column(default=False)
     bots_per_owner: Mapped[int] = mapped_column(default=NO_LIMIT)
     substitute: Mapped[str | None] = mapped_column(ShortString)  # the house player that takes an absent seat
+    description: Mapped[str | None] = mapped_column(Text)  # in Markdown
+    link: Mapped[str | None] = mapped_column(Text)
+    contact: Mapped[str | None] = mapped_column(Text)
+    prizes: Mapped[str | None] = mapped_column(Text)
+    listed: Mapped[bool] = mapped_column(default=True)  # otherwise it is in no list, search, feed or overview
+    approval: Mapped[bool] = mapped_column(default=False)  # the organiser approves entries
+    max_entries: Mapped[int | None]
+    min_entries: Mapped[int | None]  # with fewer entries at ``starts_at`` the tournament is cancelled
+    entries_close_at: Mapped[datetime | None]
+    round_minutes: Mapped[int | None]  # least time from the beginning of a round to that of the next
+    join_code: Mapped[str | None] = mapped_column(String(64))  # as ``admission`` compares it
     starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end
     expected_matches: Mapped[int | None]  # number of matches, as far as it can be predicted
@@ -75,6 +86,41 @@ class TournamentEntry(Base):
     preflight: Mapped[Preflight] = mapped_column(StoredEnum(Preflight), default=Preflight.NONE)
     preflight_reason: Mapped[str | None] = mapped_column(Text)
     substitute_id: Mapped[str | None] = mapped_column(ForeignKey("bots.id"))  # the house bot that plays its seats now
+    substituted_at: Mapped[datetime | None]  # since when, also of the last substitution if it is over
+    substitution_code: Mapped[str | None] = mapped_column(ShortString)
+    disqualified_at: Mapped[datetime | None]
+    disqualification_reason: Mapped[str | None] = mapped_column(Text)
+
+
+class TournamentGuest(Base):
+    """Name an account that may enter a tournament for guests."""
+
+    __tablename__ = "tournament_guests"
+
+    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+
+
+class TournamentOrganiser(Base):
+    """Name an account that runs a tournament together with the one that created it."""
+
+    __tablename__ = "tournament_organisers"
+
+    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True, index=True)
+    added_at: Mapped[datetime]
+
+
+class EntryRequest(Base):
+    """Store that an owner asked the organiser to enter a bot. It is deleted when the bot is entered."""
+
+    __tablename__ = "entry_requests"
+
+    tournament_id: Mapped[str] = mapped_column(ForeignKey("tournaments.id"), primary_key=True)
+    bot_id: Mapped[str] = mapped_column(ForeignKey("bots.id"), primary_key=True, index=True)
+    created_at: Mapped[datetime]
+    refused_at: Mapped[datetime | None]
+    reason: Mapped[str | None] = mapped_column(Text)
 
 
 class TournamentRound(Base):
@@ -89,4 +135,5 @@ class TournamentRound(Base):
     byes: Mapped[list[Any]]  # {"entrant": bot id, "reason": "odd"}
     arranged: Mapped[int]  # tables whose first matches exist
     created_at: Mapped[datetime]
+    starts_at: Mapped[datetime | None]  # when its matches are arranged, in a tournament with a pace
     ended_at: Mapped[datetime | None]

@@ -15,12 +15,14 @@ from referee.matches.states import DealSharing
 from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.pairing.table_sizes import MIN_SEATS
+from referee.tournaments.announcement import validate_announcement
 from referee.tournaments.table_options import fewest_seats, options_at
 from referee.tournaments.tables import NO_LIMIT, Tournament
 
 Json = dict[str, Any]
 
 MAX_CYCLES: Final = 100
+MAX_ROUND_MINUTES: Final = 31 * 24 * 60
 MAX_ORDERS: Final = 24  # matches in a set of duplicate deals
 MAX_ENTRIES_BY_FORMAT: Final[Mapping[str, int]] = {
     TournamentFormat.SWISS: 10_000,
@@ -65,6 +67,16 @@ class Terms:
     min_seats: int | None = None
     substitute: str | None = None
     starts_at: datetime | None = None
+    listed: bool = True
+    approval: bool = False
+    max_entries: int | None = None
+    min_entries: int | None = None
+    entries_close_at: datetime | None = None
+    round_minutes: int | None = None
+    description: str | None = None
+    link: str | None = None
+    contact: str | None = None
+    prizes: str | None = None
 
     @classmethod
     def from_tournament(cls, tournament: Tournament) -> "Terms":
@@ -116,16 +128,21 @@ class Terms:
             raise BadOption("bots_per_owner", f"must be from 1 to {NO_LIMIT}")
         self._check_entries()
         kept = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "limits"}
-        return kept | {
-            "name": validate_title(self.name),
-            "options": complete,
-            "format_options": format_options,
-            "deal_sharing": deals,
-            "bots_per_owner": bots_per_owner,
-            "min_seats": min_seats,
-            "budget_ms": self.limits.budget_ms,
-            "bank_ms": self.limits.bank_ms,
-        }
+        texts: Json = {**validate_announcement(kept)}
+        return (
+            kept
+            | texts
+            | {
+                "name": validate_title(self.name),
+                "options": complete,
+                "format_options": format_options,
+                "deal_sharing": deals,
+                "bots_per_owner": bots_per_owner,
+                "min_seats": min_seats,
+                "budget_ms": self.limits.budget_ms,
+                "bank_ms": self.limits.bank_ms,
+            }
+        )
 
     def _complete_options(self) -> Json:
         try:
@@ -206,6 +223,28 @@ class Terms:
             raise BadOption("late_entry", f"must be false: {self.format} takes no late entries")
         if self.substitute is not None and self.substitute not in LEVEL_ADDRESSES:
             raise BadOption("substitute", f"must be null or one of {', '.join(LEVEL_ADDRESSES)}")
+        if not self.listed and self.rated:
+            raise BadOption("listed", "must be true for a rated tournament: its results are on a public ladder")
+        self._check_numbers_of_entries()
+        self._check_pace()
+        if self.entries_close_at and self.starts_at and self.entries_close_at > self.starts_at:
+            raise BadOption("entries_close_at", "must not be later than starts_at")
+
+    def _check_pace(self) -> None:
+        if self.round_minutes is None:
+            return
+        if self.format == TournamentFormat.LADDER:
+            raise BadOption("round_minutes", "must be null: a ladder has no rounds")
+        if not 1 <= self.round_minutes <= MAX_ROUND_MINUTES:
+            raise BadOption("round_minutes", f"must be null or from 1 to {MAX_ROUND_MINUTES}")
+
+    def _check_numbers_of_entries(self) -> None:
+        most = max_entries(self.format)
+        for name, number in (("max_entries", self.max_entries), ("min_entries", self.min_entries)):
+            if number is not None and not 2 <= number <= most:
+                raise BadOption(name, f"must be null or from 2 to {most}")
+        if self.min_entries and self.max_entries and self.min_entries > self.max_entries:
+            raise BadOption("min_entries", f"must not be larger than max_entries, {self.max_entries}")
 
 
 def max_entries(format: str) -> int:

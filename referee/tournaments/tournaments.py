@@ -1,10 +1,11 @@
 """Create, find, list and lock tournaments."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy.orm import Session, object_session
 
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
@@ -16,7 +17,7 @@ from referee.db.paging import Cursor, Page, load_newest_first
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
 from referee.tournaments.states import UNFINISHED, TournamentState
-from referee.tournaments.tables import Tournament, TournamentEntry
+from referee.tournaments.tables import Tournament, TournamentEntry, TournamentOrganiser
 from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
 from referee.tournaments.terms import Terms
 
@@ -24,31 +25,44 @@ MAX_UNFINISHED_PER_OWNER: Final = 20
 
 
 def create_tournament(
-    session: Session, name: str, *, created_by: str, status: TournamentState = TournamentState.OPEN, **terms: Any
+    session: Session,
+    name: str,
+    *,
+    created_by: str,
+    status: TournamentState = TournamentState.OPEN,
+    quota: int = MAX_UNFINISHED_PER_OWNER,
+    **terms: Any,
 ) -> Tournament:
-    """Create a tournament.
+    """Create a tournament. An account has at most ``quota`` unfinished ones.
 
     It is open for entries unless ``status`` is ``draft``; ``terms`` are fields of ``Terms``. Raise ``BadOption`` or
     ``NoSuchGame`` for invalid terms, and ``QuotaExceeded`` if the account has too many unfinished tournaments.
     """
     columns = Terms(name=name, **terms).columns()
     moment = current_time(session)
-    check_starts_ahead(columns["starts_at"], moment)
-    _check_quota(session, created_by)
+    check_times_ahead(columns, moment)
+    _check_quota(session, created_by, quota)
     tournament = Tournament(
         id=new_id("tournament"), **columns, status=status, created_by=created_by, created_at=moment, revision=1
     )
     session.add(tournament)
     session.flush()
     if tournament.status != TournamentState.DRAFT:
-        put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
+        make_searchable(session, tournament)
     return tournament
 
 
-def check_starts_ahead(starts_at: Any, moment: Any) -> None:
-    """Raise ``BadOption`` for a start time in the past."""
-    if starts_at is not None and starts_at <= moment:
-        raise BadOption("starts_at", f"must be later than now, {moment.isoformat(timespec='seconds')}")
+def make_searchable(session: Session, tournament: Tournament) -> None:
+    """Let the search find the tournament, unless it is unlisted."""
+    if tournament.listed:
+        put_document(session, SearchKind.TOURNAMENT, tournament.id, tournament.name)
+
+
+def check_times_ahead(times: Mapping[str, Any], moment: datetime) -> None:
+    """Raise ``BadOption`` if ``starts_at`` or ``entries_close_at`` is given and has passed."""
+    for field in ("starts_at", "entries_close_at"):
+        if times.get(field) is not None and times[field] <= moment:
+            raise BadOption(field, f"must be later than now, {moment.isoformat(timespec='seconds')}")
 
 
 def get_tournament(session: Session, tournament_id: str, *, manager: Account | None = None) -> Tournament:
@@ -60,13 +74,17 @@ def get_tournament(session: Session, tournament_id: str, *, manager: Account | N
     if tournament is None:
         raise NotFound("tournament", tournament_id)
     if manager is not None and not is_manager(manager, tournament):
-        raise Forbidden("Only the organiser who created the tournament or the operator may do this.")
+        raise Forbidden("Only the organisers of the tournament or the operator may do this.")
     return tournament
 
 
 def is_manager(account: Account, tournament: Tournament) -> bool:
-    """Return whether this account created the tournament or is the operator."""
-    return account.role == Role.ADMIN or tournament.created_by == account.id
+    """Return whether this account created the tournament, is a co-organiser, or is the operator."""
+    if account.role == Role.ADMIN or tournament.created_by == account.id:
+        return True
+    session = object_session(tournament)
+    assert session is not None, "the tournament was loaded in a session"
+    return session.get(TournamentOrganiser, (tournament.id, account.id)) is not None
 
 
 def list_tournaments(
@@ -74,16 +92,34 @@ def list_tournaments(
     *,
     status: str | Collection[str] | None = None,
     game: str | None = None,
+    organiser: str | None = None,
+    viewer: Account | None = None,
     limit: int = 50,
     cursor: Cursor | None = None,
 ) -> Page[Tournament]:
-    """Return a page of tournaments, the newest first. ``status`` is one state or several states."""
-    query = select(Tournament)
+    """Return a page of tournaments, the newest first. ``status`` is one state or several states.
+
+    ``organiser`` is the id of an account that runs them. Unlisted tournaments are shown only to those who run them.
+    """
+    query = select(Tournament).where(_is_listed_for(viewer))
     if status is not None:
         query = query.where(Tournament.status.in_([status] if isinstance(status, str) else status))
     if game is not None:
         query = query.where(Tournament.game == game)
+    if organiser is not None:
+        query = query.where(_is_run_by(organiser))
     return load_newest_first(session, query, Tournament.created_at, Tournament.id, limit=limit, cursor=cursor)
+
+
+def _is_listed_for(viewer: Account | None) -> ColumnElement[bool]:
+    if viewer is None:
+        return Tournament.listed.is_(True)
+    return true() if viewer.role == Role.ADMIN else or_(Tournament.listed, _is_run_by(viewer.id))
+
+
+def _is_run_by(account_id: str) -> ColumnElement[bool]:
+    together = select(TournamentOrganiser.tournament_id).where(TournamentOrganiser.account_id == account_id)
+    return or_(Tournament.created_by == account_id, Tournament.id.in_(together))
 
 
 def list_all_entries(session: Session, tournament_id: str) -> list[tuple[TournamentEntry, Bot]]:
@@ -109,9 +145,9 @@ def lock_in_state(session: Session, tournament_id: str, *states: TournamentState
     return tournament
 
 
-def _check_quota(session: Session, account_id: str) -> None:
+def _check_quota(session: Session, account_id: str, quota: int) -> None:
     if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
         raise NotFound("account", account_id)
     unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(UNFINISHED))
-    if session.scalars(unfinished).one() >= MAX_UNFINISHED_PER_OWNER:
-        raise QuotaExceeded(f"An account has at most {MAX_UNFINISHED_PER_OWNER} unfinished tournaments.")
+    if session.scalars(unfinished).one() >= quota:
+        raise QuotaExceeded(f"Your account may have at most {quota} unfinished tournaments.")

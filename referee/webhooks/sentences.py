@@ -61,6 +61,24 @@ def _tournament_finished(payload: Json) -> Sentence:
     return _of_tournament(payload, "is finished.")
 
 
+def _tournament_cancelled(payload: Json) -> Sentence:
+    return _of_tournament(payload, f"was cancelled: {payload.get('reason')}")
+
+
+def _tournament_changed(payload: Json) -> Sentence:
+    return _of_tournament(payload, f"was changed: {', '.join(payload.get('changed', ()))}.")
+
+
+def _tournament_entry_decided(payload: Json) -> Sentence:
+    decision = "approved" if payload.get("approved") else "refused"
+    reason = f": {payload['reason']}" if payload.get("reason") else "."
+    return _of_tournament(payload, f"{decision} the entry of your bot{reason}")
+
+
+def _tournament_disqualified(payload: Json) -> Sentence:
+    return _of_tournament(payload, f"disqualified your bot: {payload.get('reason')}")
+
+
 def _ping(payload: Json) -> Sentence:
     return Sentence("This is a test message of Referee.", "/account")
 
@@ -90,5 +108,9 @@ _DESCRIBE: Final[Mapping[NotificationType, Callable[[Json], Sentence]]] = {
     NotificationType.TOURNAMENT_STARTED: _tournament_started,
     NotificationType.TOURNAMENT_HELD_UP: _tournament_held_up,
     NotificationType.TOURNAMENT_FINISHED: _tournament_finished,
+    NotificationType.TOURNAMENT_CANCELLED: _tournament_cancelled,
+    NotificationType.TOURNAMENT_CHANGED: _tournament_changed,
+    NotificationType.TOURNAMENT_ENTRY_DECIDED: _tournament_entry_decided,
+    NotificationType.TOURNAMENT_DISQUALIFIED: _tournament_disqualified,
     NotificationType.PING: _ping,
 }

@@ -15,6 +15,10 @@ class NotificationType(StrEnum):
     TOURNAMENT_STARTED = "tournament.started"
     TOURNAMENT_HELD_UP = "tournament.held_up"
     TOURNAMENT_FINISHED = "tournament.finished"
+    TOURNAMENT_CANCELLED = "tournament.cancelled"
+    TOURNAMENT_CHANGED = "tournament.changed"
+    TOURNAMENT_ENTRY_DECIDED = "tournament.entry_decided"
+    TOURNAMENT_DISQUALIFIED = "tournament.disqualified"
     PING = "ping"
 
 

@@ -24,7 +24,9 @@ def find_featured(session: Session, shown: str | None = None) -> StoredMatch | N
     Matches of tournaments come before others. Ratings are those of the official ladder of the game; a match without any
     comes last. Only matches whose players and rows are shown immediately are candidates.
     """
-    running = select(StoredMatch).where(StoredMatch.status == MatchState.RUNNING, visibility.has_known_seats())
+    running = select(StoredMatch).where(
+        StoredMatch.status == MatchState.RUNNING, StoredMatch.listed, visibility.has_known_seats()
+    )
     oldest = session.scalars(running.order_by(StoredMatch.created_at, StoredMatch.id).limit(MAX_CANDIDATES)).all()
     paces = visibility.load_visibilities(session, [match.id for match in oldest])
     candidates = [match for match in oldest if paces[match.id].pace == "at_once"]

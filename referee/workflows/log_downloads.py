@@ -29,7 +29,10 @@ _AFTER_RESULTS: Final = 2**62  # above every ``seq``
 
 @dataclass(frozen=True, slots=True)
 class LogSelection:
-    """Select the logs that pass all filters that are given. ``finished_before`` is an exclusive bound."""
+    """Select the logs that pass all filters that are given. ``finished_before`` is an exclusive bound.
+
+    Logs of unlisted tournaments pass only a filter by ``tournament_id``.
+    """
 
     tournament_id: str | None = None
     bot_id: str | None = None
@@ -41,6 +44,8 @@ class LogSelection:
         """Yield a condition on ``StoredMatch`` and ``Result`` for each filter."""
         if self.tournament_id is not None:
             yield StoredMatch.tournament_id == self.tournament_id
+        else:
+            yield StoredMatch.listed.is_(True)
         if self.bot_id is not None:
             yield StoredMatch.id.in_(select(MatchSeat.match_id).where(MatchSeat.bot_id == self.bot_id))
         if self.ladder_id is not None:

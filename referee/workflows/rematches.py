@@ -95,6 +95,7 @@ def _plan_rematch(session: Session, match: StoredMatch, tournament: Tournament |
         deal=deal,
         rematch_of=match.id,
         ladder_id=match.ladder_id,
+        listed=match.listed,
     )
 
 

@@ -8,7 +8,7 @@ from referee.db.leases import revocation_values
 from referee.matches import cancelling, logs, queued_seats
 from referee.matches.states import OPEN, DealSharing, MatchState
 from referee.matches.tables import DealGroup, StoredMatch
-from referee.tournaments import lifecycle, tournaments
+from referee.tournaments import lifecycle, starting, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament
 from referee.workflows import deal_group_closing, voiding
@@ -27,6 +27,7 @@ def cancel_tournament(
     tournament.preflight_until = None
     _cancel_running_groups(session, tournament, master_key)
     cancelling.cancel_unstarted(session, StoredMatch.tournament_id == tournament_id, "tournament_cancelled")
+    starting.notify_participants(session, tournament, "tournament.cancelled", reason=reason)
     return lifecycle.mark_changed(session, tournament)
 
 

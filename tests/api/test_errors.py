@@ -45,7 +45,7 @@ def test_every_kind_of_refusal_is_a_problem(service: Service, owner: Person) -> 
     bot = service.verified_bot(owner)
 
     assert is_problem(client.post("/api/v1/bots", json={}), 401, "unauthenticated")
-    assert is_problem(owner.post("/tournaments", {}), 403, "forbidden")
+    assert is_problem(owner.get("/acts"), 403, "forbidden")
     assert is_problem(owner.post("/bots", {"name": bot["name"], "url": "https://x.example"}), 409, "name_taken")
     assert is_problem(owner.ask("PATCH", f"/bots/{bot['id']}", json={"name": "new"}), 428, "precondition_required")
     stale = owner.ask("PATCH", f"/bots/{bot['id']}", {"If-Match": '"x"'}, json={"name": "new"})

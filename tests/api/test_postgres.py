@@ -9,6 +9,14 @@ import pytest
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.settings import Settings
+from tests.api.test_admission import (  # noqa: F401
+    test_a_tournament_with_too_few_entries_is_cancelled_at_its_start_and_entrants_are_told,
+    test_an_organiser_approves_or_refuses_each_bot,
+    test_an_unlisted_tournament_is_found_by_its_address_only,
+    test_E10_no_race_gets_an_entry_past_the_cap,
+    test_E10_two_approvals_of_the_last_place_fill_it_once,
+    test_guests_need_no_code_and_without_a_code_only_guests_enter,
+)
 from tests.api.test_bots import (  # noqa: F401  # run here with the settings below
     test_a_bot_is_paused_resumed_checked_and_retired,
     test_bots_are_listed_by_owner_and_status,

@@ -53,7 +53,7 @@ def test_E10_a_draft_is_edited_under_its_validator(organiser: Person) -> None:
 
     edited = organiser.ask("PATCH", path, {"If-Match": etag}, json=changes)
     stale = organiser.ask("PATCH", path, {"If-Match": etag}, json={"name": "Third cup"})
-    organiser.post(f"{path}/open")
+    organiser.post(f"{path}/cancel")
     late = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"name": "Third cup"})
 
     shown = edited.get_json()
@@ -62,7 +62,7 @@ def test_E10_a_draft_is_edited_under_its_validator(organiser: Person) -> None:
     assert (shown["options"]["rounds"], shown["time"]["budget_ms"]) == (4, 300)
 
 
-def test_an_open_event_is_given_another_time_to_start_and_nothing_else(organiser: Person, owner: Person) -> None:
+def test_an_open_event_is_given_another_time_to_start_but_stays_listed(organiser: Person, owner: Person) -> None:
     path = f"/tournaments/{drafted(organiser)}"
     organiser.post(f"{path}/open")
     etag = organiser.get(path).headers["ETag"]
@@ -72,13 +72,13 @@ def test_an_open_event_is_given_another_time_to_start_and_nothing_else(organiser
     moved = organiser.ask("PATCH", path, {"If-Match": etag}, json=another_time)
     stale = organiser.ask("PATCH", path, {"If-Match": etag}, json={"starts_at": None})
     past = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"starts_at": "2001-01-31T19:00:00Z"})
-    more = organiser.ask("PATCH", path, {"If-Match": "*"}, json={**another_time, "name": "Third cup"})
+    more = organiser.ask("PATCH", path, {"If-Match": "*"}, json={**another_time, "listed": False})
     by_hand = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"starts_at": None})
 
     answers = (by_another, moved, stale, past, more, by_hand)
     assert [one.status_code for one in answers] == [403, 200, 412, 422, 409, 200]
     assert [one.get_json()["starts_at"] for one in (moved, by_hand)] == ["2099-01-31T18:00:00.000Z", None]
-    assert more.get_json()["detail"] == "The tournament is open: only starts_at can be changed."
+    assert more.get_json()["detail"] == "The tournament is open: listed can no longer be changed."
 
 
 @pytest.mark.parametrize(

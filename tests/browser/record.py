@@ -246,7 +246,7 @@ def _events(filled: Filled) -> None:
 
 
 def _event(filled: Filled, name: str, status: str, format: str, entered: Sequence[str]) -> str:
-    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "format": format}
+    terms: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "format": format}
     if format == "swiss":
         terms["format_options"] = {"rounds": 3}
     organiser = filled.accounts["organiser"]

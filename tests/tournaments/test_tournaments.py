@@ -12,7 +12,7 @@ from referee.match.time_limits import Limits
 from referee.matches import deal_groups, matches
 from referee.matches.tables import StoredMatch
 from referee.standings import compute_standings
-from referee.tournaments import entries, lifecycle, outcomes, tournaments
+from referee.tournaments import editing, entries, outcomes, tournaments
 from referee.tournaments.terms import Terms
 from referee.workflows import retirement, tournament_cancellation, voiding
 from tests.database import scripted
@@ -164,7 +164,7 @@ def test_a_draft_is_edited_as_a_whole_and_usual_deals_stay_usual(world: World) -
     def edited(**changes: Any) -> tuple[str, dict[str, Any], str]:
         with world.database.write() as session:
             revision = tournaments.get_tournament(session, tournament_id).revision
-            draft = lifecycle.edit(session, tournament_id, revision=revision, **changes)
+            draft = editing.edit(session, tournament_id, revision=revision, **changes)
             return draft.format, draft.format_options, draft.deal_sharing
 
     assert edited(rated=False) == ("round_robin", {}, "own")

@@ -11,7 +11,7 @@ from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.errors import BadOption
 from referee.match.time_limits import Limits
-from referee.tournaments import lifecycle, tournaments
+from referee.tournaments import editing, lifecycle, tournaments
 from referee.tournaments.tables import Tournament
 from referee.workflows.search import search
 from tests.database.world import World
@@ -108,7 +108,7 @@ def test_drafts_and_accounts_without_bots_are_not_found(world: World) -> None:
     assert found(world, "quiet") == []
 
     with world.database.write() as session:
-        lifecycle.edit(session, draft, revision=1, name="Quiet trophy")
+        editing.edit(session, draft, revision=1, name="Quiet trophy")
     assert found(world, "quiet") == []
 
     with world.database.write() as session:
@@ -196,13 +196,27 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
 
 
 FRIENDLY_TABLES = ("inbox_entries", "requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
+NEW_TABLES = ("tournament_guests", "entry_requests", "organiser_requests", "tournament_organisers", "acts")
+NEW_COLUMNS = {
+    "tournaments": (
+        *("description", "link", "contact", "prizes", "listed", "approval", "max_entries", "min_entries"),
+        *("entries_close_at", "join_code", "round_minutes"),
+    ),
+    "matches": ("listed",),
+    "accounts": ("suspended_at", "suspension_reason"),
+    "tournament_rounds": ("starts_at",),
+    "tournament_entries": (*("disqualified_at", "disqualification_reason", "substituted_at", "substitution_code"),),
+}
 OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0031 changed to this database."""
+    """Take back what migrations 0012 to 0034 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
+            *(f"DROP TABLE {name}" for name in NEW_TABLES),
+            *([] if database.is_sqlite else ["DROP FUNCTION refuse_change_of_acts"]),
+            *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, names in NEW_COLUMNS.items() for name in names),
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
             "ALTER TABLE webhooks DROP COLUMN kind",

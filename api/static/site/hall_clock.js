@@ -1,7 +1,7 @@
-// Count down to the start of a tournament by the clock of the service.
+// Count down to the start of a tournament or of its next round by the clock of the service.
 
 const TICK_MS = 1_000;
-let timer = 0;
+let timer = 0; // there is one clock on a page
 
 /**
  * Show in `place` the time left until `data-until`. `data-now` is the time of the service when it rendered the page; the
@@ -13,7 +13,7 @@ export function clockTo(place) {
   const ahead = Date.parse(place.dataset.now) - Date.now();
   const tick = () => {
     const left = Math.ceil((Date.parse(place.dataset.until) - Date.now() - ahead) / 1000);
-    place.textContent = left > 0 ? "Starts in " : "About to start";
+    place.textContent = left > 0 ? (place.dataset.before ?? "Starts in ") : (place.dataset.after ?? "About to start");
     if (left <= 0) return;
     const figures = document.createElement("b");
     figures.className = "left";

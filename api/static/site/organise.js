@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 import { statePill } from "./labels.js";
 import { newKey } from "./forms.js";
-import { instantOf, inWords, localInput, mayRun, signedIn } from "./organise-shared.js";
+import { instantOf, inWords, localInput, mayRun, onSend, signedIn } from "./organise-shared.js";
 import { answered, api, keep, kept, Refused } from "./session.js";
 
 const DRAFT = "referee.draft-tournament"; // the unsent form, stored in this tab
@@ -19,6 +19,7 @@ signedIn(async (account) => {
   }
   if (form && may) form.hidden = false;
   if (!head) await listOwn(account);
+  if (!head && account.role === "owner") await asOwner();
 });
 if (form) prepare();
 
@@ -27,13 +28,14 @@ function prepare() {
   const isNew = form.dataset.method === "POST";
   for (const input of form.querySelectorAll('[data-type="moment"]')) input.value = localInput(input.dataset.value);
   if (isNew) recall();
-  form.elements.format.addEventListener("change", fit);
+  for (const button of form.querySelectorAll("[data-preset]")) button.addEventListener("click", () => usePreset(button));
+  form.elements.format?.addEventListener("change", fit);
   form.elements.game?.addEventListener("change", () => {
     fit();
     const [least, most] = form.elements.game.selectedOptions[0].dataset.seats.split(" ").map(Number);
     form.elements.seats.value = Math.min(Math.max(Number(form.elements.seats.value), least), most);
   });
-  form.elements.deal_sharing.addEventListener("change", fit);
+  form.elements.deal_sharing?.addEventListener("change", fit);
   fit();
   let key = newKey();
   let busy = false;
@@ -50,7 +52,7 @@ function prepare() {
       const { said: made, etag: next } = await answered(form.dataset.method, form.dataset.path, terms(), { key, ifMatch: etag });
       etag = next ?? etag;
       if (!isNew) {
-        form.querySelector("[data-done]").textContent = "The terms are saved.";
+        form.querySelector("[data-done]").textContent = "The changes are saved.";
         key = newKey();
         return;
       }
@@ -66,8 +68,27 @@ function prepare() {
   });
 }
 
+/** Fill the form with the terms of a preset. The name, the game, the seats and the announcement stay. */
+function usePreset(button) {
+  const { format_options: options, time, ...values } = JSON.parse(document.getElementById("presets").textContent)[button.dataset.preset];
+  const given = new Map(Object.entries(values));
+  for (const [name, value] of Object.entries(options)) given.set(`format_options.${name}`, value);
+  for (const [name, value] of Object.entries(time)) given.set(`time.${name}`, value);
+  if (!("rounds" in options)) given.set("format_options.rounds", null);
+  for (const [name, value] of given) {
+    const input = form.elements[name];
+    if (input?.type === "checkbox") input.checked = value;
+    else if (input) input.value = value ?? "";
+  }
+  fit();
+  form.dispatchEvent(new Event("input"));
+  const title = button.closest("li").querySelector("strong").textContent;
+  form.querySelector("[data-preset-done]").textContent = `${title}: the form below is filled in. Choose a name, a game and the seats; you can change everything.`;
+}
+
 /** Show the fields of the chosen game, format and deal sharing. Hidden fields are not sent. */
 function fit() {
+  if (!form.elements.format) return; // only the announcement can be changed
   const game = (form.elements.game ?? document.getElementById("game")).value;
   const format = form.elements.format;
   const chosen = [
@@ -98,7 +119,7 @@ function terms() {
 function valueOf(input) {
   switch (input.dataset.type) {
     case "int":
-      return input.value === "" ? undefined : Number(input.value);
+      return input.value === "" ? (input.dataset.empty === "null" ? null : undefined) : Number(input.value);
     case "bool":
       return input.checked;
     case "or-null":
@@ -150,13 +171,28 @@ async function overtaken() {
   form.querySelector("[data-refusal]").replaceChildren("The draft was changed elsewhere, and nothing was saved. ", now, "; save again to replace them with yours.");
 }
 
+/** Prepare the form for a private tournament, and let the owner ask for the role of an organiser. */
+async function asOwner() {
+  const section = document.querySelector("[data-for-owner]");
+  const ask = section.querySelector("[data-ask-role]");
+  const said = ask.querySelector("[data-done]");
+  section.hidden = false;
+  section.dataset.filled = "";
+  form.elements.rated.checked = form.elements.listed.checked = false;
+  const { items } = await api("GET", "/accounts/me/organiser-request");
+  if (items.length) said.textContent = items[0].refused_at ? `The operator refused: ${items[0].reason ?? "no reason was given"}` : "Your request waits for the operator.";
+  onSend(ask, async (key) => {
+    await api("POST", "/accounts/me/organiser-request", { text: ask.elements.text.value.trim() }, { key });
+    said.textContent = "Your request waits for the operator.";
+  });
+}
+
 async function listOwn(account) {
   const section = document.querySelector("[data-own-tournaments]");
   const list = section.querySelector("[data-list]");
   const found = [];
-  for (const status of ["draft", "open", "running", "paused"]) {
-    found.push(...(await api("GET", `/tournaments?status=${status}&limit=100`)).items.filter(({ organiser }) => mayRun(account, organiser)));
-  }
+  const own = account.role === "admin" ? "" : `&organiser=${account.id}`;
+  for (const status of ["draft", "open", "running", "paused"]) found.push(...(await api("GET", `/tournaments?status=${status}&limit=100${own}`)).items);
   section.hidden = !found.length;
   list.replaceChildren(
     ...found.map(({ id, name, status }) =>

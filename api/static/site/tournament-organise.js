@@ -1,8 +1,9 @@
 // Let signed-in users run a tournament on its pages, and enter and withdraw bots.
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
-import { ask, instantOf, localInput, mayRun, onSend, whoami } from "./organise-shared.js";
-import { answered, api, Refused } from "./session.js";
+import { ask, mayRun, onSend, whoami } from "./organise-shared.js";
+import { admission, coOrganisers, ownRequests, removesOrganiser, requests } from "./tournament-admission.js";
+import { api, Refused } from "./session.js";
 
 let account = null;
 const begun = new WeakSet();
@@ -19,25 +20,21 @@ export async function begin(head) {
   for (const button of newParts("[data-withdraw]")) {
     button.addEventListener("click", () => withdraw(id, button.dataset.withdraw, button.dataset.name));
   }
+  for (const button of newParts("[data-disqualify]")) button.addEventListener("click", () => disqualify(id, button.dataset));
   for (const seeds of newParts("[data-seeds]")) onSend(seeds, () => setSeeds(id, seeds));
-  for (const start of newParts("[data-start-time]")) startTime(id, start);
-  for (const form of newParts("[data-entry]")) await entering(form, id, account);
+  if (isOrganiser) {
+    for (const form of newParts("[data-admission]")) await admission(form, id);
+    for (const form of newParts("[data-add-organiser]")) coOrganisers(form, id);
+    for (const button of newParts("[data-remove-organiser]")) removesOrganiser(button, id);
+    for (const section of newParts("[data-requests]")) await requests(section, id);
+  } else for (const list of newParts("[data-own-requests]")) await ownRequests(list, id);
+  for (const form of newParts("[data-entry]")) await entering(form, id, account, isOrganiser);
 }
 
 function newParts(selector) {
   const found = [...document.querySelectorAll(selector)].filter((part) => !begun.has(part));
   for (const part of found) begun.add(part);
   return found;
-}
-
-function startTime(id, form) {
-  const input = form.elements.starts_at;
-  form.dataset.filled = "";
-  input.value = localInput(input.dataset.value);
-  onSend(form, async () => {
-    await answered("PATCH", `/tournaments/${id}`, { starts_at: instantOf(input) }, { ifMatch: "*" });
-    location.reload();
-  });
 }
 
 function showActions(head, id) {
@@ -58,18 +55,23 @@ async function act(id, button) {
   const { action, title, text } = button.dataset;
   const withReason = "reason" in button.dataset;
   const done = await ask({ title, text, withReason }, ({ reason, key }) =>
-    api("POST", `/tournaments/${id}/${action}`, withReason ? { reason } : undefined, { key }),
+    action === "delete"
+      ? api("DELETE", `/tournaments/${id}`)
+      : api("POST", `/tournaments/${id}/${action}`, withReason ? { reason } : undefined, { key }),
   );
-  if (done) location.reload();
+  if (done && action === "delete") location.assign("/organise");
+  else if (done) location.reload();
 }
 
-async function entering(form, id, account) {
+async function entering(form, id, account, isOrganiser) {
   const own = form.elements.own;
   onSend(form, async (key, button) => {
     const bot = form.elements.id?.value.trim() || own.value;
     if (!bot) throw new Refused(422, { detail: "Choose a bot." });
     if (button?.dataset.wish === "withdraw") return withdraw(id, bot, bot === own.value ? own.selectedOptions[0].text : bot);
-    await api("POST", `/tournaments/${id}/enter`, { bot }, { key });
+    const code = form.elements.code?.value.trim();
+    const asks = form.querySelector("[data-approval]") && !isOrganiser;
+    await api("POST", `/tournaments/${id}/${asks ? "requests" : "enter"}`, { bot, ...(code && { code }) }, { key });
     location.reload();
   });
   form.hidden = false; // not before it has a handler: the browser would submit it to a page without parameters
@@ -83,6 +85,14 @@ async function withdraw(id, bot, name) {
   const text = "Matches in progress are played to the end. Other open matches are cancelled and count for nobody.";
   const done = await ask({ title: `Withdraw ${name}?`, text }, ({ key }) =>
     api("POST", `/tournaments/${id}/withdraw`, { bot }, { key }),
+  );
+  if (done) location.reload();
+}
+
+async function disqualify(id, { disqualify: bot, name }) {
+  const text = "It is ranked after all others and cannot enter again. Its open matches are cancelled; results stay. The reason is public. This cannot be undone.";
+  const done = await ask({ title: `Disqualify ${name}?`, text, withReason: true }, ({ reason, key }) =>
+    api("POST", `/tournaments/${id}/disqualify`, { bot, reason }, { key }),
   );
   if (done) location.reload();
 }

@@ -1,6 +1,7 @@
 // Update the pages of a tournament: progress, standings, newest results. Add the organiser's actions.
 import { fill } from "./dom.js";
 import { count, moveProgress } from "./figures.js";
+import { clockTo } from "./hall_clock.js";
 import { statePill } from "./labels.js";
 import { follow, markLive } from "./live.js";
 import { localMoments } from "./local_time.js";
@@ -40,6 +41,7 @@ tab.closest("nav").scrollLeft = tab.offsetLeft - 40; // on a phone, the tab may 
 function findParts() {
   shown = asText(JSON.parse(head.dataset.known));
   results ??= newest(id);
+  clockTo(document.querySelector(".clock[data-until]"));
   if (!table && first) {
     table = standings();
     seq = table?.terms.seq ?? 0;

@@ -12,10 +12,12 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
     "Prepare": {
         "create": "drafting",
         "edit": "drafting",
+        "delete": "drafting",
         **dict.fromkeys(("open", "enter", "withdraw", "seeds"), "lifecycle"),
+        **dict.fromkeys(("admission", "requests", "approve", "refuse", "organisers"), "admission"),
     },
     "Run": {
-        **dict.fromkeys(("start", "pause", "resume", "cancel", "finish"), "lifecycle"),
+        **dict.fromkeys(("start", "pause", "resume", "cancel", "finish", "disqualify"), "lifecycle"),
         **dict.fromkeys(("void", "voids", "confirm-void", "decline-void", "withdraw-void", "waiting"), "voiding"),
     },
     "Follow": {

@@ -4,18 +4,15 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from referee.cli.plain_text import replace_control_characters
 from referee.match.canonical import Json
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import TournamentFormat
 
 
 def clock(moment: str | None) -> str:
-    """Return an API timestamp in the local time zone, with the date unless it is today, or a dash for None."""
-    if moment is None:
-        return "-"
-    local = datetime.fromisoformat(moment).astimezone()
-    today = datetime.now(local.tzinfo).date() == local.date()
-    return local.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+    """Return an API timestamp with date and local time zone, like ``2030-05-01 18:00:00 CEST``, or a dash for None."""
+    return "-" if moment is None else datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def progress(tournament: Json) -> str:
@@ -60,12 +57,33 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ),
         ("substitute", tournament.get("substitute") or "none"),
         ("also", ", ".join(yes)),
+        ("pace", f"a round every {minutes} minutes" if (minutes := tournament.get("round_minutes")) else ""),
+        ("next round", clock(tournament["next_round_at"]) if tournament.get("next_round_at") else ""),
+        ("entries", _entry_conditions(tournament)),
+        ("prizes", replace_control_characters(tournament.get("prizes") or "")),
+        ("contact", replace_control_characters(tournament.get("contact") or "")),
+        ("link", replace_control_characters(tournament.get("link") or "")),
         ("starts", clock(tournament["starts_at"]) if tournament.get("starts_at") else ""),
         ("started", clock(tournament["started_at"]) if tournament["started_at"] else ""),
         ("ended", clock(tournament["finished_at"]) if tournament["finished_at"] else ""),
         ("reason", tournament.get("status_reason") or tournament.get("reason") or ""),
     ]
     return [(label, text) for label, text in lines if text]
+
+
+def _entry_conditions(tournament: Json) -> str:
+    """Return who may enter, like ``at most 20, with a join code, close 18:00:00``."""
+    most, least, closing = (tournament.get(name) for name in ("max_entries", "min_entries", "entries_close_at"))
+    parts = [
+        f"at most {most}" if most else "",
+        f"at least {least}" if least else "",
+        "approved by the organiser" if tournament.get("approval") else "",
+        "with a join code" if tournament.get("requires_code") else "",
+        "by guests" if tournament.get("has_guests") else "",
+        f"close {clock(closing)}" if closing else "",
+        "" if tournament.get("listed", True) else "unlisted",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def format_options(options: Json | None) -> str:

@@ -2,6 +2,7 @@
 
 import click
 
+from referee.accounts.roles import Role
 from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
 from referee.cli.plain_text import replace_control_characters
@@ -47,14 +48,28 @@ finish = _action(
     type=Number(1),
     help="Seed of the first bot, where 1 is the strongest. The following bots get the following seeds.",
 )
-def enter(remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None) -> None:
-    """Enter bots.
+@click.option("--code", metavar="CODE", help="Join code of the tournament, if it needs one.")
+@click.option("--together", is_flag=True, help="Enter all of the bots or, if one of them is refused, none.")
+def enter(
+    remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None, code: str | None, together: bool
+) -> None:
+    """Enter bots, or ask the organiser to enter them if the tournament approves entries.
 
     These may be your own bots, or any bots if you organise the tournament. If bots are refused, they are reported, the
     others are entered, and the exit status is 1.
     """
-    seeds = {} if seed is None else {bot: {"seed": seed + index} for index, bot in enumerate(bots)}
-    _apply_to_bots(remote, tournament_id, "enter", bots, seeds, "entered")
+    if together:
+        _enter_together(remote, tournament_id, bots, code)
+        return
+    more: dict[str, Json] = {bot: {} if code is None else {"code": code} for bot in bots}
+    if seed is not None:
+        for index, bot in enumerate(bots):
+            more[bot]["seed"] = seed + index
+    tournament = remote.api.get(f"/tournaments/{tournament_id}")
+    if tournament["approval"] and not _runs(remote, tournament):
+        _apply_to_bots(remote, tournament_id, "requests", bots, more, "requested")
+    else:
+        _apply_to_bots(remote, tournament_id, "enter", bots, more, "entered")
 
 
 @tournament_command(example='"Carl random"')
@@ -65,6 +80,18 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
     Matches that have started are played to the end; the remaining ones do not count.
     """
     _apply_to_bots(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
+
+
+@tournament_command(example='"Carl random" --reason "It was entered under two names."')
+@click.argument("bot")
+@click.option("--reason", metavar="TEXT", required=True, help="Reason that everyone can read.")
+def disqualify(remote: Remote, tournament_id: str, bot: str, reason: str) -> None:
+    """Disqualify a bot.
+
+    Unlike a withdrawn bot, it is ranked after all others and cannot enter again. Results of matches that are over stay.
+    """
+    body = {"bot": lookup.bot_id(remote.api, bot), "reason": reason}
+    remote.show(remote.api.post(f"/tournaments/{tournament_id}/disqualify", body), f"{bot}: disqualified")
 
 
 @tournament_command(example='"Ada sound=1" "Carl random=2" "Emmy first=-"')
@@ -98,6 +125,18 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
     Finished matches keep their results.
     """
     _act(remote, tournament_id, "cancel", "is cancelled", {} if reason is None else {"reason": reason})
+
+
+def _enter_together(remote: Remote, tournament_id: str, bots: tuple[str, ...], code: str | None) -> None:
+    body: Json = {"bots": [lookup.bot_id(remote.api, bot) for bot in bots]}
+    document = remote.api.post(f"/tournaments/{tournament_id}/entries", body | ({} if code is None else {"code": code}))
+    remote.show(document, "\n".join(f"{bot}: entered" for bot in bots))
+
+
+def _runs(remote: Remote, tournament: Json) -> bool:
+    """Return whether the caller runs the tournament."""
+    account = remote.api.get("/accounts/me")
+    return bool(account["role"] == Role.ADMIN or account["id"] == tournament["organiser"])
 
 
 def _apply_to_bots(

@@ -1,10 +1,12 @@
 """Implement `referee tournament list` and `show`, which list tournaments and show the terms and entries of one."""
 
 from itertools import islice
+from textwrap import indent
 
 import click
 
 from referee.cli.options import Number, choice_of
+from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import TextTable, number
 from referee.cli.tournament import formatting
 from referee.cli.tournament.remote import Remote, service_command, tournament_command
@@ -55,6 +57,10 @@ def show(remote: Remote, tournament_id: str) -> None:
         f"{tournament['name']} ({tournament['id']})",
         formatting.lines([*formatting.terms(tournament), ("progress", _progress(tournament))]),
     ]
+    if tournament["description"]:
+        parts.append(
+            "\n" + indent("\n".join(map(replace_control_characters, tournament["description"].splitlines())), "  ")
+        )
     if entries:
         parts.append(f"\n{_format_entries(tournament['entries'])}\n{_entries(entries)}")
     if count > len(entries):
@@ -86,13 +92,18 @@ def _entries(entries: list[Json]) -> str:
 
 def _state(entry: Json) -> str:
     """Return a text with the result of the bot's pre-flight call and its consequences."""
+    if entry["disqualified_at"]:
+        reason = replace_control_characters(entry["disqualification_reason"])
+        return f"disqualified {formatting.clock(entry['disqualified_at'])}: {reason}"
     if entry["withdrawn_at"]:
         return f"withdrawn {formatting.clock(entry['withdrawn_at'])}"
     parts = [entry["preflight"].replace(Preflight.NONE, "not called yet")]
     if entry["preflight_reason"]:
         parts.append(entry["preflight_reason"])
     if entry["substitute"]:
-        parts.append("a house bot plays its seats")
+        since = f" since {formatting.clock(entry['substituted_at'])}" if entry["substituted_at"] else ""
+        code = f" ({entry['substitution_code']})" if entry["substitution_code"] else ""
+        parts.append(f"a house bot plays its seats{since}{code}")
     if entry["version_changed_at"]:
         parts.append(f"changed its version {formatting.clock(entry['version_changed_at'])}")
     if entry["first_round"] > 1:

@@ -1,0 +1,111 @@
+"""Let operators list, suspend and rename accounts and give roles, and let owners ask for the role of an organiser."""
+
+from typing import Any
+
+from api.accounts.oversight_schemas import (
+    AccountQuery,
+    NewOrganiserRequest,
+    OrganiserRequestView,
+    OverseenAccountView,
+    Reasoned,
+    Rename,
+    RoleChange,
+    RoleRefusal,
+)
+from api.auth import account, admin, current_account
+from api.extended import Extended
+from api.pagination import list_of, single_page
+from api.views import Resource, current_session, master_key
+from referee.accounts import accounts, organiser_requests
+from referee.accounts.scopes import Scope
+from referee.accounts.tables import Account
+from referee.workflows import account_oversight
+
+resource = Resource("oversight", "/api/v1", "What operators do with accounts.")
+
+
+@resource.get("/accounts", admin, items=OverseenAccountView, query=AccountQuery)
+def list_accounts(query: dict[str, Any]) -> Any:
+    """List accounts, newest first
+
+    Only the operator may do this.
+    """
+    return accounts.list_accounts(current_session(), **query)
+
+
+@resource.post('/accounts/<id("acc"):account_id>/suspend', admin, OverseenAccountView, body=Reasoned, scope=Scope.ALL)
+def suspend(body: dict[str, Any], account_id: str) -> Account:
+    """Suspend an account
+
+    All its requests are refused with a 403 that has the reason, and its bots are paused. Only the operator may do this.
+    """
+    return account_oversight.suspend(
+        current_session(), current_account(), account_id, body["reason"], master_key=master_key()
+    )
+
+
+@resource.post('/accounts/<id("acc"):account_id>/restore', admin, OverseenAccountView, body=Reasoned, scope=Scope.ALL)
+def restore(body: dict[str, Any], account_id: str) -> Account:
+    """End the suspension of an account
+
+    Its bots stay paused until their owner resumes them.
+    """
+    return account_oversight.restore(current_session(), current_account(), account_id, body["reason"])
+
+
+@resource.post('/accounts/<id("acc"):account_id>/rename', admin, OverseenAccountView, body=Rename, scope=Scope.ALL)
+def rename(body: dict[str, Any], account_id: str) -> Account:
+    """Give an account another name"""
+    return account_oversight.rename(current_session(), current_account(), account_id, **body)
+
+
+@resource.post('/accounts/<id("acc"):account_id>/role', admin, OverseenAccountView, body=RoleChange, scope=Scope.ALL)
+def set_role(body: dict[str, Any], account_id: str) -> Account:
+    """Give or take the role of an organiser
+
+    This answers an open request of the account.
+    """
+    return account_oversight.set_role(current_session(), current_account(), account_id, **body)
+
+
+@resource.get("/organiser-requests", admin, list_of(OrganiserRequestView))
+def list_requests() -> Any:
+    """List open requests for the role of an organiser, the oldest first"""
+    found = organiser_requests.list_open(current_session())
+    return single_page([Extended(request, account=asking) for request, asking in found])
+
+
+@resource.post(
+    '/organiser-requests/<id("acc"):account_id>/refuse', admin, OrganiserRequestView, body=RoleRefusal, scope=Scope.ALL
+)
+def refuse(body: dict[str, Any], account_id: str) -> Any:
+    """Refuse the request of an account for the role of an organiser
+
+    The account cannot ask again; you can still give it the role.
+    """
+    request = account_oversight.refuse_role(current_session(), current_account(), account_id, body["reason"])
+    return Extended(request, account=accounts.get_account(current_session(), account_id))
+
+
+@resource.get("/accounts/me/organiser-request", account, list_of(OrganiserRequestView))
+def show_request() -> Any:
+    """Get your request for the role of an organiser, if there is one"""
+    request = organiser_requests.find_request(current_session(), current_account().id)
+    return single_page([] if request is None else [Extended(request, account=current_account())])
+
+
+@resource.post(
+    "/accounts/me/organiser-request",
+    account,
+    OrganiserRequestView,
+    body=NewOrganiserRequest,
+    status=201,
+    scope=Scope.ALL,
+)
+def ask(body: dict[str, Any]) -> Any:
+    """Ask for the role of an organiser
+
+    Organisers run listed and rated tournaments. Asking again changes the text of an open request.
+    """
+    request = organiser_requests.ask(current_session(), current_account(), body["text"])
+    return Extended(request, account=current_account()), {"Location": "/api/v1/accounts/me/organiser-request"}

@@ -1,0 +1,58 @@
+"""Check what the caller may do with a tournament and with the bots that enter it."""
+
+from typing import Any
+
+from api.auth import current_account, may_organise, require_scope
+from api.errors import invalid
+from api.views import current_session
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
+from referee.accounts.scopes import Scope
+from referee.bots import bots
+from referee.bots.tables import Bot
+from referee.errors import Conflict, Forbidden, NotFound
+from referee.tournaments import admission, tournaments
+from referee.tournaments.tables import Tournament
+
+
+def get_managed_tournament(tournament_id: str) -> Tournament:
+    """Return the tournament. Raise ``Forbidden`` unless the caller runs it."""
+    return tournaments.get_tournament(current_session(), tournament_id, manager=current_account())
+
+
+def check_admission(tournament: Tournament, code: str | None) -> None:
+    """Raise ``Forbidden`` or ``Conflict`` unless the caller may enter bots without an approval."""
+    admission.check_may_enter(current_session(), tournament, current_account(), code)
+    if tournament.approval and not tournaments.is_manager(current_account(), tournament):
+        raise Conflict("The organiser approves the entries of this tournament. Ask with POST …/requests.")
+
+
+def get_entrant_bot(bot_id: str, tournament: Tournament) -> Bot:
+    """Return the bot to enter or withdraw. Raise ``Forbidden`` unless the caller owns it or runs the tournament."""
+    try:
+        bot = bots.get_bot(current_session(), bot_id)
+    except NotFound:
+        raise invalid([("bot", "No bot has this id.")]) from None
+    if bot.owner_id != current_account().id and not tournaments.is_manager(current_account(), tournament):
+        raise Forbidden("This bot belongs to another account, and you do not run the tournament.")
+    if bot.owner_id != current_account().id:
+        require_scope(Scope.ORGANISE)
+    return bot
+
+
+def check_may_enter_bot(bot: Bot, tournament: Tournament) -> None:
+    """Raise ``Forbidden`` unless the bot is the caller's, or the caller is an organiser who runs the tournament.
+
+    An account without the role of an organiser cannot make the bots of others play.
+    """
+    if bot.owner_id != current_account().id and not may_organise():
+        raise Forbidden(
+            "Without the role of an organiser you can enter your own bots only. Send their owners the address."
+        )
+
+
+def record_act(kind: ActKind, tournament: Tournament, object_id: str | None = None, **more: Any) -> None:
+    """Record an act of the caller that concerns the tournament or, with ``object_id``, an object in it."""
+    acts.record_act(
+        current_session(), current_account(), kind, object_id or tournament.id, tournament_id=tournament.id, **more
+    )

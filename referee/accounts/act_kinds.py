@@ -1,0 +1,36 @@
+"""List the kinds of acts of operators and organisers that are recorded."""
+
+from enum import StrEnum
+
+
+class ActKind(StrEnum):
+    TOURNAMENT_DRAFTED = "tournament.drafted"
+    TOURNAMENT_EDITED = "tournament.edited"
+    TOURNAMENT_DELETED = "tournament.deleted"
+    TOURNAMENT_OPENED = "tournament.opened"
+    TOURNAMENT_STARTED = "tournament.started"
+    TOURNAMENT_PAUSED = "tournament.paused"
+    TOURNAMENT_RESUMED = "tournament.resumed"
+    TOURNAMENT_CANCELLED = "tournament.cancelled"
+    TOURNAMENT_FINISHED = "tournament.finished"
+    ADMISSION_SET = "tournament.admission_set"
+    ORGANISER_ADDED = "tournament.organiser_added"
+    ORGANISER_REMOVED = "tournament.organiser_removed"
+    BOT_ENTERED = "entry.entered"
+    BOT_WITHDRAWN = "entry.withdrawn"
+    BOT_DISQUALIFIED = "entry.disqualified"
+    REQUEST_APPROVED = "entry.approved"
+    REQUEST_REFUSED = "entry.refused"
+    SEEDS_SET = "entry.seeds_set"
+    MATCH_CANCELLED = "match.cancelled"
+    MATCH_RETRIED = "match.retried"
+    VOID_ASKED = "match.void_asked"
+    VOID_CONFIRMED = "match.void_confirmed"
+    VOID_DECLINED = "match.void_declined"
+    VOID_WITHDRAWN = "match.void_withdrawn"
+    ACCOUNT_SUSPENDED = "account.suspended"
+    ACCOUNT_RESTORED = "account.restored"
+    ACCOUNT_RENAMED = "account.renamed"
+    ROLE_CHANGED = "account.role_changed"
+    ROLE_REFUSED = "account.role_refused"
+    TOKEN_CREATED = "account.token_created"  # noqa: S105  # the name of an act

@@ -1,0 +1,131 @@
+"""Record and list what operators and organisers did: who, when, what, on which object, why.
+
+An act is recorded in the transaction that it describes, so there is neither an act without its effect nor an effect
+without its act.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from referee.accounts.act_kinds import ActKind
+from referee.accounts.oversight_tables import Act
+from referee.accounts.tables import Account
+from referee.db.engine import current_time
+from referee.db.paging import Cursor, Page, check_limit, read_number_cursor
+
+COMMAND_LINE: Final = "command line"  # the name of the operator of the machine
+COLUMNS: Final = ("id", "at", "account", "account_name", "kind", "object", "tournament", "reason", "details")
+FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")  # with which spreadsheets begin formulas
+
+
+@dataclass(frozen=True, slots=True)
+class ActFilter:
+    """Select the acts that pass all filters that are given."""
+
+    tournament_id: str | None = None
+    account_id: str | None = None
+    object_id: str | None = None
+    kind: str | None = None
+
+
+def record_act(
+    session: Session,
+    account: Account | None,
+    kind: ActKind,
+    object_id: str,
+    *,
+    tournament_id: str | None = None,
+    reason: str | None = None,
+    **details: Any,
+) -> Act:
+    """Append an act of ``account``, or of the command line, to the list."""
+    act = Act(
+        created_at=current_time(session),
+        account_id=None if account is None else account.id,
+        account_name=COMMAND_LINE if account is None else account.name,
+        kind=kind,
+        object_id=object_id,
+        tournament_id=tournament_id,
+        details=details,
+        reason=reason,
+    )
+    session.add(act)
+    session.flush()
+    return act
+
+
+def list_acts(session: Session, wanted: ActFilter, *, limit: int = 50, cursor: Cursor | None = None) -> Page[Act]:
+    """Return a page of acts, the newest first."""
+    check_limit(limit)
+    query = select(Act).where(*_conditions(wanted))
+    if cursor is not None:
+        query = query.where(Act.id < read_number_cursor(cursor))
+    rows = list(session.scalars(query.order_by(Act.id.desc()).limit(limit + 1)))
+    return Page(rows[:limit], [rows[limit - 1].id] if len(rows) > limit else None)
+
+
+def load_all(session: Session, wanted: ActFilter) -> Iterator[Act]:
+    """Yield all acts that pass the filter, the oldest first."""
+    query = select(Act).where(*_conditions(wanted)).order_by(Act.id)
+    yield from session.scalars(query, execution_options={"yield_per": 500})
+
+
+def write_csv(acts: Iterable[Act]) -> Iterator[str]:
+    """Yield the acts as lines of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
+    yield _csv_line(COLUMNS)
+    for act in acts:
+        row = act_to_json(act)
+        row["details"] = json.dumps(row["details"], sort_keys=True)
+        yield _csv_line([_plain_cell(row[column]) for column in COLUMNS])
+
+
+def write_ndjson(acts: Iterable[Act]) -> Iterator[str]:
+    """Yield the acts as lines of JSON."""
+    for act in acts:
+        yield json.dumps(act_to_json(act), sort_keys=True) + "\n"
+
+
+def act_to_json(act: Act) -> dict[str, Any]:
+    return {
+        "id": act.id,
+        "at": _instant(act.created_at),
+        "account": act.account_id,
+        "account_name": act.account_name,
+        "kind": act.kind.value,
+        "object": act.object_id,
+        "tournament": act.tournament_id,
+        "reason": act.reason,
+        "details": act.details,
+    }
+
+
+def _conditions(wanted: ActFilter) -> list[Any]:
+    columns = (
+        (Act.tournament_id, wanted.tournament_id),
+        (Act.account_id, wanted.account_id),
+        (Act.object_id, wanted.object_id),
+        (Act.kind, wanted.kind),
+    )
+    return [column == value for column, value in columns if value is not None]
+
+
+def _instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _csv_line(cells: Sequence[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def _plain_cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value

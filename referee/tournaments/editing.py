@@ -1,0 +1,107 @@
+"""Change the terms of a tournament: all of a draft, later only those on which nobody relies, with a notification."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from referee.accounts import accounts
+from referee.accounts.roles import Role
+from referee.db.engine import current_time
+from referee.errors import BadOption, Conflict
+from referee.tournaments import entries, starting, tournaments
+from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
+from referee.tournaments.lifecycle import mark_changed
+from referee.tournaments.private import check_private_terms
+from referee.tournaments.states import UNFINISHED, TournamentState
+from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry
+from referee.tournaments.terms import Terms
+
+FIXED_AFTER_OPENING: Final = frozenset({"listed"})
+WITH_ENTRIES: Final = frozenset(  # terms that can be changed while a tournament is open and has entries
+    {
+        *("name", "starts_at", "entries_close_at", "max_entries", "min_entries", "approval", "bots_per_owner"),
+        *("late_entry", "substitute", "round_minutes"),
+        *ANNOUNCEMENT,
+    }
+)
+
+
+def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
+    """Change terms of a tournament that is not over; ``changes`` are fields of ``Terms``.
+
+    Owners of entered bots are notified. Raise ``BadOption`` for terms that are invalid or do not fit together, and
+    ``Conflict`` for an outdated revision or a term that can no longer be changed.
+    """
+    tournament = tournaments.lock_in_state(session, tournament_id, *UNFINISHED)
+    _check_changeable(tournament, changes, has_entries(session, tournament_id))
+    if tournament.revision != revision:
+        raise Conflict(f"The tournament has revision {tournament.revision}, but the change was based on {revision}.")
+    if set(changes) <= set(ANNOUNCEMENT):
+        columns: dict[str, Any] = {**validate_announcement(changes)}
+    else:
+        columns = Terms.from_tournament(tournament).with_changes(changes).columns()
+        _check_private(session, tournament, columns)
+        _check_cap(session, tournament, columns["max_entries"])
+    times = {field: columns[field] for field in changes if field in ("starts_at", "entries_close_at")}
+    tournaments.check_times_ahead(times, current_time(session))
+    if "starts_at" in changes:
+        tournament.status_reason = None  # the reason referred to the previous start time
+    changed = [name for name, value in columns.items() if getattr(tournament, name) != value]
+    for name, value in columns.items():
+        setattr(tournament, name, value)
+    _announce(session, tournament, changed)
+    return mark_changed(session, tournament)
+
+
+def has_entries(session: Session, tournament_id: str) -> bool:
+    """Return whether a bot was ever entered, or waits for the organiser's approval."""
+    entered = exists().where(TournamentEntry.tournament_id == tournament_id)
+    asked = exists().where(EntryRequest.tournament_id == tournament_id)
+    return bool(session.scalar(select(entered | asked)))
+
+
+def changeable_terms(tournament: Tournament, *, has_entries: bool) -> Collection[str] | None:
+    """Return the terms that can be changed now, or None if all of them can, except ``FIXED_AFTER_OPENING``."""
+    match tournament.status:
+        case TournamentState.DRAFT | TournamentState.OPEN:
+            return WITH_ENTRIES if has_entries else None
+        case TournamentState.RUNNING | TournamentState.PAUSED:
+            return frozenset(ANNOUNCEMENT)
+    return frozenset()
+
+
+def _check_changeable(tournament: Tournament, changes: Mapping[str, Any], entered: bool) -> None:
+    """Raise ``Conflict`` if a change concerns a term that is fixed now."""
+    if tournament.status == TournamentState.OPEN and (fixed := sorted(FIXED_AFTER_OPENING & set(changes))):
+        raise Conflict(f"The tournament is open: {', '.join(fixed)} can no longer be changed.")
+    changeable = changeable_terms(tournament, has_entries=entered)
+    if changeable is None or not (fixed := sorted(set(changes) - set(changeable))):
+        return
+    names = ["time" if name == "limits" else name for name in fixed]
+    state = f"is {tournament.status}" + (" and has entries" if tournament.status == TournamentState.OPEN else "")
+    allowed = ", ".join(sorted(changeable))
+    raise Conflict(f"The tournament {state}: {', '.join(names)} can no longer be changed, only {allowed}.")
+
+
+def _check_private(session: Session, tournament: Tournament, columns: Mapping[str, Any]) -> None:
+    """Check that a private tournament of an account that is no organiser stays one."""
+    is_private = not tournament.listed and not tournament.rated
+    if is_private and accounts.get_account(session, tournament.created_by).role == Role.OWNER:
+        check_private_terms(columns)
+
+
+def _check_cap(session: Session, tournament: Tournament, most: int | None) -> None:
+    entered = entries.count_entered(session, [tournament.id]).get(tournament.id, 0)
+    if most is not None and most < entered:
+        raise BadOption("max_entries", f"must be at least {entered}, the number of bots entered")
+
+
+def _announce(session: Session, tournament: Tournament, changed: Collection[str]) -> None:
+    """Let the search find the new name, and notify participants, unless the tournament is a draft."""
+    if tournament.status == TournamentState.DRAFT or not changed:
+        return
+    if "name" in changed:
+        tournaments.make_searchable(session, tournament)
+    starting.notify_participants(session, tournament, "tournament.changed", changed=sorted(changed))

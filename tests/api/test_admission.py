@@ -1,0 +1,317 @@
+"""Who may enter a tournament: caps, closing, codes, guests, approval; and tournaments that are in no list."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from referee.db.engine import current_time
+from referee.matches.tables import StoredMatch
+from referee.tournaments import starting
+from referee.tournaments.tables import Tournament
+from referee.webhooks.tables import Delivery, Webhook
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.tournaments import drafted, entered, opened, play, started
+
+UNRATED = {"rated": False}
+
+
+def enter(person: Person, tournament_id: str, bot: str, **more: Any) -> int:
+    return person.post(f"/tournaments/{tournament_id}/enter", {"bot": bot, **more}).status_code
+
+
+def listen(service: Service, person: Person, *events: str) -> None:
+    """Give the account an active webhook for these notifications."""
+    with service.database.write() as session:
+        hook = {"events": [*events], "status": "active", "url": "https://x.example/", "revision": 1}
+        moment = current_time(session)
+        id = f"whk_{person.id.removeprefix('acc_')}"
+        session.add(Webhook(id=id, account_id=person.id, secret_generation=1, created_at=moment, **hook))
+
+
+def told(service: Service, person: Person) -> list[str]:
+    with service.database.read() as session:
+        query = select(Delivery.body).join(Webhook, Webhook.id == Delivery.webhook_id)
+        return [str(body) for body in session.scalars(query.where(Webhook.account_id == person.id))]
+
+
+def test_E10_no_race_gets_an_entry_past_the_cap(service: Service, organiser: Person) -> None:
+    tournament_id = opened(organiser, max_entries=3)
+    owners = [service.person() for _ in range(8)]
+    bots = [(owner, str(service.verified_bot(owner)["id"])) for owner in owners]
+
+    with ThreadPoolExecutor(len(bots)) as pool:
+        answers = list(pool.map(lambda pair: enter(pair[0], tournament_id, pair[1]), bots))
+
+    assert sorted(answers) == [200] * 3 + [409] * 5
+    assert organiser.get(f"/tournaments/{tournament_id}").get_json()["entries"]["entered"] == 3
+
+
+def test_a_place_that_is_given_up_is_taken_by_the_next(service: Service, organiser: Person) -> None:
+    tournament_id, (first, second) = entered(service, organiser, 2, max_entries=2)
+    third = str(service.verified_bot(service.person())["id"])
+
+    full = organiser.post(f"/tournaments/{tournament_id}/enter", {"bot": third})
+    organiser.post(f"/tournaments/{tournament_id}/withdraw", {"bot": first})
+    taken = enter(organiser, tournament_id, third)
+    back = enter(organiser, tournament_id, first)
+
+    assert (full.status_code, full.get_json()["code"]) == (409, "quota_exceeded")
+    assert "at most 2 entries" in full.get_json()["detail"]
+    assert (taken, back) == (200, 409)
+    assert second
+
+
+@pytest.mark.parametrize(
+    ("terms", "field"),
+    [
+        ({"max_entries": 1}, "max_entries"),
+        ({"max_entries": 201}, "max_entries"),  # of a round robin
+        ({"max_entries": 4, "min_entries": 5}, "min_entries"),
+        ({"min_entries": 1}, "min_entries"),
+        ({"entries_close_at": "2020-01-01T00:00:00Z"}, "entries_close_at"),
+        ({"entries_close_at": "2099-01-02T00:00:00Z", "starts_at": "2099-01-01T00:00:00Z"}, "entries_close_at"),
+        ({"listed": False}, "listed"),  # it is rated by default
+    ],
+)
+def test_conditions_that_do_not_fit_are_refused(organiser: Person, terms: dict[str, Any], field: str) -> None:
+    answer = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, **terms})
+
+    assert (answer.status_code, fields_of(answer)) == (422, {field})
+
+
+def test_a_tournament_with_too_few_entries_is_cancelled_at_its_start_and_entrants_are_told(
+    service: Service, organiser: Person, owner: Person
+) -> None:
+    soon = {"starts_at": "2099-01-01T00:00:00Z", "min_entries": 3}
+    tournament_id = opened(organiser, **soon)
+    listen(service, owner, "tournament.cancelled")
+    enter(owner, tournament_id, str(service.verified_bot(owner)["id"]))
+
+    early = organiser.post(f"/tournaments/{tournament_id}/start")
+    with service.database.write() as session:
+        session.get_one(Tournament, tournament_id).starts_at = current_time(session) - timedelta(seconds=1)
+    with service.database.write() as session:
+        starting.start_if_due(session, tournament_id)
+
+    shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
+    reason = "Cancelled at its start: at least 3 bots are needed, but only 1 is entered."
+    assert (early.status_code, fields_of(early)) == (422, {"entries"})
+    assert (shown["status"], shown["status_reason"]) == ("cancelled", reason)
+    assert shown["finished_at"] is not None
+    assert [reason in message for message in told(service, owner)] == [True]
+
+
+def test_entries_close_for_owners_and_not_for_the_organiser(service: Service, organiser: Person, owner: Person) -> None:
+    tournament_id = opened(organiser, entries_close_at="2099-01-01T00:00:00Z")
+    bots = [str(service.verified_bot(who)["id"]) for who in (owner, service.person())]
+    with service.database.write() as session:
+        session.get_one(Tournament, tournament_id).entries_close_at = current_time(session) - timedelta(seconds=1)
+
+    late = owner.post(f"/tournaments/{tournament_id}/enter", {"bot": bots[0]})
+
+    assert (late.status_code, "Entries closed at" in late.get_json()["detail"]) == (409, True)
+    assert enter(organiser, tournament_id, bots[1]) == 200
+
+
+def test_E5_a_join_code_opens_a_tournament_and_only_its_organiser_sees_it(
+    service: Service, organiser: Person, owner: Person, mine: str
+) -> None:
+    tournament_id = opened(organiser)
+    path = f"/tournaments/{tournament_id}"
+    body = {"join_code": "Spring 2030", "guests": []}
+    put = organiser.ask("PUT", f"{path}/admission", json=body)
+
+    without = owner.post(f"{path}/enter", {"bot": mine})
+    wrong = owner.post(f"{path}/enter", {"bot": mine, "code": "autumn2030"})
+    hidden = [owner.get(f"{path}/admission").status_code, service.anonymous().get(f"{API}{path}/admission").status_code]
+    pages = [service.anonymous().get(f"{path}{page}").get_data(as_text=True) for page in ("", "/entries", "/organise")]
+    public = owner.get(path).get_data(as_text=True) + "".join(pages)
+    right = owner.post(f"{path}/enter", {"bot": mine, "code": "spring-2030"})
+
+    assert put.get_json() == {"join_code": "spring2030", "guests": []}
+    assert "no-store" in put.headers["Cache-Control"]
+    assert [without.status_code, wrong.status_code, *hidden, right.status_code] == [403, 403, 403, 401, 200]
+    assert "needs a join code" in without.get_json()["detail"]
+    assert "is wrong" in wrong.get_json()["detail"]
+    assert "spring2030" not in public.lower().replace(" ", "")
+    assert organiser.get(path).get_json()["requires_code"] is True
+
+
+def test_guests_need_no_code_and_without_a_code_only_guests_enter(
+    service: Service, organiser: Person, owner: Person, mine: str
+) -> None:
+    path = f"/tournaments/{opened(organiser)}"
+    stranger = service.person()
+    other = str(service.verified_bot(stranger)["id"])
+    name = owner.get("/accounts/me").get_json()["name"]
+
+    unknown = organiser.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": ["nobody here"]})
+    put = organiser.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": [name, owner.id]})
+    refused = stranger.post(f"{path}/enter", {"bot": other})
+
+    assert (unknown.status_code, fields_of(unknown)) == (422, {"guests"})
+    assert put.get_json()["guests"] == [{"id": owner.id, "name": name}]
+    assert (refused.status_code, "Only guests" in refused.get_json()["detail"]) == (403, True)
+    assert owner.post(f"{path}/enter", {"bot": mine}).status_code == 200
+    assert owner.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": []}).status_code == 403
+
+
+@pytest.mark.parametrize("code", ["short", "x" * 41, "with/slash", "      "])
+def test_bad_codes_are_refused(organiser: Person, code: str) -> None:
+    path = f"/tournaments/{opened(organiser)}"
+
+    answer = organiser.ask("PUT", f"{path}/admission", json={"join_code": code, "guests": []})
+
+    assert (answer.status_code, fields_of(answer)) == (422, {"join_code"})
+
+
+def test_E8_codes_are_not_guessed(service: Service, organiser: Person, owner: Person, mine: str) -> None:
+    path = f"/tournaments/{opened(organiser)}"
+    organiser.ask("PUT", f"{path}/admission", json={"join_code": "spring2030", "guests": []})
+
+    answers = [owner.post(f"{path}/enter", {"bot": mine, "code": f"guess{n:03}"}).status_code for n in range(31)]
+
+    assert answers == [403] * 30 + [429]
+
+
+def test_an_organiser_approves_or_refuses_each_bot(service: Service, organiser: Person, owner: Person) -> None:
+    path = f"/tournaments/{opened(organiser, approval=True, bots_per_owner=3)}"
+    good, bad, gone = (str(service.verified_bot(owner)["id"]) for _ in range(3))
+    listen(service, owner, "tournament.entry_decided")
+
+    direct = owner.post(f"{path}/enter", {"bot": good})
+    asked = [owner.post(f"{path}/requests", {"bot": bot}).status_code for bot in (good, bad, gone, gone)]
+    before = organiser.get(path).get_json()["entries"]["entered"]
+    by_owner = owner.post(f"{path}/requests/{good}/approve").status_code
+    approved = organiser.post(f"{path}/requests/{good}/approve")
+    refused = organiser.post(f"{path}/requests/{bad}/refuse", {"reason": "Too slow."})
+    withdrawn = owner.ask("DELETE", f"{path}/requests/{gone}").status_code
+    again = owner.post(f"{path}/requests", {"bot": bad})
+    stranger = service.person().get(f"{path}/requests").get_json()["items"]
+
+    assert (direct.status_code, "POST …/requests" in direct.get_json()["detail"]) == (409, True)
+    assert (asked, before, by_owner, withdrawn) == ([201] * 4, 0, 403, 204)
+    assert (approved.status_code, approved.get_json()["bot"]) == (200, good)
+    assert refused.get_json()["reason"] == "Too slow."
+    assert (again.status_code, "Too slow." in again.get_json()["detail"]) == (409, True)
+    assert [item["bot"] for item in owner.get(f"{path}/requests").get_json()["items"]] == [bad]
+    assert stranger == []
+    assert len(told(service, owner)) == 2
+    assert organiser.post(f"{path}/requests/{gone}/approve").status_code == 404
+    assert enter(organiser, path.split("/")[-1], bad) == 200  # the organiser may change their mind
+
+
+def test_E10_two_approvals_of_the_last_place_fill_it_once(service: Service, organiser: Person) -> None:
+    path = f"/tournaments/{opened(organiser, approval=True, max_entries=2)}"
+    bots = []
+    for _ in range(6):
+        owner = service.person()
+        bots.append(str(service.verified_bot(owner)["id"]))
+        assert owner.post(f"{path}/requests", {"bot": bots[-1]}).status_code == 201
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda bot: organiser.post(f"{path}/requests/{bot}/approve").status_code, bots))
+
+    assert sorted(answers) == [200] * 2 + [409] * 4
+
+
+def test_an_unlisted_tournament_is_found_by_its_address_only(
+    service: Service, organiser: Person, owner: Person, admin: Person
+) -> None:
+    tournament_id = started(service, organiser, rated=False, listed=False, name="Hidden class cup")
+    play(service, tournament_id, matches=2)
+    client = service.anonymous()
+    with service.database.read() as session:
+        match = session.scalars(select(StoredMatch).where(StoredMatch.tournament_id == tournament_id)).first()
+        assert match is not None
+        assert match.listed is False
+        bot = organiser.get(f"/matches/{match.id}").get_json()["seats"][0]["bot"] or ""
+
+    public = [
+        f"{API}/tournaments",
+        f"{API}/matches",
+        f"{API}/search?q=hidden",
+        f"{API}/now",
+        f"{API}/voids",
+        "/",
+        "/tournaments",
+        "/matches",
+        "/search?q=hidden",
+        "/games/saint-poker",
+        *([f"{API}/matches?bot={bot}", f"/bots/{bot}", f"/bots/{bot}/feed.atom"] if bot else []),
+    ]
+    for path in public:
+        text = client.get(path).get_data(as_text=True)
+        assert "Hidden class cup" not in text, path
+        assert tournament_id not in text, path
+    page = client.get(f"/tournaments/{tournament_id}").get_data(as_text=True)
+    assert "Hidden class cup" in page
+    assert '<meta name="robots" content="noindex">' in page
+    assert len(client.get(f"{API}/tournaments/{tournament_id}/matches").get_json()["items"]) == 3
+    listed = [person.get("/tournaments").get_json()["items"] for person in (organiser, admin, owner)]
+    assert [[item["id"] for item in items] for items in listed] == [[tournament_id], [tournament_id], []]
+
+
+def test_a_cap_is_removed_from_a_draft(organiser: Person) -> None:
+    path = f"/tournaments/{drafted(organiser, max_entries=4, min_entries=2)}"
+
+    changed = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"max_entries": None, "min_entries": None})
+
+    assert (changed.get_json()["max_entries"], changed.get_json()["min_entries"]) == (None, None)
+
+
+def test_a_batch_of_entries_is_entered_whole_or_not_at_all(service: Service, organiser: Person) -> None:
+    tournament_id = opened(organiser, max_entries=3)
+    path = f"/tournaments/{tournament_id}/entries"
+    bots = [str(service.verified_bot(service.person())["id"]) for _ in range(4)]
+
+    too_many = organiser.post(path, {"bots": bots})
+    none = organiser.get(path).get_json()["items"]
+    entered_ = organiser.post(path, {"bots": bots[:3]})
+    twice = organiser.post(path, {"bots": [bots[3], bots[3]]}).status_code
+
+    assert (too_many.status_code, none) == (409, [])
+    assert [item["bot"] for item in entered_.get_json()["items"]] == bots[:3]
+    assert twice == 409
+
+
+def test_a_disqualification_is_public_and_its_owner_is_notified(
+    service: Service, organiser: Person, owner: Person, mine: str
+) -> None:
+    tournament_id = opened(organiser)
+    path = f"/tournaments/{tournament_id}"
+    owner.post(f"{path}/enter", {"bot": mine})
+    listen(service, owner, "tournament.disqualified")
+
+    without = organiser.post(f"{path}/disqualify", {"bot": mine})
+    by_owner = owner.post(f"{path}/disqualify", {"bot": mine, "reason": "x"}).status_code
+    done = organiser.post(f"{path}/disqualify", {"bot": mine, "reason": "Two names."})
+    back = owner.post(f"{path}/enter", {"bot": mine})
+    page = service.anonymous().get(f"{path}/entries").get_data(as_text=True)
+    acts = organiser.get(f"/acts?tournament={tournament_id}&kind=entry.disqualified").get_json()["items"]
+
+    assert (without.status_code, fields_of(without), by_owner, done.status_code) == (422, {"reason"}, 403, 200)
+    assert done.get_json()["disqualification_reason"] == "Two names."
+    assert (back.status_code, "disqualified: Two names." in back.get_json()["detail"]) == (409, True)
+    assert "Two names." in page
+    assert len(told(service, owner)) == 1
+    assert [(act["object"], act["reason"]) for act in acts] == [(mine, "Two names.")]
+
+
+def test_a_page_counts_down_to_the_round_that_waits(service: Service, organiser: Person) -> None:
+    tournament_id = started(
+        service, organiser, 4, rated=False, format="swiss", format_options={"rounds": 2}, round_minutes=60
+    )
+    play(service, tournament_id)
+    shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
+    pages = [
+        service.anonymous().get(f"/tournaments/{tournament_id}{page}").get_data(as_text=True) for page in ("", "/hall")
+    ]
+
+    assert shown["next_round_at"] is not None
+    for page in pages:
+        assert "data-until=" in page
+        assert "2 starts in" in page

@@ -1,0 +1,208 @@
+"""What organisers say about their tournaments: bounded, changeable until the end, and harmless on a page."""
+
+import random
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from api.pages.untrusted_markdown import render_untrusted
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.api.tournaments import drafted, opened, started
+
+WHOLE = {
+    "description": "# Welcome\n\nBring *one* bot.\n\n- rules at [our page](https://example.org/rules)",
+    "link": "https://example.org/cup?year=2030",
+    "contact": "Ada, ada@example.org",
+    "prizes": "A mug for the winner",
+}
+TAGS = {
+    *("p", "h3", "em", "strong", "s", "ul", "ol", "li", "blockquote", "pre", "code", "hr", "br", "a", "span"),
+}
+ATTRIBUTES = {("p", "dir"), ("h3", "dir"), ("a", "href"), ("a", "rel"), ("pre", "tabindex"), ("ol", "start")}
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "![x](https://example.org/x.png)",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt&#58;alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](vbscript:x)",
+    "[x](//example.org)",
+    "[x](/account)",
+    "[x](file:///etc/passwd)",
+    '[x](https://example.org "onmouseover=alert(1)")',
+    '[x](https://example.org/"onmouseover="alert(1))',
+    "[x](<https://example.org/ onclick=alert(1)>)",
+    "<https://example.org/?<script>>",
+    "<javascript:alert(1)>",
+    '```js" onload="alert(1)\n</code></pre><script>alert(1)</script>\n```',
+    "`</code><script>`",
+    "    </pre><svg onload=alert(1)>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "[a]: javascript:alert(1)\n\n[a]",
+    "# </h3><iframe src=https://example.org>",
+    "1000000000. x",
+    ">" * 1500,
+    "*" * 2000 + "a" + "*" * 2000,
+    "[" * 4000,
+    "- " * 1500,
+)
+
+
+class Seen(HTMLParser):
+    """Collect the tags, attributes and texts of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.links: list[dict[str, str | None]] = []
+        self.balance = 0
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {(tag, name) for name, _ in attrs}
+        self.balance += tag not in ("hr", "br")
+        if tag == "a":
+            self.links.append(dict(attrs))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.balance -= 1
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+
+def check_harmless(text: str) -> None:
+    seen = Seen(render_untrusted(text))
+
+    assert seen.tags <= TAGS, text
+    assert seen.attributes <= ATTRIBUTES, text
+    assert seen.balance == 0, text
+    for link in seen.links:
+        assert str(link["href"]).lower().startswith(("https://", "http://", "mailto:")), text
+        assert link["rel"] == "nofollow noopener ugc", text
+
+
+def test_the_subset_of_markdown_is_rendered() -> None:
+    html = render_untrusted(
+        f"{WHOLE['description']}\n\n`code` ~~old~~ <https://example.org>\n\n> quoted\n\n---\n\n1. one"
+    )
+
+    seen = Seen(html)
+    assert {"h3", "em", "ul", "li", "a", "code", "s", "blockquote", "hr", "ol"} <= seen.tags
+    assert [link["href"] for link in seen.links] == ["https://example.org/rules", "https://example.org"]
+    assert '<h3 dir="auto">Welcome</h3>' in html
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_E14_what_is_hostile_in_a_description_becomes_text(text: str) -> None:
+    check_harmless(text)
+
+
+def test_E14_no_mixture_of_markdown_and_html_gets_through() -> None:
+    pieces = [
+        *"[]()<>*_`#!-\n\"'&;: =/\\",
+        "\n\n",
+        "    ",
+        "```",
+        *HOSTILE[:22],
+        "a",
+        "https://x.example",
+        "&#106;avascript:",
+    ]
+    chance = random.Random(7)
+    for _ in range(1500):
+        check_harmless("".join(chance.choice(pieces) for _ in range(chance.randint(1, 25))))
+
+
+def test_a_tournament_says_what_its_organiser_wrote(service: Service, organiser: Person) -> None:
+    tournament_id = drafted(organiser, **WHOLE)
+
+    shown = organiser.get(f"/tournaments/{tournament_id}").get_json()
+    listed = organiser.get("/tournaments").get_json()["items"][0]
+    page = service.anonymous().get(f"/tournaments/{tournament_id}").get_data(as_text=True)
+
+    assert {field: shown[field] for field in WHOLE} == WHOLE
+    assert not set(WHOLE) & set(listed)
+    assert '<a href="https://example.org/rules" rel="nofollow noopener ugc">our page</a>' in page
+    assert '<a href="https://example.org/cup?year=2030" rel="nofollow noopener ugc">' in page
+    assert "A mug for the winner" in page
+    assert "ada@example.org" in page
+
+
+def test_E14_the_lines_beside_the_description_are_escaped(service: Service, organiser: Person) -> None:
+    evil = '"><script>alert(1)</script>'
+    tournament_id = drafted(organiser, contact=evil, prizes=evil, description=evil)
+
+    overview = service.anonymous().get(f"/tournaments/{tournament_id}").get_data(as_text=True)
+    form = service.anonymous().get(f"/tournaments/{tournament_id}/organise").get_data(as_text=True)
+
+    for page in (overview, form):
+        assert "alert(1)" in page
+        assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("description", ""),
+        ("description", " \n "),
+        ("description", "x" * 4001),
+        ("description", "one\x07bell"),
+        ("description", "turned \u202e round"),
+        ("link", "javascript:alert(1)"),
+        ("link", "https://user@example.org"),
+        ("link", "https://example.org/" + "x" * 300),
+        ("contact", "two\nlines"),
+        ("contact", "x" * 161),
+        ("prizes", ""),
+        ("prizes", "\u2066x"),
+        ("prizes", 5),
+    ],
+)
+def test_texts_have_bounds(organiser: Person, field: str, text: Any) -> None:
+    answer = organiser.post("/tournaments", {"name": "A cup", "game": "saint-poker", "seats": 2, field: text})
+
+    assert (answer.status_code, fields_of(answer)) == (422, {field})
+
+
+def test_texts_are_changed_until_the_tournament_is_over_and_then_no_more(
+    service: Service, organiser: Person, owner: Person
+) -> None:
+    open_id, running_id = opened(organiser), started(service, organiser)
+    for tournament_id in (open_id, running_id):
+        path = f"/tournaments/{tournament_id}"
+        etag = organiser.get(path).headers["ETag"]
+        changed = organiser.ask("PATCH", path, {"If-Match": etag}, json=WHOLE)
+        removed = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"prizes": None})
+        by_another = owner.ask("PATCH", path, {"If-Match": "*"}, json=WHOLE)
+        assert [answer.status_code for answer in (changed, removed, by_another)] == [200, 200, 403]
+        assert (changed.get_json()["prizes"], removed.get_json()["prizes"]) == (WHOLE["prizes"], None)
+
+    more = organiser.ask("PATCH", f"/tournaments/{running_id}", {"If-Match": "*"}, json={"starts_at": None})
+    organiser.post(f"/tournaments/{running_id}/cancel")
+    late = organiser.ask("PATCH", f"/tournaments/{running_id}", {"If-Match": "*"}, json=WHOLE)
+
+    assert (more.status_code, late.status_code) == (409, 409)
+    assert "starts_at can no longer be changed" in more.get_json()["detail"]
+
+
+def test_progress_does_not_outdate_an_edit(service: Service, organiser: Person) -> None:
+    path = f"/tournaments/{started(service, organiser)}"
+    etag = organiser.get(path).headers["ETag"]
+    organiser.post(f"{path}/pause")
+
+    edited = organiser.ask("PATCH", path, {"If-Match": etag}, json={"contact": "Ada"})
+    stale = organiser.ask("PATCH", path, {"If-Match": etag}, json={"contact": "Bob"})
+    page = service.anonymous().get(f"{path}/organise").get_data(as_text=True)
+
+    assert (edited.status_code, stale.status_code) == (200, 412)
+    assert edited.headers["ETag"].strip('"').partition(".")[0] in page
+    assert service.anonymous().get(API + path).get_json()["contact"] == "Ada"

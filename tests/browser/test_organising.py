@@ -1,0 +1,142 @@
+"""The pages of organisers in a browser: what a tournament says, who may enter it, requests of owners."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import expect
+
+from referee.accounts import accounts
+from referee.match.time_limits import Limits
+from referee.tournaments import entries, tournaments
+from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
+from tests.browser.record import LADDER, Filled
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def opened(filled: Filled, name: str, **terms: Any) -> str:
+    terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
+    with filled.database.write() as session:
+        return tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
+
+
+def test_an_owner_asks_to_enter_and_the_organiser_decides(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    made = opened(filled, "With approval", approval=True)
+    page = page_at(f"/tournaments/{made}/entries", token=filled.tokens["owner"])
+    page.get_by_label("Your bot").select_option(index=1)
+    page.get_by_role("button", name="Ask to enter").click()
+    expect(page.locator("[data-own-requests]")).to_contain_text("waits for the organiser")
+    page_at.close()
+
+    page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
+    page.get_by_role("button", name="Refuse").first.wait_for()
+    axe(page)
+    page.get_by_role("button", name="Approve").first.click()
+    expect(page.locator("[data-requests] [data-none]")).to_be_visible()
+
+    with filled.database.read() as session:
+        assert entries.count_by_state(session, made).entered == 1
+
+
+def test_the_organiser_sets_a_code_and_says_more_about_the_tournament(
+    page_at: PageAt, filled: Filled, axe: Axe
+) -> None:
+    made = opened(filled, "With a code")
+    page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
+    page.get_by_label("Join code").fill("spring 2030")
+    page.get_by_role("button", name="Save who may enter").click()
+    expect(page.locator("[data-admission] [data-done]")).to_have_text("Who may enter is saved.")
+    expect(page.get_by_label("Join code")).to_have_value("spring2030")
+
+    for prizes in ("A mug", "Two mugs"):  # the second time with the ETag of the first answer
+        page.get_by_label("Prizes").fill(prizes)
+        page.get_by_label("Description").fill("# Welcome\n\nBring *one* bot. <img src=x onerror=alert(1)>")
+        page.get_by_role("button", name="Save the terms").click()
+        expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
+        page.get_by_label("Contact").fill("Ada")
+
+    shown = page_at(f"/tournaments/{made}", width=360)
+    expect(shown.locator(".announcement")).to_contain_text("Two mugs")
+    expect(shown.locator(".announcement h3")).to_have_text("Welcome")
+    expect(shown.locator(".announcement img")).to_have_count(0)
+    axe(shown)
+    entering = page_at(f"/tournaments/{made}/entries", token=filled.tokens["owner"])
+    expect(entering.get_by_label("Join code")).to_be_visible()
+
+
+def test_a_preset_fills_the_form_and_a_draft_is_deleted(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    page = page_at("/organise", token=filled.tokens["organiser"])
+    page.get_by_label("Name of the tournament").fill("By preset")
+    page.get_by_role("button", name="Use this preset, Serious Swiss").click()
+    page.get_by_role("button", name="Use this preset, Club night").click()
+    expect(page.locator("#format_options-rounds")).to_have_value("5")
+    expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
+    axe(page)
+    page.get_by_role("button", name="Create draft").click()
+    page.wait_for_url("**/tournaments/trn_*/organise")
+    made = page.url.split("/")[-2]
+    with filled.database.read() as session:
+        draft = tournaments.get_tournament(session, made)
+        terms = (draft.format, draft.format_options, draft.rated, draft.anonymous, draft.late_entry, draft.substitute)
+        assert terms == ("swiss", {"rounds": 5}, False, False, True, "house:3")
+
+    page.get_by_role("button", name="Delete the draft…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    page.wait_for_url(lambda url: urlsplit(url).path == "/organise")
+    with filled.database.read() as session:
+        assert made not in [one.id for one in tournaments.list_tournaments(session, limit=100).items]
+
+
+def test_an_open_tournament_with_entries_shows_what_can_still_be_changed(
+    page_at: PageAt, filled: Filled, axe: Axe
+) -> None:
+    made = opened(filled, "Almost fixed")
+    with filled.database.write() as session:
+        entries.enter_bot(session, made, filled.bots["Ada"])
+    page = page_at(f"/tournaments/{made}/organise", token=filled.tokens["organiser"])
+    expect(page.get_by_label("Most entries")).to_be_visible()
+    assert page.get_by_label("Format").count() == 0
+    axe(page)
+
+    page.get_by_label("Name of the tournament").fill("Renamed")
+    page.get_by_label("Most entries").fill("12")
+    page.get_by_role("button", name="Save the terms").click()
+    expect(page.locator("#terms [data-done]")).to_have_text("The changes are saved.")
+
+    with filled.database.read() as session:
+        changed = tournaments.get_tournament(session, made)
+        assert (changed.name, changed.max_entries, changed.starts_at) == ("Renamed", 12, None)
+
+
+def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    with filled.database.write() as session:
+        asking = accounts.create_account(session, "Asking Anna")
+        _, owner_token = accounts.create_token(session, asking.id, "first")
+        operator = accounts.create_account(session, "Olga Operator", "admin")
+        _, operator_token = accounts.create_token(session, operator.id, "first")
+    page = page_at("/organise", token=owner_token)
+    expect(page.get_by_label("Rated", exact=True)).not_to_be_checked()
+    page.get_by_label("What do you want to organise?").fill("A cup for my class")
+    axe(page)
+    page.get_by_role("button", name="Ask for the role").click()
+    expect(page.locator("[data-for-owner] [data-done]")).to_have_text("Your request waits for the operator.")
+    page_at.close()
+
+    page = page_at("/operator", token=operator_token)
+    page.get_by_role("button", name="Make Asking Anna an organiser?").first.click()
+    page.get_by_label("Reason").fill("A teacher")
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("[data-acts] tr").first).to_contain_text("account: role changed")
+    expect(page.locator("[data-acts] tr").first).to_contain_text("A teacher")
+    axe(page)
+
+    page.get_by_label("Part of the name").fill("asking")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("[data-accounts] tr")).to_have_count(1)
+    page.get_by_role("button", name="Suspend Asking Anna?").click()
+    page.get_by_label("Reason").fill("Spam")
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.locator("[data-accounts] tr").first).to_contain_text("suspended")
+    with filled.database.read() as session:
+        changed = accounts.get_account(session, asking.id)
+        assert (changed.role, changed.suspension_reason) == ("organiser", "Spam")

@@ -1,0 +1,84 @@
+"""`referee tournament` for organisers: announcements, entries under conditions, and what follows from them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.hall import Hall, hall
+
+SHORT = ("--game", "saint-poker", "--seats", "2", "--option", "rounds=1")
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    with hall(tmp_path_factory.mktemp("hall")) as opened:
+        yield opened
+
+
+def test_a_preset_is_a_draft_that_can_be_changed_and_deleted(there: Hall) -> None:
+    draft = there.json(
+        "create", "Quick cup", *SHORT, "--preset", "club_night", "--format-option", "rounds=2", "--budget-ms", "700"
+    )
+    there.says("open", draft["id"])
+    renamed = there.says("edit", draft["id"], "--name", "Slow cup", "--max-entries", "8", "--approval").stdout
+    refused = there.says("delete", draft["id"], status=1).stderr
+    second = there.json("create", "Never open", *SHORT)["id"]
+
+    assert (draft["format"], draft["format_options"], draft["rated"]) == ("swiss", {"rounds": 2}, False)
+    assert draft["time"] == {"budget_ms": 700, "bank_ms": 10_000}
+    assert renamed == "Slow cup is changed: approval, max_entries, name\n"
+    assert "is open, not draft" in refused
+    assert there.says("delete", second).stdout == f"{second} is deleted\n"
+    there.says("show", second, status=1)
+
+
+def test_entries_need_a_code_or_the_approval_of_the_organiser(there: Hall) -> None:
+    event = there.json("create", "Students cup", *SHORT, "--max-entries", "2", "--bots-per-owner", "4", "--open")["id"]
+    said = there.says("admission", event, "--code", "spring 2030", "--guest", "Owner of Blaise sound").stdout
+    without = there.says("enter", event, "Ada sound", token=there.owner, status=1).stderr
+    there.says("enter", event, "Ada sound", "--code", "Spring-2030", token=there.owner)
+    shown = there.says("show", event).stdout
+    opened = there.json("admission", event, "--no-code", "--no-guests")
+
+    asking = there.json("create", "Chosen cup", *SHORT, "--approval", "--unrated", "--unlisted", "--open")["id"]
+    asked = there.says("enter", asking, "Ada sound", token=there.owner).stdout
+    listed = there.says("requests", asking).stdout
+    there.says("approve", asking, "Ada sound")
+    hidden = [tournament["id"] for tournament in there.json("list", token="")["items"]]
+
+    assert said == "join code: spring2030\nguests: Owner of Blaise sound\n"
+    assert "needs a join code" in without
+    assert "at most 2, with a join code, by guests" in shown
+    assert opened == {"join_code": None, "guests": []}
+    assert asked == "Ada sound: requested\n"
+    assert "waits" in listed
+    assert there.json("show", asking)["entries"]["entered"] == 1
+    assert asking not in hidden
+    assert event in hidden
+
+
+def test_a_tournament_is_announced_and_the_announcement_is_changed(there: Hall, tmp_path: Path) -> None:
+    text = tmp_path / "text.md"
+    text.write_text("# Welcome\n\nBring *one* bot.\n")
+    options = (
+        "--description-file",
+        str(text),
+        "--prizes",
+        "A mug",
+        "--contact",
+        "Ada",
+        "--link",
+        "https://example.org/",
+    )
+
+    event = there.json("create", "Announced cup", *SHORT, *options)["id"]
+    shown = there.says("show", event).stdout
+    there.says("edit", event, "--prizes", "Two mugs", "--contact", "")
+    again = there.json("show", event)
+    refused = there.says("edit", event, "--link", "javascript:alert(1)", status=1).stderr
+
+    assert "  # Welcome\n  \n  Bring *one* bot." in shown or "  # Welcome\n\n  Bring *one* bot." in shown
+    assert "A mug" in shown
+    assert (again["prizes"], again["contact"], again["link"]) == ("Two mugs", None, "https://example.org/")
+    assert refused.startswith("Error: --link: must ")
