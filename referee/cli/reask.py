@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -115,7 +114,7 @@ def _judge_answer(match: Match, request: Request, answer: Answer, reply: Reply) 
             action = match.state.validate_action(request.seat, action)
         except IllegalAction as error:
             fault, detail = "illegal_action", str(error)
-    timing = asdict(reply.timing)
+    timing = reply.timing._asdict()
     return {"action": action, "fault": fault, "detail": detail, "ms": reply.ms, "timing": timing, "note": answer.note}
 
 
