@@ -64,6 +64,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "scheduling",
             "states",
             "tables",
+            "usual_states",
         )
     },
     "referee.ladders": {"kinds", "ratings", "tables"},

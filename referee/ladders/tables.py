@@ -34,6 +34,7 @@ class Ladder(Base):
     frozen_reason: Mapped[str | None] = mapped_column(Text)  # finding of an audit, until the ladder is repaired
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
+    results: Mapped[int] = mapped_column(BigInteger, default=0)  # number of matches that count on it
 
 
 class LadderPlayer(Base):

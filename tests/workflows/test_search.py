@@ -199,11 +199,12 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0023 changed to this database."""
+    """Take back what migrations 0012 to 0028 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(["DROP TABLE search_index"] if database.is_sqlite else []),
             "DROP TABLE search_documents",
+            "ALTER TABLE ladders DROP COLUMN results",
             "DROP TABLE installation",
             "ALTER TABLE log_rows DROP COLUMN delays_ms",
             "DROP TABLE match_voids",
