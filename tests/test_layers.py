@@ -74,6 +74,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "scheduling",
             "states",
             "tables",
+            "usual_states",
         )
     },
     "referee.friendlies": set(),

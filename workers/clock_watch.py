@@ -21,7 +21,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from referee.db.clock import SystemClock
 from referee.db.engine import Database
@@ -57,8 +57,7 @@ class _Witness:
         return 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Hold the state of the clock at one moment."""
 
     offset_s: float  # wall-clock time minus time since boot, which is constant unless the clock is set
@@ -80,7 +79,7 @@ class ClockWatch:
         self.wall_s = wall_s
         self._boot_s = boot_s
         self._server_ahead_s = server_ahead_s
-        self._since_boot = _Witness(self._offset_s(), may_move=True)
+        self._since_boot = _Witness(wall_s() - boot_s(), may_move=True)
         self._server = _Witness(0.0, may_move=False)
         self._accepted: dict[str, float] = {}  # by bot: the offset of the clock with which it last accepted a call
         self._bot_clocks: dict[str, float] = {}  # by owner: how far the clock of their bot is ahead of ours
@@ -95,14 +94,15 @@ class ClockWatch:
 
         Call this regularly: a jump counts from the moment when it is noticed.
         """
-        boot_s = self._boot_s()
-        jumped_s = self._since_boot.judge(self._offset_s(), boot_s)
-        server_s = self._server_ahead_s()
-        return (0.0 if server_s is None else self._server.judge(server_s, boot_s)) or jumped_s
+        return self.read().ahead_s
 
     def read(self) -> Reading:
         """Return the state of the clock. Read it before a call, which may last until the clock is right again."""
-        return Reading(self._offset_s(), self.ahead_s())
+        boot_s = self._boot_s()
+        offset_s = self.wall_s() - boot_s
+        jumped_s = self._since_boot.judge(offset_s, boot_s)
+        server_s = self._server_ahead_s()
+        return Reading(offset_s, (0.0 if server_s is None else self._server.judge(server_s, boot_s)) or jumped_s)
 
     def record_accepted(self, bot_id: str, reading: Reading) -> None:
         """Record that a bot accepted a call signed when the clock was in this state."""
@@ -127,6 +127,3 @@ class ClockWatch:
             reading.ahead_s != 0.0 and abs(reading.offset_s - accepted_s) > TOLERATED_S
             for reading in (before, self.read())
         )
-
-    def _offset_s(self) -> float:
-        return self.wall_s() - self._boot_s()

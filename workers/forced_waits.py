@@ -67,6 +67,8 @@ class ForcedWaits:
         delays, elapsed = {}, 0.0
         for row in () if self._match.over else rows:
             forced = dict(find_forced_moves(self._match.rules, row))
+            if not forced and not elapsed:
+                continue
             times = []
             for place in range(len(row.get("events", []))):
                 if place in forced:

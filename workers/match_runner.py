@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from referee.botclient import client
 from referee.botclient.client import BotSeat
@@ -17,7 +16,7 @@ from referee.match.canonical import Json
 from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
 from referee.matches import logs
-from referee.matches.recording import BotError, FaultReport, MatchUpdate, PendingAnswer
+from referee.matches.recording import NO_DELAYS, BotError, FaultReport, MatchUpdate, PendingAnswer
 from referee.protocol import messages
 from referee.workflows import match_end
 from referee.workflows.deal_group_closing import ClosedGroup
@@ -211,8 +210,8 @@ class _MatchSession:
             return self._record_sealed(PendingAnswer(match.n, answer.seat, answer.to_json()), evidence)
         self._last_answer.set()
         self._last_answer = asyncio.Event()
-        delays_ms = self._forced_waits.draw_delays(rows) if self._forced_waits else {}
-        update = replace(self._next_update(evidence), delays_ms=delays_ms)
+        delays_ms = self._forced_waits.draw_delays(rows) if self._forced_waits else NO_DELAYS
+        update = self._next_update(evidence, delays_ms=delays_ms)
         if match.over:
             self._last_update = update
         return self._write_and_wait(update, answer)
@@ -251,7 +250,12 @@ class _MatchSession:
         if self._context.is_stopping():
             raise HandedOver("stop_requested")
 
-    def _next_update(self, fault_reports: Sequence[FaultReport], sealed: Sequence[PendingAnswer] = ()) -> MatchUpdate:
+    def _next_update(
+        self,
+        fault_reports: Sequence[FaultReport],
+        sealed: Sequence[PendingAnswer] = (),
+        delays_ms: Mapping[int, list[float]] = NO_DELAYS,
+    ) -> MatchUpdate:
         """Return an update with the rows that are not recorded yet, and count these rows as recorded."""
         start, self._recorded = self._recorded, len(self.match.lines)
         new = self.match.log.rows[start:]
@@ -267,6 +271,7 @@ class _MatchSession:
             unsealed=sorted({n for n in points if points.count(n) > 1}),
             fault_reports=fault_reports,
             bot_errors=errors,
+            delays_ms=delays_ms,
         )
 
     def _keep_error(self, seat: int, rows: Sequence[Json]) -> None:

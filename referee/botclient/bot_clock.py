@@ -10,7 +10,7 @@ from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-REFUSED: Final = 401
+REFUSED: Final = 401  # the status of a response that refuses a signature
 TOLERATED_S: Final = 30.0  # a smaller difference is not why a bot refuses a signature
 
 
@@ -26,13 +26,11 @@ class BotClock:
         """Return the time for the next signature, in seconds since 1970."""
         return self._now() + self.ahead_s
 
-    def adjust(self, status: int, date: str, *, is_last_attempt: bool) -> bool:
-        """Adjust to the ``Date`` of a response. Return whether its call should be signed again.
+    def adjust(self, date: str, *, is_last_attempt: bool) -> bool:
+        """Adjust to the ``Date`` of a refusal. Return whether its call should be signed again.
 
         Return to our time if the bot refuses a call for another reason.
         """
-        if status != REFUSED:
-            return False
         theirs_s = _parse_date(date) if self._follow and not is_last_attempt else None
         if theirs_s is None or abs(theirs_s - self.get_time_s()) <= TOLERATED_S:
             self.ahead_s = 0.0

@@ -8,15 +8,15 @@ import secrets
 import ssl
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from referee import __version__
 from referee.botclient.address_caps import AddressCaps, Place
 from referee.botclient.address_guard import Address, Endpoint, Policy, parse_url, resolve
-from referee.botclient.bot_clock import BotClock
+from referee.botclient.bot_clock import REFUSED, BotClock
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.botclient.name_lookup import LookUp
@@ -46,8 +46,7 @@ class CallTarget:
     owner_id: str = ""  # all look-ups of an owner share their turns; without an owner, those of the bot
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(NamedTuple):
     """Hold the latency of a call in milliseconds: resolving the name, connecting (with TLS), waiting, and reading."""
 
     dns_ms: float = 0.0
@@ -56,8 +55,7 @@ class Timing:
     read_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """Hold the result of a call. ``fault`` is "", one of ``match.FAULTS``, or ``uplink_down`` if this host failed."""
 
     fault: str = ""
@@ -79,7 +77,7 @@ class Reply:
         return not self.fault
 
     def with_fault(self, fault: str, detail: str) -> "Reply":
-        return replace(self, fault=fault, detail=detail)
+        return self._replace(fault=fault, detail=detail)
 
     def read(self, reader: Callable[[bytes], Content]) -> tuple[Content | None, "Reply"]:
         """Return the content that ``reader`` finds in the body, and this reply. If the reply has a fault or ``reader``
@@ -169,8 +167,8 @@ class BotCaller:
                 return call.reply(fault, refused.reason)
             except Unavailable as error:
                 reply = call.reply("uplink_down", f"on our side: {error}")
-                return replace(
-                    reply, no_authorities=isinstance(error, NoAuthorities), no_room=isinstance(error, NoRoom)
+                return reply._replace(
+                    no_authorities=isinstance(error, NoAuthorities), no_room=isinstance(error, NoRoom)
                 )
             finally:
                 self._lag.end()
@@ -193,12 +191,13 @@ class BotCaller:
                 if failed.is_retryable and call.attempts < ATTEMPTS and not call.is_over:
                     call.attempts += 1
                     continue
-                return replace(call.reply(failed.fault, failed.detail), untimely=failed.is_untimely)
+                return call.reply(failed.fault, failed.detail)._replace(untimely=failed.is_untimely)
             call.record_timing(connection)
-            is_last = call.attempts >= ATTEMPTS or call.is_over
-            if self.clock.adjust(response.status, response.date, is_last_attempt=is_last):
-                call.attempts += 1
-                continue
+            if response.status == REFUSED:
+                is_last = call.attempts >= ATTEMPTS or call.is_over
+                if self.clock.adjust(response.date, is_last_attempt=is_last):
+                    call.attempts += 1
+                    continue
             return call.reply(response.fault, response.detail)
 
     async def _get_connection(self, call: "_Call") -> Connection:
@@ -317,7 +316,12 @@ class _Call:
             status=response.status if response else 0,
             body=response.raw if response else b"",
             ms=min(max(elapsed_ms, 0), self._deadline_ms),
-            timing=Timing(*(round(part * 1000, 1) for part in (self._dns, self._connect, self._wait, self._read))),
+            timing=Timing(
+                dns_ms=round(1000 * self._dns, 1),
+                connect_ms=round(1000 * self._connect, 1),
+                wait_ms=round(1000 * self._wait, 1),
+                read_ms=round(1000 * self._read, 1),
+            ),
             attempts=self.attempts,
             sent=self._sent,
             dialled=self._dialled,
@@ -349,11 +353,12 @@ class BotSeat:
         """Ask a question and return the answer or its fault. Raise ``CallNotMade`` or ``NoRoom`` if it is not made."""
         id, body = self.questions.encode(request)
         reply = await self.caller.post("/decide", body, id, request.deadline_ms)
-        decision = messages.Decision(fault=reply.fault, detail=reply.detail)
         if reply.ok:
             decision = messages.read_decision(reply.body, id, len(request.legal_actions))
             if decision.fault:
                 reply = reply.with_fault(decision.fault, decision.detail)
+        else:
+            decision = messages.Decision(fault=reply.fault, detail=reply.detail)
         self.last, self.error = (body, reply), decision.error
         if reply.fault and reply.fault not in FAULTS:
             error = NoAuthorities if reply.no_authorities else NoRoom if reply.no_room else CallNotMade

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -57,7 +57,7 @@ def reask(
         match = recorded.replay_to(n)
         request = replay.find_request(match, seat_of_id if seat is None else seat - 1)
     if no_time_limits:
-        request = replace(request, time=request.time | asdict(NO_LIMITS))
+        request = request._replace(time=request.time | asdict(NO_LIMITS))
     url = bot or _url_of(remote, recorded.header["players"][request.seat]["bot"])
     if is_house(url):
         raise click.UsageError(f"{url} is a house player. Pass the URL or the file of a bot.")
@@ -119,7 +119,7 @@ def _judge_answer(match: Match, request: Request, answer: Answer, reply: Reply) 
             action = match.state.validate_action(request.seat, action)
         except IllegalAction as error:
             fault, detail = "illegal_action", str(error)
-    timing = asdict(reply.timing)
+    timing = reply.timing._asdict()
     return {"action": action, "fault": fault, "detail": detail, "ms": reply.ms, "timing": timing, "note": answer.note}
 
 

@@ -128,7 +128,7 @@ class CallChannel:
         if reply.status in REFUSAL_STATUSES and call.path in ("/decide", "/notify") and not self.target.secrets:
             raise SecretRequired(call, reply.status)
         if reply.ok:
-            self._replies.append(replace(reply, body=b""))
+            self._replies.append(reply._replace(body=b""))
             self.closed += not caller.is_connected
         return reply
 

@@ -70,8 +70,8 @@ class ProbeQuestion:
             self.state.validate_action(self.seat, action)
         except IllegalAction as error:
             detail = str(error)[:300]
-            return replace(decision, action=action, note="", fault="illegal_action", detail=detail)
-        return replace(decision, action=action)
+            return decision._replace(action=action, note="", fault="illegal_action", detail=detail)
+        return decision._replace(action=action)
 
     def with_match_id(self, match_id: str, **changes: Json) -> "ProbeQuestion":
         """Return the question with a new match id and with these ``changes`` to the members of its body."""

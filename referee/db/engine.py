@@ -27,13 +27,14 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import Executable
 
 from referee.db.clock import Clock, SystemClock
-from referee.db.prepared import Prepared
+from referee.db.driver_errors import is_damage, is_outage, raise_as_sqlalchemy
+from referee.db.prepared import Prepared, use_driver_of
 from referee.db.server_clock import ServerClock
 from referee.db.writer_lock import WriterLock
 from referee.errors import Unavailable
@@ -122,7 +123,7 @@ class Database:
         except DBAPIError as error:
             if is_damage(error):
                 self._damage_seen_at = time.monotonic()
-            elif _is_outage(error):
+            elif is_outage(error):
                 raise Unavailable(f"the database is not available: {error.orig}") from error
             raise
         except (sqlite3.OperationalError, PoolTimeout) as error:  # raised while a connection was opened or set up
@@ -181,53 +182,62 @@ class Database:
 
 
 class KeptConnection:
-    """Keep one connection for many transactions of one thread. After an error, open a new one.
+    """Keep one connection and its session for many transactions of one thread. After an error, open new ones.
 
-    Taking a connection from the pool, testing it and setting it up costs ten times as much as an empty transaction.
+    Taking a connection from the pool, testing it and setting it up costs ten times as much as an empty transaction, and
+    a new session costs twice as much.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._connection: Connection | None = None
+        self._session: Session | None = None
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Session]:
         """Open a transaction as ``Database.write`` does."""
-        with self._database._gate(), _mark_writing(), self._session("durable" if durable else "write") as session:
+        with self._database._gate(), _mark_writing(), self._begin("durable" if durable else "write") as session:
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Open a transaction that only reads. On PostgreSQL each statement sees all earlier commits."""
-        with self._session("read") as session:
+        with self._begin("read") as session:
             yield session
 
     def close(self) -> None:
         """Close the connection for good, since statements of the driver may have left it in any state."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+            connection = cast(Connection, session.bind)
             connection.invalidate()
             connection.close()
 
     @contextmanager
-    def _session(self, access: str) -> Iterator[Session]:
+    def _begin(self, access: str) -> Iterator[Session]:
         with self._database._translating_errors():
-            connection = self._connection = self._connection or self._open()
-            connection.execution_options(referee_access=access)
+            session = self._session = self._session or self._open()
+            connection = cast(Connection, session.bind)
+            if connection.get_execution_options().get("referee_access") != access:
+                connection.execution_options(referee_access=access)
             try:
-                with connection.begin(), Session(connection, expire_on_commit=False) as session:
-                    session.info["database"] = self._database
+                with connection.begin():
                     yield session
                     session.flush()  # the session joins the transaction when it is first used, and cannot commit it
+                if session.in_transaction():  # it was used, and not only its connection
+                    session.close()
             except BaseException:
                 self.close()
                 raise
 
-    def _open(self) -> Connection:
+    def _open(self) -> Session:
         connection = self._database._engine.connect()
         with connection.begin():
             self._database._limit_idling(connection, self._database._write_idle_s, scope="SESSION")
-        return connection
+        session = Session(connection, expire_on_commit=False)
+        session.info["database"] = self._database
+        use_driver_of(connection, session)
+        return session
 
 
 def parse_database_url(text: str) -> URL:
@@ -310,7 +320,7 @@ def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
         _set_pragma_once(connection, "query_only", "ON" if access == "read" else "OFF")
         if access != "read":
             _set_pragma_once(connection, "synchronous", "FULL" if access == "durable" else "NORMAL")
-        connection.exec_driver_sql("BEGIN" if access == "read" else "BEGIN IMMEDIATE")
+        _begin_on_driver(connection, "BEGIN" if access == "read" else "BEGIN IMMEDIATE")
 
     return engine
 
@@ -330,6 +340,15 @@ def _set_pragma_once(connection: Connection, pragma: str, value: str) -> None:
 def _set_pragma(connection: Connection, pragma: str, value: str) -> None:
     # Bypass SQLAlchemy, which would begin a transaction first: SQLite ignores these pragmas inside one.
     cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(f"PRAGMA {pragma}={value}").close()
+
+
+def _begin_on_driver(connection: Connection, statement: str) -> None:
+    """Begin a transaction without SQLAlchemy, which takes three times as long. Errors are those of SQLAlchemy."""
+    try:
+        cast(sqlite3.Connection, connection.connection.dbapi_connection).execute(statement)
+    except sqlite3.Error as error:
+        raise_as_sqlalchemy(error, statement)
+        raise
 
 
 def _read_only_engine(url: URL) -> Engine:
@@ -389,25 +408,6 @@ def _create_gate(url: URL, wait_s: float) -> Callable[[], AbstractContextManager
     if url.get_backend_name() == "sqlite":
         return WriterLock(Path(f"{url.database}.lock"), wait_s)
     return nullcontext
-
-
-def is_damage(error: BaseException) -> bool:
-    """Return whether the error shows that the file or an index of the database cannot be read."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    if isinstance(cause, sqlite3.DatabaseError):
-        return "malformed" in str(cause) or "not a database" in str(cause)
-    return str(getattr(cause, "sqlstate", "")) in {"XX001", "XX002"}
-
-
-def _is_outage(error: DBAPIError) -> bool:
-    """Return whether the error is transient: a lock, a full disk, a lost connection or a deadlock."""
-    if error.connection_invalidated:
-        return True
-    state = getattr(error.orig, "sqlstate", None)
-    if state is None:
-        # SQLAlchemy's class, because drivers raise subclasses: psycopg has one for a connection that takes too long.
-        return isinstance(error, OperationalError) and "no such" not in str(error.orig)
-    return str(state)[:2] in {"08", "40", "53", "55", "57", "58"}
 
 
 _WRITES = threading.local()

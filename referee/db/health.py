@@ -9,7 +9,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.db.base import Base
-from referee.db.engine import Database, is_damage
+from referee.db.driver_errors import is_damage
+from referee.db.engine import Database
 from referee.errors import RefereeError
 
 

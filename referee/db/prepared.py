@@ -6,13 +6,14 @@ The effect is that of ``Session.execute``, which would cost ten times as much as
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from sqlalchemy import JSON, BindParameter, Dialect, String, Table, bindparam, insert, select
+from sqlalchemy import JSON, BindParameter, Connection, Dialect, String, Table, bindparam, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import Delete, Insert, Select, Update, column
 from sqlalchemy.sql.functions import FunctionElement
+
+from referee.db.driver_errors import raise_as_sqlalchemy
 
 Result = TypeVar("Result")
 Row = tuple[Any, ...]
@@ -88,7 +89,7 @@ class Prepared:
         try:
             driver.cursor().executemany(compiled.sql, [compiled.parameters(values) for values in batch])
         except Exception as error:
-            _raise_as_sqlalchemy(error, compiled, batch)
+            raise_as_sqlalchemy(error, compiled.sql, batch)
             raise
 
     def _run(self, session: Session, batch: Sequence[Values], read: Callable[[_Compiled, Any], Result]) -> list[Result]:
@@ -105,16 +106,14 @@ class Prepared:
             # SQLite's driver would compile the statement again while an earlier cursor still has rows.
             return [read(compiled, driver.execute(compiled.sql, given)) for given in parameters]
         except Exception as error:
-            _raise_as_sqlalchemy(error, compiled, batch)
+            raise_as_sqlalchemy(error, compiled.sql, batch)
             raise
 
     def _prepare(self, session: Session) -> tuple[Any, _Compiled]:
         """Return the connection of the driver and the statement compiled for it."""
-        known = session.info.get("driver")
-        if known is None:
-            connection = session.connection()
-            known = session.info["driver"] = connection.connection.dbapi_connection, connection.dialect
-        driver, dialect = known
+        if "driver" not in session.info:
+            use_driver_of(session.connection(), session)
+        driver, dialect = session.info["driver"]
         return driver, self._by_dialect.get(dialect.name) or self.compile(dialect)
 
     def compile(self, dialect: Dialect) -> _Compiled:
@@ -122,6 +121,11 @@ class Prepared:
         statement = self._statement[dialect.name] if isinstance(self._statement, Mapping) else self._statement
         compiled = self._by_dialect[dialect.name] = _compile(statement, dialect)
         return compiled
+
+
+def use_driver_of(connection: Connection, session: Session) -> None:
+    """Let prepared statements of the session use the driver of this connection, without beginning its transaction."""
+    session.info["driver"] = connection.connection.dbapi_connection, connection.dialect
 
 
 _STATEMENTS: Final[list[Prepared]] = []
@@ -209,9 +213,3 @@ def _compile(statement: Statement, dialect: Dialect) -> _Compiled:
         constants[name] = to_driver.pop(name)(constants[name])
     positions = compiled.positiontup if compiled.positional else None
     return _Compiled(str(compiled), positions, constants, list(to_driver.items()), from_driver)
-
-
-def _raise_as_sqlalchemy(error: Exception, compiled: _Compiled, values: Any) -> None:
-    """Raise SQLAlchemy's exception for an error of the driver. Do nothing if it is another error."""
-    if type(error).__module__.split(".")[0] in ("sqlite3", "psycopg"):
-        raise DBAPIError.instance(compiled.sql, values, error, Exception) from error

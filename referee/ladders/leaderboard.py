@@ -21,7 +21,6 @@ from referee.bots.tables import Bot
 from referee.db.names import name_key
 from referee.ladders.ranks import NARROW_BAND, WIDE_BAND
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingCount
-from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 
 ORDERS: Final = ("rank", "bot", "version", "owner", "rating", "games")  # columns to sort by
@@ -102,12 +101,8 @@ def load_summaries(session: Session, ladders: Sequence[Ladder], *, top: int = 3)
     ids = [ladder.id for ladder in ladders]
     counted = select(RatingCount.ladder_id, func.sum(RatingCount.bots)).where(RatingCount.width == WIDE_BAND)
     bots = dict(_load_counts(session, counted.where(RatingCount.ladder_id.in_(ids)).group_by(RatingCount.ladder_id)))
-    played = select(Result.ladder_id, func.count()).where(Result.ladder_id.in_(ids)).group_by(Result.ladder_id)
-    matches = dict(_load_counts(session, played))
     first = _top_rows(session, ids, top)
-    return [
-        LadderSummary(ladder, bots.get(ladder.id, 0), matches.get(ladder.id, 0), first[ladder.id]) for ladder in ladders
-    ]
+    return [LadderSummary(ladder, bots.get(ladder.id, 0), ladder.results, first[ladder.id]) for ladder in ladders]
 
 
 def count_bots(session: Session, ladder_id: str) -> int:

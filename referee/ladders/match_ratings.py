@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from referee.ladders.kinds import EntryKind
 from referee.ladders.rating_replay import RatingMove
 from referee.ladders.tables import LedgerEntry, RatingChange
-from referee.matches.states import MatchState
 from referee.matches.tables import Result, StoredMatch
+from referee.matches.usual_states import is_finished
 from referee.ratings.elo import SCALE, expectation
 
 Change = tuple[int, int]  # rating before and after, in micro-points
@@ -40,7 +40,7 @@ def load_match_ratings(session: Session, match_ids: Sequence[str]) -> dict[str, 
     query = query.select_from(Result).join(StoredMatch, StoredMatch.id == Result.match_id)
     of_match = (LedgerEntry.match_id == Result.match_id) & (LedgerEntry.kind == EntryKind.RESULT)
     query = query.join(LedgerEntry, of_match).join(RatingChange, RatingChange.seq == LedgerEntry.seq)
-    query = query.where(Result.match_id.in_(match_ids), StoredMatch.status == MatchState.FINISHED)
+    query = query.where(Result.match_id.in_(match_ids), is_finished())
     changes: defaultdict[str, dict[str, Change]] = defaultdict(dict)
     for match_id, bot_id, before, after in session.execute(query):
         changes[match_id][bot_id] = before, after

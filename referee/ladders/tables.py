@@ -35,6 +35,7 @@ class Ladder(Base):
     exchange_day: Mapped[int] = mapped_column(default=0)  # of its ``DailyExchange`` rows, as a ``date.toordinal``
     exchanges_after: Mapped[int] = mapped_column(BigInteger, default=0)  # ledger entries that ``OwnerExchange`` omits
     errors_seq: Mapped[int] = mapped_column(BigInteger, default=0)  # last ledger entry that all ``RatingError`` include
+    results: Mapped[int] = mapped_column(BigInteger, default=0)  # number of matches that count on it
 
 
 class LadderPlayer(Base):

@@ -5,8 +5,8 @@ The driver asks the bots, measures their time and stores the rows; the game deci
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Self
+from dataclasses import asdict
+from typing import NamedTuple, Self
 
 from referee import __version__
 from referee.errors import BadLog, IllegalAction, IllegalOutcome
@@ -42,8 +42,7 @@ FAULTS: dict[str, str] = {  # all fault codes of bots, with descriptions for own
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """Represent a question to one seat.
 
     ``n`` numbers the decision points of the match from 0; seats that choose concurrently share it. ``question`` numbers
@@ -70,8 +69,7 @@ class Request:
         return {name: getattr(self, name) for name in ("observation", "legal_actions", "default_action")}
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Represent the answer of a seat.
 
     It has an ``action`` or a ``choice`` (an index into the legal actions). Without either, ``trouble`` is one of
@@ -86,7 +84,7 @@ class Answer:
     note: str = ""
 
     def to_json(self) -> Json:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return self._asdict()
 
     @classmethod
     def from_json(cls, stored: Json) -> Self:

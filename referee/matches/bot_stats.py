@@ -8,8 +8,8 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from referee.matches.states import DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
+from referee.matches.usual_states import is_finished, is_revealed
 
 MAX_MATCHES: Final = 1_000  # most recent matches that are counted
 
@@ -81,9 +81,7 @@ def load_last_results(session: Session, bot_id: str, *, limit: int = MAX_MATCHES
         .join(Result, Result.seq == last.c.seq)
         .join(StoredMatch, StoredMatch.id == Result.match_id)
     )
-    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(
-        StoredMatch.status == MatchState.FINISHED, DealGroup.state == DealGroupState.REVEALED
-    )
+    query = query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(is_finished(), is_revealed())
     return [_read_result(row) for row in session.execute(query.order_by(last.c.seq.desc()))]
 
 

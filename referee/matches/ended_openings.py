@@ -11,11 +11,11 @@ from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from referee.db.paging import Cursor, Page, check_limit, load_newest_first, read_number_cursor
-from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, FailedNonce, Result, StoredMatch
+from referee.matches.usual_states import is_revealed
 
 _Current = aliased(DealGroup)  # the group that has the matches now
-_CURRENT_IS_REVEALED: Final = _Current.state == DealGroupState.REVEALED
+_CURRENT_IS_REVEALED: Final = is_revealed(_Current)
 _IS_REVEALED: Final = exists().where(_Current.id == DealGroup.superseded_by, _CURRENT_IS_REVEALED)
 
 

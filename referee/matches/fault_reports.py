@@ -17,6 +17,7 @@ from referee.match.log import parse_row
 from referee.matches import logs
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, Fault, MatchSeat, ReportedError, StoredMatch
+from referee.matches.usual_states import is_revealed
 
 Json = dict[str, Any]
 
@@ -58,7 +59,7 @@ def list_faults(
     check_limit(limit)
     query = _fault_query().options(defer(Fault.request), defer(Fault.reply))
     if owner_id is None:
-        query = query.where(DealGroup.state == DealGroupState.REVEALED)
+        query = query.where(is_revealed())
     filters = (
         (Bot.owner_id, owner_id),
         (Fault.bot_id, bot_id),

@@ -8,8 +8,9 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from referee.db.lookup import divide_ids
-from referee.matches.states import DealGroupState, DealSharing, MatchState
+from referee.matches.states import DealSharing
 from referee.matches.tables import DealGroup, MatchSeat, Result, StoredMatch
+from referee.matches.usual_states import is_finished, is_revealed
 from referee.standings import MatchOutcome, SameCards, compare_same_cards
 
 MAX_MEETINGS: Final = 1_000  # most recent matches of both bots that are counted
@@ -119,9 +120,7 @@ def _load_shared(session: Session, fewer: str, more: str) -> list[tuple[str, Mat
 def _public_results(*columns: Any) -> Select[Any]:
     """Return a query for these columns of results that count and whose deal groups are closed."""
     query = select(*columns).select_from(Result).join(StoredMatch, StoredMatch.id == Result.match_id)
-    return query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(
-        StoredMatch.status == MatchState.FINISHED, DealGroup.state == DealGroupState.REVEALED
-    )
+    return query.join(DealGroup, DealGroup.id == StoredMatch.group_id).where(is_finished(), is_revealed())
 
 
 def _has_seat(bot_id: str, *, looked_up: bool = False) -> ColumnElement[bool]:

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, exists, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.prepared import Prepared, insert_columns
@@ -14,6 +14,7 @@ from referee.match.log import digest, find_broken_link
 from referee.matches import chain
 from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, LogRow, MatchLog, SealedAnswer, StoredMatch
+from referee.matches.usual_states import is_revealed
 
 _LEVEL = 6
 
@@ -47,7 +48,7 @@ def is_log_public(session: Session, match: StoredMatch) -> bool:
 
 def has_public_log() -> ColumnElement[bool]:
     """Return the condition for matches whose deal group is closed, so that their logs are public."""
-    return StoredMatch.group_id.in_(select(DealGroup.id).where(DealGroup.state == DealGroupState.REVEALED))
+    return exists().where(DealGroup.id == StoredMatch.group_id, is_revealed())
 
 
 def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> bytes:

@@ -8,8 +8,8 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, and_, exists, func, select
 from sqlalchemy.orm import aliased
 
-from referee.matches.states import MatchState
 from referee.matches.tables import MatchSeat, StoredMatch
+from referee.matches.usual_states import has_status, is_finished
 
 
 class BotResult(StrEnum):
@@ -41,8 +41,10 @@ class MatchFilter:
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
         """Yield a condition on ``StoredMatch`` for each filter. Raise ``ValueError`` for a result without a bot."""
+        if self.status is not None:
+            is_narrow = self.bot_ids or self.tournament_id  # has fewer matches than the service has with this status
+            yield has_status(self.status) if is_narrow else StoredMatch.status == self.status
         for column, wanted in (
-            (StoredMatch.status, self.status),
             (StoredMatch.game, self.game),
             (StoredMatch.rated, self.rated),
             (StoredMatch.tournament_id, self.tournament_id),
@@ -59,7 +61,7 @@ class MatchFilter:
         if self.created_before is not None:
             yield StoredMatch.created_at < self.created_before
         if self.result is not None:
-            yield StoredMatch.status == MatchState.FINISHED
+            yield is_finished()
             yield _has_result(BotResult(self.result), self.bot_ids)
 
 

@@ -1,8 +1,9 @@
 """Record the rows, sealed answers and fault reports of matches in progress, several matches per transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, insert, update
 from sqlalchemy.orm import Session
@@ -13,6 +14,7 @@ from referee.db.prepared import Prepared, insert_columns, upsert_columns
 from referee.matches import claims
 from referee.matches.tables import Fault, LogRow, ReportedError, SealedAnswer, StoredMatch
 
+NO_DELAYS: Final[Mapping[int, list[float]]] = MappingProxyType({})
 MAX_REPORT_BYTES: Final = 64 * 1024  # stored of each request and each reply in a fault report
 
 
@@ -39,8 +41,7 @@ class FaultReport:
     timing: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BotError:
+class BotError(NamedTuple):
     """Hold an error that a bot reported of its own code at decision point ``n``, for its owner."""
 
     n: int
@@ -49,8 +50,7 @@ class BotError:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MatchUpdate:
+class MatchUpdate(NamedTuple):
     """Describe what happened in a match since its last update.
 
     ``start`` is the number of rows that were recorded before, even if there are no new ``lines``. ``unsealed`` lists
@@ -64,9 +64,9 @@ class MatchUpdate:
     lines: Sequence[bytes] = ()
     sealed: Sequence[PendingAnswer] = ()
     unsealed: Sequence[int] = ()
-    fault_reports: Sequence[FaultReport] = field(default=())
+    fault_reports: Sequence[FaultReport] = ()
     bot_errors: Sequence[BotError] = ()
-    delays_ms: Mapping[int, list[float]] = field(default_factory=dict)
+    delays_ms: Mapping[int, list[float]] = NO_DELAYS
 
     def followed_by(self, later: "MatchUpdate") -> "MatchUpdate":
         """Return one update with the effect of both. Answers that ``later`` unseals need not be stored sealed."""

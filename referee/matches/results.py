@@ -6,8 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from referee.errors import NotFound
-from referee.matches.states import DealGroupState
 from referee.matches.tables import DealGroup, Result, StoredMatch
+from referee.matches.usual_states import is_revealed
 
 
 def get_result(session: Session, match_id: str) -> Result:
@@ -25,5 +25,5 @@ def load_public_scores(session: Session, match_ids: Collection[str]) -> dict[str
         .join(StoredMatch, StoredMatch.id == Result.match_id)
         .join(DealGroup, DealGroup.id == StoredMatch.group_id)
     )
-    found = session.execute(query.where(Result.match_id.in_(match_ids), DealGroup.state == DealGroupState.REVEALED))
+    found = session.execute(query.where(Result.match_id.in_(match_ids), is_revealed()))
     return dict(found.all())

@@ -6,7 +6,7 @@ A mistake of a bot is data: readers report it as a fault code and raise no excep
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -145,8 +145,7 @@ def _notice(type: str, **members: Any) -> bytes:
 # -- what we read --
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Hold a bot's reply to a question: either an action, a choice, or a fault."""
 
     action: Json | None = None

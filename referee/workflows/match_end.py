@@ -4,6 +4,7 @@ One sequence numbers the results of all matches. The last match of a deal group 
 and changes ratings (``deal_group_closing``).
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +22,7 @@ from referee.errors import StaleEpoch
 from referee.house.players import is_house
 from referee.ladders import ledger, ratings
 from referee.ladders.match_ratings import SeatRating, changes_of, rate_seats
+from referee.ladders.tables import Ladder
 from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.chain import ChainWriter
@@ -166,6 +168,8 @@ def _enter_results(session: Session, matches: Sequence[_EndedMatch]) -> list[Res
     """Store the results with the next numbers, in this order."""
     values = [match.result for match in matches]
     added = _ADD_RESULT.rows_of_each(session, values)
+    counted = Counter(ladder_id for result in values if (ladder_id := result["ladder_id"]) is not None)
+    _COUNT_RESULTS.execute_each(session, [{"of": ladder_id, "added": added} for ladder_id, added in counted.items()])
     return [Result(seq=seq, **result) for ((seq,),), result in zip(added, values, strict=True)]
 
 
@@ -262,7 +266,9 @@ class _Seat(NamedTuple):
     bot_url: str
 
 
-_MATCHES, _SEATS, _BOTS, _RESULTS = (model.__table__ for model in (StoredMatch, MatchSeat, Bot, Result))
+_MATCHES, _SEATS, _BOTS, _RESULTS, _LADDERS = (
+    model.__table__ for model in (StoredMatch, MatchSeat, Bot, Result, Ladder)
+)
 _END: Final = Prepared(
     update(_MATCHES)
     .where(claims.LEASES.fence(bindparam("of"), bindparam("held")), _MATCHES.c.rows == bindparam("start"))
@@ -279,5 +285,8 @@ _END_SEAT: Final = Prepared(
     update(_SEATS)
     .where(_SEATS.c.match_id == bindparam("of"), _SEATS.c.seat == bindparam("at"))
     .values({name: bindparam(name) for name in ("faults", "placement", "returns")})
+)
+_COUNT_RESULTS: Final = Prepared(
+    update(_LADDERS).where(_LADDERS.c.id == bindparam("of")).values(results=_LADDERS.c.results + bindparam("added"))
 )
 _ADD_RESULT: Final = Prepared(insert_columns(_RESULTS, without=["seq"]).returning(_RESULTS.c.seq))

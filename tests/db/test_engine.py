@@ -1,8 +1,10 @@
 """Transactions, locks and forks of the database."""
 
 import os
+import shutil
 import signal
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -106,6 +108,34 @@ def test_a_kept_connection_reads_writes_and_rolls_back_as_a_transaction_of_its_o
     kept.close()
     with database.read() as session:
         assert names(session) == ["Ann Owner", "Cid"]
+
+
+def test_a_kept_connection_forgets_the_objects_of_a_transaction(database: Database) -> None:
+    kept = database.keep_connection()
+    with kept.write() as session:
+        account_id = accounts.create_account(session, "Ann Owner").id
+    with database.write() as session:
+        session.get_one(Account, account_id).name = "Ann Other"
+
+    with kept.read() as session:
+        assert not session.in_transaction()
+        assert session.get_one(Account, account_id).name == "Ann Other"
+    kept.close()
+
+
+def test_a_kept_connection_that_cannot_begin_is_unavailable(tmp_path: Path, sqlite_template: Path) -> None:
+    path = tmp_path / "referee.db"
+    shutil.copy(sqlite_template, path)
+    kept = Database(f"sqlite:///{path}", write_wait_s=0.05).keep_connection()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Unavailable, match="locked"), kept.write():
+        pass
+
+    other.execute("ROLLBACK")
+    with kept.write() as session:
+        accounts.create_account(session, "Ann Owner")
+    kept.close()
 
 
 def test_a_kept_connection_opens_another_after_an_error(database: Database) -> None:

@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,14 +50,14 @@ def test_K14_while_the_record_cannot_be_written_matches_wait_and_nobody_is_blame
 
 def test_one_record_that_cannot_be_written_fails_its_own_match_alone(service: Service) -> None:
     good, bad = _claimed(service)
-    doubled = replace(bad, sealed=[PendingAnswer(0, 0, {"seat": 0}), PendingAnswer(0, 0, {"seat": 0})])
+    doubled = bad._replace(sealed=[PendingAnswer(0, 0, {"seat": 0}), PendingAnswer(0, 0, {"seat": 0})])
 
     async def story() -> tuple[BaseException | None, ...]:
         with closing(DatabaseThread(service.database, master_key=MASTER_KEY)) as thread:
             return await asyncio.gather(
-                thread.record(replace(good, sealed=[PendingAnswer(0, 0, {"seat": 0})])),
+                thread.record(good._replace(sealed=[PendingAnswer(0, 0, {"seat": 0})])),
                 thread.record(doubled),
-                thread.record(replace(good, sealed=[PendingAnswer(0, 1, {"seat": 1})])),
+                thread.record(good._replace(sealed=[PendingAnswer(0, 1, {"seat": 1})])),
                 return_exceptions=True,
             )
 

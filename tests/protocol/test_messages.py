@@ -3,7 +3,6 @@
 import base64
 import hmac
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,7 +67,7 @@ def test_a_question_of_an_anonymous_match_names_nobody() -> None:
 
 
 def test_a_question_tells_its_number_among_those_of_the_seat_alone() -> None:
-    body = messages.Questions(HEADER, 1).encode(replace(question(), n=31, question=7))[1]
+    body = messages.Questions(HEADER, 1).encode(question()._replace(n=31, question=7))[1]
 
     assert check("decide_request", body)["decision"] == {"id": ID, "question": 7}
     assert b"31" not in body
@@ -96,7 +95,7 @@ def test_questions_of_every_game_fit_the_schema_and_are_the_same_when_asked_agai
         shuffled = json.loads(json.dumps(again.observation), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
         body = messages.Questions(header, request.seat).encode(request)[1]
         check("decide_request", body)
-        assert body == messages.Questions(header, request.seat).encode(replace(again, observation=shuffled))[1]
+        assert body == messages.Questions(header, request.seat).encode(again._replace(observation=shuffled))[1]
 
 
 class InOrder(RiggedChance):

@@ -11,18 +11,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from api.downloads.files import ledger_csv
 from referee.cli.admin import CANCELLED_FOR_UPGRADE
 from referee.db.revisions import check
 from referee.ladders import ratings
+from referee.ladders.tables import Ladder
 from referee.match.log import parse_row
 from referee.match.signature import split_signature
 from referee.match.signing_keys import SigningKey
 from referee.match.verification import verify
 from referee.matches import chain, logs, matches
-from referee.matches.tables import StoredMatch
+from referee.matches.tables import Result, StoredMatch
 from referee.protocol.messages import PROTOCOL
 from tests.database.queue import due_seats, listed
 from tests.upgrade import stored
@@ -138,6 +139,15 @@ def test_F14_public_logs_of_earlier_matches_are_verified_and_signed(upgraded: Up
 def test_ladders_hold_the_ratings_they_held(upgraded: Upgraded) -> None:
     with upgraded.database.read() as session:
         assert stored.ladders(session) == upgraded.expected["ladders"]
+
+
+def test_ladders_count_the_results_they_had(upgraded: Upgraded) -> None:
+    had = select(func.count()).where(Result.ladder_id == Ladder.id).scalar_subquery()
+    with upgraded.database.read() as session:
+        counted = session.execute(select(Ladder.results, had)).all()
+
+    assert all(results == expected for results, expected in counted)
+    assert any(results for results, _ in counted)
 
 
 def test_tournaments_that_are_over_have_the_standings_they_had(upgraded: Upgraded) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 
 from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
-from referee.ladders.tables import LedgerEntry, Rating, RatingChange
+from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
 from referee.matches import chain, deal_groups, logs, matches, results
 from referee.matches.recording import MatchUpdate
@@ -225,6 +225,17 @@ def test_each_game_options_and_seats_have_a_ladder(world: World) -> None:
         assert len(ratings.list_ladders(session).items) == 3
         assert len(ratings.list_ladders(session, game="pool-nap").items) == 1
         assert len(ratings.load_ratings(session, seated[1])) == 3
+
+
+def test_a_ladder_counts_its_results(world: World) -> None:
+    first, second = world.bots(2), world.bots(3)
+    for seated in (first, first, second):
+        world.play(seated)
+    world.play(first, rated=False)
+
+    with world.database.read() as session:
+        counted = dict(session.execute(select(Ladder.seats, Ladder.results)).all())
+    assert counted == {2: 2, 3: 1}
 
 
 def test_F12_pages_of_a_ladder_say_as_of_which_result(world: World) -> None:
