@@ -34,6 +34,7 @@ class Reply:
 class Server:
     port: int
     log: Path
+    pid: int = 0  # of gunicorn's first process
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
@@ -74,8 +75,9 @@ def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        running = Server(listener.getsockname()[1], folder / "gunicorn.log")
-        process = _started(folder, listener, running.log, threads, settings)
+        log = folder / "gunicorn.log"
+        process = _started(folder, listener, log, threads, settings)
+        running = Server(listener.getsockname()[1], log, process.pid)
         try:
             _wait_until_up(running, process)
             yield running
