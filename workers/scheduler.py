@@ -23,7 +23,8 @@ from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.matches import claims, deal_groups, log_pruning, queued_seats
 from referee.runtime import logging_setup
-from referee.settings import BadSettings, Settings
+from referee.runtime.starting import load_settings_at_start
+from referee.settings import BadSettings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing
 from workers import queues
@@ -173,7 +174,9 @@ def main() -> int:
     Return the exit status: 0, or 2 if the settings or the database are unusable.
     """
     logging_setup.configure()
-    settings = Settings.load()
+    settings = load_settings_at_start()
+    if settings is None:
+        return 2
     if settings.redis_url is None:
         log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the processes that it starts.")
         return 2

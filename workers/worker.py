@@ -21,7 +21,8 @@ from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
 from referee.runtime.open_files import OpenFilesWatch, count_open_files
-from referee.settings import Settings, shorten_resolver_timeouts
+from referee.runtime.starting import load_settings_at_start
+from referee.settings import shorten_resolver_timeouts
 from workers import claim_file, jobs, queues, reports, shutdown
 from workers.claim_file import ClaimFile
 from workers.rq_job import WakeUp
@@ -140,7 +141,9 @@ def main() -> int:
     Return the exit status: 0, or 2 if the settings or the database are unusable.
     """
     logging_setup.configure()
-    settings = Settings.load()
+    settings = load_settings_at_start()
+    if settings is None:
+        return 2
     if settings.redis_url is None:
         log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the workers that it starts.")
         return 2
