@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.serving import Server, serving
+from tests.end_to_end.processes import until
 
 # Another process that writes, as a worker does, with what it got told on standard input.
 WRITER = """
@@ -87,7 +88,10 @@ def test_E25_K16_a_full_disk_is_told_by_all_processes_and_forgotten_when_there_i
 
             full = post(server, "lost api"), store("lost other")
             read = server.ask("GET", "/api/v1/bots").status
-            ready = server.ask("GET", "/readyz")
+            # The result of the last check is kept for 3 s.
+            ready = until(
+                lambda: (r := server.ask("GET", "/readyz")).status == 503 and r, "readiness that tells it", 20
+            )
             filler.unlink()
             after = post(server, "lost api")[0], store("lost other")
         finally:
