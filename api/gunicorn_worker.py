@@ -1,9 +1,12 @@
 """Extend gunicorn's gthread worker with timeouts, so that a stalled or slow client does not keep a thread."""
 
+import errno
 import logging
 import socket
 import struct
 import threading
+import time
+from contextlib import suppress
 from typing import Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]  # ships no types
@@ -11,10 +14,13 @@ from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-
 
 from api.slow_clients import SlowClients
 from api.streams.stream_writer import take_over
+from referee.runtime.log_limits import LINES_FOR_STRANGERS, LineLimit
+from referee.runtime.open_files import OpenFiles, OpenFilesWatch
 
 log = logging.getLogger(__name__)
 
 LINGERING_SHARE: Final = 4  # at most one thread in four waits for clients to close their connections
+ACCEPT_PAUSE_S: Final = 0.1  # while no file descriptor is left
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: close immediately and discard unsent data
 
 
@@ -26,6 +32,9 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
     def init_process(self) -> None:
         self._may_linger = threading.Semaphore(max(1, self.cfg.threads // LINGERING_SHARE))
         self.log.error_log.addFilter(_replace_traceback)
+        self.log.error_log.addFilter(LineLimit(LINES_FOR_STRANGERS))  # gunicorn's lines do not reach our handler
+        self._files = OpenFilesWatch()
+        threading.Thread(target=self._files.run, args=(threading.Event(),), name="open_files", daemon=True).start()
         super().init_process()
 
     def load_wsgi(self) -> None:
@@ -36,6 +45,16 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
         self._slow_clients = SlowClients(self.cfg.threads, settings.request_timeout_s)
         self.wsgi = self._slow_clients.watch(self.wsgi)
         self._slow_clients.start()
+
+    def accept(self, listener: socket.socket) -> None:
+        """Accept a connection. Without a free file descriptor, let it wait; gunicorn would exit."""
+        try:
+            super().accept(listener)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            self._files.note(OpenFiles(1, 1))
+            time.sleep(ACCEPT_PAUSE_S)
 
     def enqueue_req(self, conn: TConn) -> None:
         if not conn.initialized:
@@ -51,7 +70,8 @@ class TimeoutWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
         with self._slow_clients.serve(conn.sock):
             outcome = super().handle(conn)
         if outcome is False and _is_open(conn.sock):
-            self._close(take_over(conn.sock))
+            with suppress(OSError):  # without a free file descriptor, gunicorn closes it
+                self._close(take_over(conn.sock))
         return outcome
 
     def handle_request(self, req: Any, conn: TConn) -> Any:

@@ -55,7 +55,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),
-    "api": (*REFEREE, "api", "workers.queues"),
+    "api": (*REFEREE, "api", "workers.queues", "workers.reports"),
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "reserved_names", "roles", "tables"},

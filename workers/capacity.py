@@ -19,9 +19,16 @@ SUCCESSES_PER_RISE: Final = 10
 class Capacity:
     """Hold how many tasks a runner may have: as many as ran on after a shortage, and later again more."""
 
-    def __init__(self, slots: int, seconds: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        slots: int,
+        seconds: Callable[[], float] = time.monotonic,
+        *,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
         self.limit = slots
         self._slots = slots
+        self._report = report  # gets the reason for each rest
         self._seconds = seconds
         self._rest_s = FIRST_REST_S
         self._rests_until = float("-inf")
@@ -41,6 +48,8 @@ class Capacity:
         self.limit = max(1, min(self.limit, running) - 1)
         self._rests_until = self._seconds() + self._rest_s
         log.warning("runner_lacks_resources", extra={"tasks": running, "rest_s": self._rest_s, "reason": reason})
+        if self._report is not None:
+            self._report(reason)
         self._rest_s = min(2 * self._rest_s, MAX_REST_S)
 
     def note_success(self) -> None:

@@ -1,6 +1,7 @@
 """Define the RQ jobs that run in a work-horse."""
 
 import asyncio
+from collections.abc import Callable
 
 from referee.db import prepared
 from referee.db.engine import Database
@@ -10,6 +11,7 @@ from referee.settings import Settings
 from workers import claim_file, runner
 from workers.clock_watch import ClockWatch
 
+_shortage_reports: list[Callable[[str], None]] = []
 _preloaded: list[tuple[Database, ClockWatch]] = []  # filled before work-horses are forked
 
 
@@ -35,6 +37,11 @@ def watch_clock() -> None:
         clock.ahead_s()
 
 
+def report_shortages(report: Callable[[str], None]) -> None:
+    """Call ``report`` with the reason when the runner of this work-horse lacks resources."""
+    _shortage_reports.append(report)
+
+
 def run_due() -> None:
     """Run all work that is due: matches, handshakes, checks and deliveries."""
     _run(None)
@@ -49,6 +56,15 @@ def _run(match_id: str | None) -> None:
     settings = Settings.load()
     database, clock = _preloaded[-1] if _preloaded else (Database.from_settings(settings), None)
     try:
-        asyncio.run(runner.run(settings, database, claim_file.record_claims, match_id=match_id, clock=clock))
+        asyncio.run(
+            runner.run(
+                settings,
+                database,
+                claim_file.record_claims,
+                match_id=match_id,
+                clock=clock,
+                report_shortage=_shortage_reports[-1] if _shortage_reports else None,
+            )
+        )
     finally:
         database.dispose()

@@ -81,11 +81,12 @@ class Runner:
         clock: ClockWatch | None = None,
         record_claims: RecordClaims = lambda _kind, _claims: None,
         suite: CheckParameters | None = None,
+        report_shortage: Callable[[str], None] | None = None,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = RunnerCounters()
         self._slots = settings.runner_slots
-        self._capacity = Capacity(settings.runner_slots, seconds)
+        self._capacity = Capacity(settings.runner_slots, seconds, report=report_shortage)
         self._in_use = create_slots(settings.runner_slots)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
@@ -354,12 +355,20 @@ async def run(
     *,
     match_id: str | None = None,
     clock: ClockWatch | None = None,
+    report_shortage: Callable[[str], None] | None = None,
 ) -> RunnerCounters:
     """Run a runner in this event loop until nothing is due or its worker requests a stop.
 
-    ``clock`` is that of the worker, which knows what happened before this work-horse was forked.
+    ``clock`` is that of the worker, which knows what happened before this work-horse was forked. ``report_shortage``
+    gets the reason when this host lacks resources.
     """
-    runner = Runner(settings, database, record_claims=record_claims, clock=clock or ClockWatch.for_database(database))
+    runner = Runner(
+        settings,
+        database,
+        record_claims=record_claims,
+        clock=clock or ClockWatch.for_database(database),
+        report_shortage=report_shortage,
+    )
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(shutdown.SIGNAL, runner.stop)
     if shutdown.is_stop_requested():

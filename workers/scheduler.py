@@ -24,13 +24,15 @@ from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.matches import claims, deal_groups, log_pruning, queued_seats
 from referee.runtime import logging_setup
-from referee.settings import BadSettings, Settings
+from referee.runtime.starting import load_settings_at_start
+from referee.settings import BadSettings
 from referee.webhooks import deliveries, inbox
 from referee.workflows import deal_group_closing
 from workers import queues
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
 from workers.picture_drawer import PictureDrawer
+from workers.queue_watch import QueueWatch
 from workers.rating_errors import RatingErrorRefresher
 from workers.repeated_steps import run_steps
 from workers.tournaments import TournamentAdvancer
@@ -43,7 +45,7 @@ SWEEP_S = 1.0
 class Scheduler:
     """Sweep over the database repeatedly, to find due work. ``ladders`` are the official ladders of the service.
 
-    ``keep_ladder_logs_days`` is the setting of this name.
+    ``keep_ladder_logs_days`` and ``runner_slots`` are the settings of these names.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Scheduler:
         ladders: Sequence[OfficialLadder] = (),
         *,
         keep_ladder_logs_days: int = 0,
+        runner_slots: int = 100,
     ) -> None:
         self._database = database
         self._keep_ladder_logs_days = keep_ladder_logs_days
@@ -62,17 +65,19 @@ class Scheduler:
         self._master_key = master_key
         self._events = TournamentAdvancer(database, master_key)
         self._announcer = change_notifier.ChangeNotifier(redis)
+        self._queue_watch = QueueWatch(redis, runner_slots)
         self._prepared = False
 
     def sweep(self) -> None:
         """Sweep once.
 
         1. Wake runners for due work, before anything that may fail.
-        2. List due matches that nobody would find, which happens only after an error.
-        3. Close deal groups that ended with a cancelled match.
-        4. Delete what is not kept any longer: idempotency keys, deliveries, entries of inboxes, requests, logs.
-        5. Start and advance tournaments.
-        6. Make the matches that are due on official ladders.
+        2. Notice due matches that nobody claims.
+        3. List due matches that nobody would find, which happens only after an error.
+        4. Close deal groups that ended with a cancelled match.
+        5. Delete what is not kept any longer: idempotency keys, deliveries, entries of inboxes, requests, logs.
+        6. Start and advance tournaments.
+        7. Make the matches that are due on official ladders.
         """
         with self._database.read() as session:
             groups_to_close = deal_groups.list_groups_to_close(session)
@@ -88,6 +93,7 @@ class Scheduler:
             queues.wake_alone(self._redis, match_id)
         if todo.matches_due or todo.bots_due or messages_due:
             queues.wake(self._redis)
+        self._queue_watch.step(self._database)
         if is_match_missing:
             log.error("queue_repaired")
             self._repair_queue()
@@ -177,7 +183,9 @@ def main() -> int:
     Return the exit status: 0, or 2 if the settings or the database are unusable.
     """
     logging_setup.configure()
-    settings = Settings.load()
+    settings = load_settings_at_start()
+    if settings is None:
+        return 2
     if settings.redis_url is None:
         log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the processes that it starts.")
         return 2
@@ -204,8 +212,15 @@ def main() -> int:
     for thread in threads:
         thread.start()
     gc.freeze()  # exclude imported modules from garbage collection
-    redis, keep_days = queues.connect(settings.redis_url), settings.keep_ladder_logs_days
-    Scheduler(database, redis, settings.master_key, ladders, keep_ladder_logs_days=keep_days).run(stopped)
+    scheduler = Scheduler(
+        database,
+        queues.connect(settings.redis_url),
+        settings.master_key,
+        ladders,
+        keep_ladder_logs_days=settings.keep_ladder_logs_days,
+        runner_slots=settings.runner_slots,
+    )
+    scheduler.run(stopped)
     for thread in threads:
         thread.join()
     database.dispose()

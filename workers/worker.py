@@ -20,8 +20,10 @@ from rq.serializers import JSONSerializer
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
-from referee.settings import Settings, shorten_resolver_timeouts
-from workers import claim_file, jobs, queues, shutdown
+from referee.runtime.open_files import OpenFilesWatch, count_open_files
+from referee.runtime.starting import load_settings_at_start
+from referee.settings import shorten_resolver_timeouts
+from workers import claim_file, jobs, queues, reports, shutdown
 from workers.claim_file import ClaimFile
 from workers.rq_job import WakeUp
 
@@ -40,6 +42,7 @@ class RunnerWorker(Worker):
     max_connection_wait_time = 2.0  # reconnect soon after Redis is back
     claim_file: ClaimFile | None = None
     database: Database
+    _files: OpenFilesWatch  # of the work-horse
     _horse_status: int | None = None  # of the last work-horse, as ``os.wait4`` returns it
 
     def get_heartbeat_ttl(self, job: Job) -> int:
@@ -49,6 +52,7 @@ class RunnerWorker(Worker):
     def maintain_heartbeats(self, job: Job) -> None:
         """Send heartbeats. Ignore an outage of Redis, which the matches of the work-horse do not need."""
         jobs.watch_clock()
+        self._check_files()
         try:
             super().maintain_heartbeats(job)
         except RedisError as error:
@@ -86,6 +90,7 @@ class RunnerWorker(Worker):
     def monitor_work_horse(self, job: Job, queue: Queue) -> None:
         """Wait for the end of the work-horse. If it died, let others take over its matches immediately."""
         self._horse_status = None
+        self._files = OpenFilesWatch()
         try:
             super().monitor_work_horse(job, queue)
         finally:
@@ -99,6 +104,7 @@ class RunnerWorker(Worker):
         """Run the work-horse. Make it die with its worker, because an orphan would play alongside its successor."""
         parent_death.set_parent_death_signal(self._parent, signal.SIGKILL)
         shutdown.listen()
+        jobs.report_shortages(self._report_shortage)
         super().main_work_horse(job, queue)
 
     def handle_warm_shutdown_request(self) -> None:
@@ -108,6 +114,16 @@ class RunnerWorker(Worker):
                 os.kill(self.horse_pid, shutdown.SIGNAL)
             except ProcessLookupError:
                 log.debug("work_horse_already_ended")
+
+    def _check_files(self) -> None:
+        """Report if the work-horse has few file descriptors left. It could not tell this itself once it has none."""
+        files = count_open_files(self.horse_pid) if self.horse_pid else None
+        self._files.note(files)
+        if files is not None and files.is_low:
+            self._report_shortage(f"{files.open} of {files.limit} file descriptors are open")
+
+    def _report_shortage(self, reason: str) -> None:
+        reports.report_shortage(self.connection, self.key, reason)
 
     def _wait_for_redis(self) -> None:
         while not self._stop_requested:
@@ -125,7 +141,9 @@ def main() -> int:
     Return the exit status: 0, or 2 if the settings or the database are unusable.
     """
     logging_setup.configure()
-    settings = Settings.load()
+    settings = load_settings_at_start()
+    if settings is None:
+        return 2
     if settings.redis_url is None:
         log.error("REDIS_URL is not set. Set it, or use `referee up`, which sets it for the workers that it starts.")
         return 2

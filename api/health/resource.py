@@ -33,20 +33,28 @@ def ready() -> Any:
     Both the database and Redis must store something; the result is cached for 3 s. Without a database that can be
     written, the response is a 503. Without Redis, the service is only degraded: matches are still played, but live
     pages and rate limits work separately in each process. It is degraded, too, when the last audit found logs or
-    ratings that differ. With `egress: dev`, the service may call private addresses.
+    ratings that differ; when due matches have waited for 30 s although runners could claim them, or no scheduler
+    watches them; and when this process or a worker lacks file descriptors, threads or memory. With `egress: dev`, the
+    service may call private addresses.
     """
     health = get_shared(
         "referee.health", lambda: ServiceHealth(database(), current_app.extensions["referee.redis"])
     ).read()
     available = health.database == DatabaseHealth.OK
     audit, audited_at = audit_state() if available else ("none", None)
-    is_whole = health.redis == "ok" and audit != "differs"
+    is_whole = health.is_whole and audit != "differs"
     status = "unavailable" if not available else "ok" if is_whole else "degraded"
     egress = "dev" if current_app.config["SETTINGS"].egress_allow else "public"
     return {
         "status": status,
         "database": health.database,
         "redis": health.redis,
+        "queue": health.queue,
+        "queue_stalled_s": health.stalled_s,
+        "workers": health.workers,
+        "files": health.files,
+        "runners": health.runners,
+        "shortages": health.shortages,
         "audit": audit,
         "audited_at": audited_at,
         "egress": egress,

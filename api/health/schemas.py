@@ -5,7 +5,7 @@ from typing import get_args
 from marshmallow import fields, validate
 
 from api.fields import UtcDateTime, View, describe, member_of
-from api.health.checks import RedisHealth
+from api.health.checks import QueueHealth, RedisHealth, ResourceHealth
 from referee.db.health import DatabaseHealth
 
 
@@ -17,6 +17,26 @@ class ReadyView(View):
     status = fields.String(metadata={"enum": ["ok", "degraded", "unavailable"]})
     database = fields.String(validate=member_of(DatabaseHealth))
     redis = fields.String(validate=validate.OneOf(get_args(RedisHealth)))
+    queue = fields.String(
+        validate=validate.OneOf(get_args(QueueHealth)),
+        metadata=describe(
+            "Whether due matches are claimed; `unwatched` without a scheduler, `unknown` shortly after the start or "
+            "without Redis. Matches whose bots are full or paused do not count as waiting."
+        ),
+    )
+    queue_stalled_s = fields.Integer(
+        allow_none=True, metadata=describe("For how long matches have waited that a runner could claim.")
+    )
+    workers = fields.Integer(allow_none=True, metadata=describe("Workers with a recent heartbeat."))
+    files = fields.String(
+        validate=validate.OneOf(get_args(ResourceHealth)),
+        metadata=describe("`short` if this process uses nine tenths of its file descriptors."),
+    )
+    runners = fields.String(
+        validate=validate.OneOf(get_args(ResourceHealth)),
+        metadata=describe("`short` if a worker lacked file descriptors, threads or memory in the last minute."),
+    )
+    shortages = fields.List(fields.String(), metadata=describe("What workers lack."))
     audit = fields.String(metadata={"enum": ["ok", "differs", "none"], "description": "Result of the last audits."})
     audited_at = UtcDateTime(allow_none=True, metadata=describe("When the last audit ended; null if none has."))
     egress = fields.String(metadata={"enum": ["public", "dev"]})

@@ -47,11 +47,16 @@ class StreamConnection:
 def take_over(sock: socket.socket) -> socket.socket:
     """Return a new, non-blocking socket for the connection of ``sock``.
 
-    Leave ``sock`` unconnected, so that the server can close it, and whatever the server writes to it is lost.
+    Leave ``sock`` unconnected, so that the server can close it, and whatever the server writes to it is lost. Raise
+    ``OSError`` without a free file descriptor, and leave ``sock`` as it is.
     """
     ours = sock.dup()
-    with socket.socket(sock.family, socket.SOCK_STREAM) as unconnected:
-        os.dup2(unconnected.fileno(), sock.fileno(), inheritable=False)
+    try:
+        with socket.socket(sock.family, socket.SOCK_STREAM) as unconnected:
+            os.dup2(unconnected.fileno(), sock.fileno(), inheritable=False)
+    except OSError:
+        ours.close()  # the traceback would keep the connection open
+        raise
     ours.setblocking(False)
     with suppress(OSError):
         ours.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

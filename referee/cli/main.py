@@ -1,6 +1,7 @@
 """Group all subcommands, and import the module of a subcommand only when it is used."""
 
 import errno
+import sys
 from typing import Any, Final
 
 import click
@@ -61,6 +62,18 @@ class Cli(LazyGroup):
                 f"{replace_control_characters(str(error.filename))} cannot be used: {error.strerror}. Choose another "
                 "path, or run the command as a user who has access to this one."
             ) from error
+        except Exception as error:
+            if not _is_damage(error):
+                raise
+            raise click.ClickException(
+                f"The database is damaged ({getattr(error, 'orig', error)}). Stop the service and restore a backup."
+            ) from error
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether a database could not be read, without importing the engine for commands that use none."""
+    engine = sys.modules.get("referee.db.engine")
+    return engine is not None and bool(engine.is_damage(error))
 
 
 @click.group(cls=Cli, package="referee.cli", members=COMMANDS, context_settings={"show_default": True})

@@ -1,6 +1,7 @@
 """Check which schema a database has and whether this program can use it. ``upgrading`` changes the schema."""
 
 import logging
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ log = logging.getLogger(__name__)
 
 class WrongSchema(RefereeError):
     """Report a schema that this program cannot use. The message says which it is and what to do."""
+
+
+class Unwritable(RefereeError):
+    """Report a directory in which SQLite cannot create the files that it needs beside the database."""
 
 
 class MatchesInProgress(RefereeError):
@@ -53,11 +58,13 @@ def check(database: Database) -> None:
 def is_usable_at_start(database: Database) -> bool:
     """Return whether a process of the service may start with this database, and log why not.
 
-    A database that is not available now may become available, so log only a warning and return True in that case.
+    A database that is not available now may become available, so log only a warning and return True in that case. A
+    directory that cannot be written to is an error of the installation.
     """
     try:
+        _require_writable(database)
         check(database)
-    except WrongSchema as error:
+    except (WrongSchema, Unwritable) as error:
         log.error(str(error))
         return False
     except Unavailable as error:
@@ -65,6 +72,17 @@ def is_usable_at_start(database: Database) -> bool:
     finally:
         database.dispose()  # forked children cannot use its connections
     return True
+
+
+def _require_writable(database: Database) -> None:
+    if not database.is_sqlite:
+        return
+    folder = Path(str(database.url.database)).resolve().parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Unwritable(
+            f"This process cannot write to {folder}, in which SQLite needs to create files. Mount it writable, or give "
+            "this user write access."
+        )
 
 
 def refuse_newer(found: str, migrations: Path = MIGRATIONS) -> None:

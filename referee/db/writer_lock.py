@@ -14,7 +14,8 @@ from referee.errors import Unavailable
 class WriterLock:
     """Admit one writer of this host at a time: SQLite's own busy wait is unfair and can starve writers for seconds.
 
-    Call an instance to hold the lock for a block. Raise ``Unavailable`` if it is not free within ``wait_s`` seconds.
+    Call an instance to hold the lock for a block. Raise ``Unavailable`` if it is not free within ``wait_s`` seconds, or
+    if its file cannot be opened.
     """
 
     def __init__(self, path: Path, wait_s: float) -> None:
@@ -40,7 +41,13 @@ class WriterLock:
 
     def _open_lock_file(self) -> int:
         if self._file is None:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as error:  # a file system that became read-only, for example
+                raise Unavailable(
+                    f"{self._path} cannot be used: {error.strerror}. Choose another path, or run the command as a user "
+                    "who has access to this one."
+                ) from error
         return self._file
 
     def _lock(self, file: int, deadline: float) -> None:

@@ -14,12 +14,12 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from referee.errors import RefereeError
+from referee.runtime.log_writer import LOG_LIMIT_BYTES
 
 # These are the names of a service's files (prefixes of names) and folders in its data directory.
 OUR_FILES = ("referee.db", "master.key", "up.lock", "redis.sock")
 OUR_FOLDERS = ("claims", "logs", "redis-server", "valkey-server")
 SOCKET_PATH_LIMIT = 100  # bytes; the limit of the kernel is 107
-LOG_LIMIT_BYTES = 8 << 20  # a longer log is rotated at the next start
 
 
 class InUse(RefereeError):
@@ -78,9 +78,18 @@ class DataDir:
             self._lock = None
 
     def log(self, name: str) -> Path:
-        """Return the path of a child process's log file. Rotate a long log, keeping one earlier file."""
+        """Return the path of a child process's log file. Rotate a long log, keeping one earlier file.
+
+        Raise ``RefereeError`` if the folder of logs cannot be used.
+        """
         path = self.path / "logs" / f"{name}.log"
-        path.parent.mkdir(exist_ok=True)
+        try:
+            path.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise RefereeError(
+                f"{path.parent} cannot be used for the logs of the processes: {error.strerror}. Make it a directory "
+                "that this user can write to, or pass another --data."
+            ) from error
         if path.exists() and path.stat().st_size > LOG_LIMIT_BYTES:
             path.replace(path.with_suffix(".log.1"))
         return path

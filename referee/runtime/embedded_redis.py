@@ -33,7 +33,7 @@ def socket_url(path: Path) -> str:
     return f"unix://{quote(str(path))}?db=0"
 
 
-def create_child(data_dir: DataDir, environment: dict[str, str]) -> Child:
+def create_child(data_dir: DataDir, environment: dict[str, str], output: int | None = None) -> Child:
     """Return a child process that runs an installed ``redis-server``, or else the server among our dependencies."""
     installed = shutil.which("redis-server")
     executable = Path(installed) if installed else get_binary_path()
@@ -51,7 +51,7 @@ def create_child(data_dir: DataDir, environment: dict[str, str]) -> Child:
         *("--save", ""),
         *("--daemonize", "no"),
     ]
-    return Child("redis", command, environment, folder, data_dir.log("redis"))
+    return Child("redis", command, environment, folder, data_dir.log("redis"), output=output)
 
 
 def check(redis_url: str) -> None:

@@ -5,12 +5,15 @@ import sys
 
 import structlog
 
+from referee.runtime.log_limits import LineLimit, cut_texts
+
 QUIET = ("rq", "alembic", "asyncio")  # libraries whose events are logged only from level WARNING
 
 
 def configure(level: int = logging.INFO) -> None:
     """Write all log events of this process as JSON to standard error."""
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(LineLimit())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[
@@ -22,6 +25,7 @@ def configure(level: int = logging.INFO) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
+                cut_texts,
                 structlog.processors.JSONRenderer(),
             ],
         )

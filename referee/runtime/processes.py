@@ -5,8 +5,8 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -32,6 +32,7 @@ class Child:
     folder: Path
     log: Path
     pass_fds: Sequence[int] = ()
+    output: int | None = None  # the pipe of ``ProcessLogs``; without one, the process writes to ``log`` itself
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     deaths: int = field(default=0, init=False)  # consecutive
     due: float = field(default=0.0, init=False)  # monotonic time of the next start
@@ -39,12 +40,12 @@ class Child:
 
     def start(self) -> None:
         """Start the process. The kernel sends it SIGTERM if this process dies."""
-        with self.log.open("ab") as log:
+        with self._open_output() as output:
             self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=output,
+                stderr=output,
                 env=dict(self.environment),
                 cwd=self.folder,
                 pass_fds=self.pass_fds,
@@ -52,6 +53,14 @@ class Child:
                 preexec_fn=parent_death.make_preexec(signal.SIGTERM),  # called from the main thread, as it requires
             )
         self._started = time.monotonic()
+
+    @contextmanager
+    def _open_output(self) -> Iterator[int]:
+        if self.output is not None:
+            yield self.output
+            return
+        with self.log.open("ab") as log:
+            yield log.fileno()
 
     def has_died(self) -> bool:
         """Return whether the process has died since the last call. If so, schedule its restart in ``due``."""

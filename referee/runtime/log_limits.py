@@ -1,0 +1,67 @@
+"""Limit what a process logs: the lines of each cause in a minute, and the length of texts that come from outside.
+
+A cause is the place in the code that logs, with the type of the exception. Whatever strangers do, it has few causes.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, MutableMapping
+from typing import Any, Final
+
+LINES_PER_MINUTE: Final = 300  # of a cause; a runner that stops logs a line for each of its matches
+LINES_FOR_STRANGERS: Final = 30  # where a single request without a token causes a line
+MAX_TEXT: Final = 1_000  # characters of a text
+MAX_TRACEBACK: Final = 20_000
+WINDOW_S: Final = 60.0
+
+_Cause = tuple[str, str, int, str]
+
+
+class LineLimit(logging.Filter):
+    """Drop the lines of a cause above the limit. The first line of the next minute counts them as ``dropped_lines``."""
+
+    def __init__(self, lines: int = LINES_PER_MINUTE, *, seconds: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._lines = lines
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._windows: dict[_Cause, tuple[float, int]] = {}  # the end of the minute, and the lines in it
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line is logged. Cut its message if it is very long."""
+        raised = record.exc_info[0] if record.exc_info else None
+        cause = (record.name, record.pathname, record.lineno, raised.__name__ if raised else "")
+        now = self._seconds()
+        with self._lock:
+            ends, lines = self._windows.get(cause, (now + WINDOW_S, 0))
+            dropped = lines - self._lines if now >= ends else 0
+            if now >= ends:
+                ends, lines = now + WINDOW_S, 0
+            self._windows[cause] = ends, lines + 1
+        if lines >= self._lines:
+            return False
+        text = cut(record.getMessage())
+        if dropped > 0:
+            record.dropped_lines = dropped
+        if text != record.getMessage() or (dropped > 0 and not _is_event(text)):
+            record.msg, record.args = text + (f" ({dropped} such lines were dropped)" if dropped > 0 else ""), ()
+        return True
+
+
+def cut(text: str, most: int = MAX_TEXT) -> str:
+    """Return the text, or its beginning with its length if it is longer than ``most``."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+
+def cut_texts(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Cut the texts of an event (a processor of structlog)."""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = cut(value, MAX_TRACEBACK if name == "exception" else MAX_TEXT)
+    return event
+
+
+def _is_event(text: str) -> bool:
+    """Return whether a message is the name of an event of ours, whose fields are logged."""
+    return text.isidentifier()

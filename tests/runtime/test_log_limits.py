@@ -1,0 +1,76 @@
+"""What a process logs is limited, for each cause, and nothing of the rest is lost."""
+
+import io
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from referee.runtime import logging_setup
+from referee.runtime.log_limits import MAX_TEXT, MAX_TRACEBACK, LineLimit
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def record(message: str, line: int = 1, error: type[Exception] | None = None, **fields: Any) -> logging.LogRecord:
+    raised = None if error is None else (error, error("x"), None)
+    made = logging.LogRecord("test", logging.WARNING, "file.py", line, message, (), raised)
+    vars(made).update(fields)
+    return made
+
+
+def test_lines_of_a_cause_are_limited_and_counted() -> None:
+    clock = Clock()
+    limit = LineLimit(3, seconds=clock)
+
+    first = [limit.filter(record("flood", text=n)) for n in range(10)]
+    others = [limit.filter(record("flood", 2)), limit.filter(record("flood", 1, ValueError))]
+    clock.now = 60.0
+    later = record("flood")
+
+    assert first == [True] * 3 + [False] * 7
+    assert others == [True, True]
+    assert limit.filter(later)
+    assert vars(later)["dropped_lines"] == 7
+    assert not hasattr(record("flood"), "dropped_lines")
+
+
+def test_a_sentence_says_how_many_were_dropped_and_long_ones_are_cut() -> None:
+    clock = Clock()
+    limit = LineLimit(1, seconds=clock)
+    long = record("no method " + "A" * 5_000)
+
+    assert limit.filter(long)
+    assert not limit.filter(record("again"))
+    clock.now = 60.0
+    later = record("and %s")
+    later.args = ("again",)
+
+    assert limit.filter(later)
+    assert long.getMessage() == "no method " + "A" * (MAX_TEXT - 10) + "… (5010 characters)"
+    assert later.getMessage() == "and again (1 such lines were dropped)"
+
+
+def test_the_texts_of_an_event_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    root, written = logging.getLogger(), io.StringIO()
+    before = root.handlers[:], root.level
+    monkeypatch.setattr("sys.stderr", written)
+    try:
+        logging_setup.configure()
+        try:
+            raise ValueError("y" * 30_000)
+        except ValueError:
+            logging.getLogger("test").exception("failed", extra={"reason": "x" * 4_000, "count": 3})
+    finally:
+        root.handlers, root.level = before
+
+    event = json.loads(written.getvalue())
+    assert (event["event"], event["count"]) == ("failed", 3)
+    assert event["reason"] == "x" * MAX_TEXT + "… (4000 characters)"
+    assert MAX_TRACEBACK < len(event["exception"]) < MAX_TRACEBACK + 50
