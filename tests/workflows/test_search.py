@@ -211,7 +211,7 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0035 changed to this database."""
+    """Take back what migrations 0012 to 0032 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(f"DROP TABLE {name}" for name in NEW_TABLES),
