@@ -33,6 +33,7 @@ class LogFile:
         self._fd: int | None = None
         self._size = 0
         self._lost_bytes = 0
+        self._is_failing = False
         self._is_line_open = False  # the last byte written was not the end of a line
 
     def create(self) -> None:
@@ -42,14 +43,16 @@ class LogFile:
 
     def write(self, piece: bytes) -> OSError | None:
         """Append a piece. If that fails, lose it, and return the error if the piece before could be written."""
-        was_losing, left = self._lost_bytes > 0, len(piece)
+        was_failing, left = self._is_failing, len(piece)
         try:
             for part in self._split(piece):
                 self._append(part)
                 left -= len(part)
         except OSError as error:
             self._lost_bytes += left
-            return None if was_losing else error
+            self._is_failing = True
+            return None if was_failing else error
+        self._is_failing = False
         return None
 
     def _split(self, piece: bytes) -> Iterator[bytes]:
@@ -74,7 +77,7 @@ class LogFile:
                 return
         self._close()  # somebody has deleted or renamed it
         self._fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._size = os.fstat(self._fd).st_size
+        self._size, self._is_line_open = os.fstat(self._fd).st_size, False
         if self._size >= self._limit:
             self._rotate()
             self._open()
@@ -89,8 +92,10 @@ class LogFile:
             while left:
                 left = left[os.write(self._fd, left) :]
         finally:
-            self._size += len(part) - len(left)
-            self._is_line_open = not part[: len(part) - len(left)].endswith(b"\n")
+            written = part[: len(part) - len(left)]
+            self._size += len(written)
+            if written:
+                self._is_line_open = not written.endswith(b"\n")
         self._lost_bytes = 0
 
     def _rotate(self) -> None:
