@@ -1,6 +1,8 @@
 // The operator's page: accounts, requests for the role of an organiser, and the list of acts.
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
+import { moment } from "./local_time.js";
+import { showHealth } from "./operator_health.js";
 import { inWords, signedIn } from "./organise-shared.js";
 import { api, token } from "./session.js";
 
@@ -22,7 +24,7 @@ part("[data-find]").addEventListener("submit", (event) => {
 for (const button of document.querySelectorAll("[data-download]")) button.addEventListener("click", () => attempt(() => download(button.dataset.download)));
 
 async function lookAtAll() {
-  await Promise.all([listRequests(), listAccounts(), listActs()]);
+  await Promise.all([showHealth(part("[data-health]")), listRequests(), listAccounts(), listActs()]);
 }
 
 /** Call `act`, and show its error on the page. */
@@ -140,8 +142,4 @@ async function download(format) {
   const link = element("a", { href: URL.createObjectURL(await answer.blob()), download: `acts.${format}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-function moment(text) {
-  return new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
