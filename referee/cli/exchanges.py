@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 import click
 
+from referee.cli.options import Number
 from referee.cli.tables import TextTable
 from referee.cli.tournament import lookup
 from referee.cli.tournament.remote import Remote, service_command
@@ -17,7 +18,7 @@ HEADS = ("gained", "from", "points", "encounters", "by chance", "deviation")
 @service_command()
 @click.argument("ladder", metavar="LADDER")
 @click.option("--month", metavar="MONTH", help="Show a month like 2026-11. [default: the current one, in UTC]")
-@click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Show this many pairs.")
+@click.option("--limit", type=Number(1, 100), default=20, show_default=True, help="Show this many pairs.")
 def exchanges(remote: Remote, ladder: str, month: str | None, limit: int) -> None:
     """Show which owners gained points from which others, what chance explains least first.
 
