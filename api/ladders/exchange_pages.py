@@ -1,6 +1,6 @@
 """Serve the pages of what owners gained from each other on a ladder."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
@@ -34,20 +34,24 @@ def _month_page(ladder_id: str, month: date) -> Response:
         current_session(), ladder_id, month, limit=ROWS_PER_PAGE, cursor=read_cursor(query)
     )
     following = envelope(Page([], found.next), query)["next"]
-    is_past = month < _this_month()
+    ladder = ratings.get_ladder(current_session(), ladder_id)
+    begins_later = month > _first_day(ladder.created_at)
     return page(
         "ladders/exchanges.html",
-        ladder=ratings.get_ladder(current_session(), ladder_id),
+        ladder=ladder,
         month=month,
         name=months.format_month(month),
         rows=found.items,
-        earlier=months.format_month((month - timedelta(days=1)).replace(day=1)),
-        later=months.format_month(months.following(month)) if is_past else None,
+        earlier=months.format_month((month - timedelta(days=1)).replace(day=1)) if begins_later else None,
+        later=months.format_month(months.following(month)) if month < _this_month() else None,
         before="?" if query["cursor"] else None,
         behind=f"?{urlencode({'cursor': following})}" if following else None,
     )
 
 
 def _this_month() -> date:
-    now = current_time(current_session())
-    return date(now.year, now.month, 1)
+    return _first_day(current_time(current_session()))
+
+
+def _first_day(moment: datetime) -> date:
+    return date(moment.year, moment.month, 1)

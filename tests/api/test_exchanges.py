@@ -11,7 +11,7 @@ from sqlalchemy import insert
 from werkzeug.serving import make_server
 
 from referee.cli.main import main
-from referee.ladders.tables import OwnerExchange
+from referee.ladders.tables import Ladder, OwnerExchange
 from referee.matches.tables import Result
 from referee.ratings.elo import MICRO
 from tests.api.conftest import Service
@@ -36,6 +36,7 @@ def ladder(service: Service) -> str:
     rows.append({**rows[0], "party": "", "owner_id": people[0], "gain": 40 * MICRO, "excess": 4.0})
     rows.append({**rows[0], "party": "", "owner_id": people[1], "gain": 1, "excess": 99.0, "encounters": 0})
     with service.database.write() as session:
+        session.get_one(Ladder, result.ladder_id).created_at = datetime(2026, 1, 20, tzinfo=UTC)
         session.execute(insert(OwnerExchange), [{"ladder_id": result.ladder_id, "month": OCTOBER, **r} for r in rows])
     return str(result.ladder_id)
 
@@ -90,6 +91,8 @@ def test_F5_the_page_of_the_ladder_leads_to_the_pairs(service: Service, ladder: 
     assert now.status_code == 200
     empty = client.get(f"/ladders/{ladder}/exchanges/2026-01", headers=HTML).get_data(as_text=True)
     assert "No points were exchanged in this month." in empty
+    assert f"/ladders/{ladder}/exchanges/2026-02" in empty
+    assert f"/ladders/{ladder}/exchanges/2025-12" not in empty  # before the ladder was created
 
 
 def test_F5_the_command_shows_the_pairs(service: Service, ladder: str) -> None:

@@ -37,6 +37,7 @@ def poison(source: Path, target: Path) -> None:
     """Write the copy. ``source`` may be in use."""
     with closing(sqlite3.connect(source)) as clean, closing(sqlite3.connect(target)) as copy:
         clean.backup(copy)
+        _drop_triggers(copy)
         for table, column in free_texts():
             _write(copy, table, column, PAYLOADS)
         report = [json.dumps(_report(one)) for one in PAYLOADS]
@@ -46,6 +47,14 @@ def poison(source: Path, target: Path) -> None:
         copy.execute("UPDATE bots SET status_reason = ?", (PAYLOADS[0],))
         _rename_players(copy)
         copy.commit()
+
+
+def _drop_triggers(copy: sqlite3.Connection) -> None:
+    """Drop the triggers that refuse changes, as somebody with access to the database could."""
+    for (name,) in copy.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'acts'"
+    ).fetchall():
+        copy.execute(f"DROP TRIGGER {name}")
 
 
 def free_texts() -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ import { api } from "./session.js";
 
 /** Fill in the form for the join code and the guests of the tournament `id`, and send it. */
 export async function admission(form, id) {
-  form.dataset.filled = "";
   const show = ({ join_code, guests }) => {
     form.elements.join_code.value = join_code ?? "";
     form.elements.guests.value = guests.map(({ name }) => name).join("\n");
@@ -18,7 +17,9 @@ export async function admission(form, id) {
     show(await api("PUT", `/tournaments/${id}/admission`, { join_code: form.elements.join_code.value.trim() || null, guests }, { key }));
     said.textContent = "Who may enter is saved.";
   });
+  for (const field of form.elements) field.disabled = true; // what is entered now would be overwritten
   show(await api("GET", `/tournaments/${id}/admission`));
+  for (const field of form.elements) field.disabled = false;
 }
 
 /** Let the form add a co-organiser to the tournament `id`. */
