@@ -93,7 +93,7 @@ def rate_in_own_transaction() -> None:
 
     enter = ledger.enter_results
 
-    def enter_later(session: Any, results: Any) -> None:
+    def enter_later(session: Any, results: Any) -> dict[str, Any]:
         url = get_database(session).url
 
         def run() -> None:
@@ -102,6 +102,7 @@ def rate_in_own_transaction() -> None:
                 enter(own, results)
 
         threading.Timer(1.0, run).start()
+        return {}
 
     replace(ledger, "enter_results", enter_later)
 
