@@ -26,7 +26,7 @@ def test_K9_running_matches_go_on_without_redis_and_due_ones_when_it_is_back(ser
     service.redis()
     service.scheduler()
     running = [service.arrange(options=LONG) for _ in range(6)]
-    service.worker(REFEREE_RUNNER_SLOTS="6")
+    service.worker(REFEREE_RUNNER_SLOTS="8")  # two of them are reserved for other accounts
     service.until(lambda: service.statuses() == {"running": 6} and len(bots.desk.answered) > 30, "play")
 
     assert service.redis_server is not None
