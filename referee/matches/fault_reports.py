@@ -7,7 +7,7 @@ deal group is closed, as for the log.
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, defer
 
 from referee.bots.tables import Bot
@@ -96,13 +96,17 @@ def list_errors(
     query = (
         select(ReportedError, MatchSeat.version)
         .join(MatchSeat, (MatchSeat.match_id == ReportedError.match_id) & (MatchSeat.seat == ReportedError.seat))
+        .join(StoredMatch, StoredMatch.id == ReportedError.match_id)
         .where(ReportedError.bot_id == bot_id)
-        .order_by(ReportedError.match_id.desc(), ReportedError.seat)
+        .order_by(StoredMatch.created_at.desc(), StoredMatch.id.desc(), ReportedError.seat)
     )
     if cursor is not None:
         match_id, seat = _read_error_cursor(cursor)
-        later_seat = (ReportedError.match_id == match_id) & (ReportedError.seat > seat)
-        query = query.where((ReportedError.match_id < match_id) | later_seat)
+        created_at = select(StoredMatch.created_at).where(StoredMatch.id == match_id).scalar_subquery()
+        later_seat = (StoredMatch.id == match_id) & (ReportedError.seat > seat)
+        query = query.where(
+            (tuple_(StoredMatch.created_at, StoredMatch.id) < tuple_(created_at, match_id)) | later_seat
+        )
     found = [VersionedError(*row) for row in session.execute(query.limit(limit + 1))]
     shown = [found[limit - 1].reported.match_id, found[limit - 1].reported.seat] if len(found) > limit else None
     return Page(found[:limit], shown)

@@ -262,6 +262,12 @@ def test_readiness_tells_what_is_there(limited: Service) -> None:
         "status": "ok",
         "database": "ok",
         "redis": "ok",
+        "queue": "unknown",  # no scheduler has reported yet
+        "queue_stalled_s": None,
+        "workers": 0,
+        "files": "ok",
+        "runners": "ok",
+        "shortages": [],
         "egress": "dev",
         "audit": "none",
         "audited_at": None,
