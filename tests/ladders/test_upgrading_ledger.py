@@ -17,7 +17,9 @@ from referee.ladders.rating_replay import RULES_1, RatedSeats
 from referee.ladders.tables import LedgerEntry, RatingChange, RatingCount
 from referee.matches.tables import DealGroup, Result
 from referee.schema import Base
+from referee.workflows.log_signing import sign_old_logs
 from tests.database.world import MANIFEST, FakeClock, World, certify
+from tests.surroundings import MASTER_KEY
 
 RENAMED = importlib.import_module("referee.db.migrations.versions.0006_plain_words").COLUMNS
 FORMER_GROUP_STATES = {"new": "new", "playing": "open", "revealed": "over"}
@@ -47,6 +49,7 @@ def test_results_ratings_and_changes_of_the_first_schema_become_a_ledger_that_ho
 
     with old.write() as session:  # today's logs have the third step of openings, which the first schema did not store
         session.execute(update(DealGroup).values(accepted=[None, None]))
+    sign_old_logs(old, MASTER_KEY)
     with old.read() as session:
         assert [str(one) for one in audit.audit(session)] == []
         results = list(session.scalars(select(Result).order_by(Result.seq)))
