@@ -26,6 +26,7 @@ SHARED: Final = ("words.js",)  # served as modules of their own, which import no
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
+_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)  # no text of the modules spans lines
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)  # of whole lines
 _EXPORTED = re.compile(r"^export const (\w+)", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
@@ -137,9 +138,10 @@ def _header(lines: Sequence[bytes]) -> Json:
 
 
 def _gather_module(name: str, order: dict[str, str], shared: dict[str, set[str]] | None = None) -> None:
-    """Add a module to ``order`` after the modules it imports, without imports, comments and ``export`` keywords.
+    """Add a module to ``order`` after the modules it imports, without what a browser does not need.
 
-    With ``shared``, leave out the modules ``SHARED``, and add to it the names that are imported from each.
+    Leave out imports, comments, indentation and ``export`` keywords. With ``shared``, leave out the modules ``SHARED``,
+    too, and add to it the names that are imported from each.
     """
     if name in order:
         return
@@ -150,7 +152,8 @@ def _gather_module(name: str, order: dict[str, str], shared: dict[str, set[str]]
             shared.setdefault(imported, set()).update(names.replace(",", " ").split())
         else:
             _gather_module(imported, order, shared)
-    order[name] = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)
+    code = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)
+    order[name] = _INDENTATION.sub("", code)
 
 
 def _presentations() -> str:
