@@ -1,4 +1,4 @@
-"""Tell what errors of the database drivers mean."""
+"""Classify errors of the database drivers."""
 
 import sqlite3
 from typing import Any, Final

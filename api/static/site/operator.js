@@ -79,7 +79,7 @@ function accountRow({ id, name, role, created_at, suspended_at, suspension_reaso
     element("td", {}, role),
     element("td", {}, moment(created_at)),
     element("td", {}, suspended_at ? `suspended ${moment(suspended_at)}: ${suspension_reason}` : "active"),
-    element("td", {}, ...buttons),
+    element("td", {}, element("div", { class: "row" }, ...buttons)),
   );
 }
 

@@ -41,15 +41,23 @@ export async function showHealth(shown) {
   const state = await response.json();
   const parts = Object.keys(NAMES).flatMap((part) => [
     element("dt", {}, NAMES[part]),
-    element("dd", { class: state[part] === "ok" ? null : "error", "data-part": part }, sentence(part, state)),
+    element("dd", { class: isFine(part, state[part]) ? null : "error", "data-part": part }, sentence(part, state)),
   ]);
   shown.replaceChildren(...parts, element("dt", {}, "Version"), element("dd", {}, state.version));
+}
+
+/** Return whether nothing has to be done. Shortly after its start, a service knows neither its queue nor an audit. */
+function isFine(part, state) {
+  return state === "ok" || state === "unknown" || (part === "audit" && state === "none");
 }
 
 function sentence(part, state) {
   const words = STATES[part][state[part]] ?? state[part];
   if (part === "queue" && state.queue_stalled_s) return `${words} for ${state.queue_stalled_s} s`;
-  if (part === "runners") return [`${state.workers ?? "unknown number of"} running, ${words}`, ...state.shortages].join("; ");
+  if (part === "runners") {
+    const count = state.workers === null ? "their number is not known" : `${state.workers} running`;
+    return [count, words, ...state.shortages].join("; ");
+  }
   if (part === "audit" && state.audited_at) return `${words} (ended ${moment(state.audited_at)})`;
   return words;
 }
