@@ -110,7 +110,8 @@ def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
     imports = [
         f'import {{ {", ".join(sorted(names))} }} from "./{module}";\n' for module, names in sorted(shared.items())
     ]
-    return "".join(imports) + "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
+    code = _INDENTATION.sub("", "\n".join(order.values()))
+    return "".join(imports) + code + f"\nexport {{ {', '.join(exports)} }};\n"
 
 
 def card_pictures() -> dict[str, str]:
@@ -140,8 +141,8 @@ def _header(lines: Sequence[bytes]) -> Json:
 def _gather_module(name: str, order: dict[str, str], shared: dict[str, set[str]] | None = None) -> None:
     """Add a module to ``order`` after the modules it imports, without what a browser does not need.
 
-    Leave out imports, comments, indentation and ``export`` keywords. With ``shared``, leave out the modules ``SHARED``,
-    too, and add to it the names that are imported from each.
+    Leave out imports, comments and ``export`` keywords. With ``shared``, leave out the modules ``SHARED``, too, and
+    add to it the names that are imported from each.
     """
     if name in order:
         return
@@ -152,8 +153,7 @@ def _gather_module(name: str, order: dict[str, str], shared: dict[str, set[str]]
             shared.setdefault(imported, set()).update(names.replace(",", " ").split())
         else:
             _gather_module(imported, order, shared)
-    code = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)
-    order[name] = _INDENTATION.sub("", code)
+    order[name] = re.sub(r"^export ", "", _COMMENT.sub("", _IMPORT.sub("", source)), flags=re.MULTILINE)
 
 
 def _presentations() -> str:
