@@ -41,6 +41,16 @@ export function wrong(field, message) {
   return new Refused(422, { detail: message, errors: [{ field, message }] });
 }
 
+/** Disable the fields of a form while `load` fills it, since what is entered meanwhile would be overwritten. */
+export async function fillForm(form, load) {
+  for (const field of form.elements) field.disabled = true;
+  try {
+    await load();
+  } finally {
+    for (const field of form.elements) field.disabled = false;
+  }
+}
+
 export function clearErrors(form) {
   for (const note of form.querySelectorAll(".error")) note.remove();
   for (const field of form.querySelectorAll("[aria-invalid]")) {

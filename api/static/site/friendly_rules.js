@@ -1,6 +1,6 @@
 // Let the owner of a bot decide who may challenge it to friendlies, and in which hours.
 import { byId, fill } from "./dom.js";
-import { onSubmit, wrong } from "./forms.js";
+import { fillForm, onSubmit, wrong } from "./forms.js";
 import { api } from "./session.js";
 
 /** Show the rules in the form; `done` reports that they were saved. `path` is the path of the bot in the API. */
@@ -13,7 +13,7 @@ export async function allowing(path, done) {
     form.elements.end.value = hours?.end ?? "";
     form.elements.time_zone.value = hours?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   };
-  show(await api("GET", `${path}/friendlies`));
+  await fillForm(form, async () => show(await api("GET", `${path}/friendlies`)));
   onSubmit(form, async ({ challengers, begin, end, time_zone }) => {
     if (Boolean(begin) !== Boolean(end)) throw wrong(begin ? "end" : "begin", "Enter both times, or none.");
     const hours = begin ? { begin, end, time_zone } : null;

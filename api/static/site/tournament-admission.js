@@ -1,6 +1,6 @@
 // Let organisers decide who may enter: the join code, the guests, and requests that wait for approval.
 import { element } from "./dom.js";
-import { newKey } from "./forms.js";
+import { fillForm, newKey } from "./forms.js";
 import { ask, inWords, onSend } from "./organise-shared.js";
 import { api } from "./session.js";
 
@@ -17,9 +17,7 @@ export async function admission(form, id) {
     show(await api("PUT", `/tournaments/${id}/admission`, { join_code: form.elements.join_code.value.trim() || null, guests }, { key }));
     said.textContent = "Who may enter is saved.";
   });
-  for (const field of form.elements) field.disabled = true; // what is entered now would be overwritten
-  show(await api("GET", `/tournaments/${id}/admission`));
-  for (const field of form.elements) field.disabled = false;
+  await fillForm(form, async () => show(await api("GET", `/tournaments/${id}/admission`)));
 }
 
 /** Let the form add a co-organiser to the tournament `id`. */
