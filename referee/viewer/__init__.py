@@ -26,7 +26,6 @@ SHARED: Final = ("words.js",)  # served as modules of their own, which import no
 CARD: Final = re.compile(r'"([2-9TJQKA][cdhs]|X[12])"')
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.\.?/[^"]+)";\n', re.MULTILINE)
-_INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)  # no text of the modules spans lines
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)  # of whole lines
 _EXPORTED = re.compile(r"^export const (\w+)", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
@@ -110,8 +109,7 @@ def _gather_page(modules: Sequence[str], exports: Sequence[str]) -> str:
     imports = [
         f'import {{ {", ".join(sorted(names))} }} from "./{module}";\n' for module, names in sorted(shared.items())
     ]
-    code = _INDENTATION.sub("", "\n".join(order.values()))
-    return "".join(imports) + code + f"\nexport {{ {', '.join(exports)} }};\n"
+    return "".join(imports) + "\n".join(order.values()) + f"\nexport {{ {', '.join(exports)} }};\n"
 
 
 def card_pictures() -> dict[str, str]:

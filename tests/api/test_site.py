@@ -141,6 +141,16 @@ def test_only_comment_lines_and_indentation_are_left_out() -> None:
     assert static_files.strip_comments(source) == 'export function a() {\nreturn "//x"; // kept\n}\nb();\n'
 
 
+def test_style_sheets_lose_spaces_but_not_those_that_mean_something() -> None:
+    source = (
+        'a, b :is(c) { color: red; content: ", ; : "; }\n@media (min-width: 3rem) and (x) { a { x: calc(1px + 2px) } }'
+    )
+
+    assert static_files.strip_spaces(source) == (
+        'a,b :is(c){color:red;content:", ; : ";}@media (min-width:3rem) and (x){a{x:calc(1px + 2px)}}'
+    )
+
+
 # -- errors --
 
 
