@@ -18,7 +18,7 @@ from sqlalchemy import text, update
 from sqlalchemy.orm import Session
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
-from referee.backups.backup import BackupError, Inventory, check_backup, extract_copy, run_postgres_program
+from referee.backups.backup import BackupError, Inventory, extract_copy, read_inventory, run_postgres_program
 from referee.bots import checks
 from referee.db import revisions, sealing
 from referee.db.engine import Database
@@ -51,7 +51,7 @@ def restore(backup: Path, settings: Settings, *, replaces: bool) -> Restored:
     ``BackupError`` if the backup is damaged, needs another master key, is of another kind of database or of a newer
     version, or would replace a database without ``replaces``.
     """
-    inventory, database = check_backup(backup), Database.from_settings(settings)
+    inventory, database = read_inventory(backup), Database.from_settings(settings)
     _check_fit(inventory, database, settings, backup)
     try:
         if database.is_sqlite:
