@@ -35,6 +35,5 @@ def sqlite_url(folder: Path, template: Path) -> str:
 
 def postgres_url(server: postgres.Server, name: str) -> str:
     """Return the URL of this database of the server, without rows and sessions, with the current schema."""
-    server.end_sessions(name)
-    server.execute(f"TRUNCATE {', '.join(Base.metadata.tables)} RESTART IDENTITY", database=name)
+    server.clear(name, Base.metadata.tables)
     return server.url(name)

@@ -78,9 +78,7 @@ def postgres_url(request: pytest.FixtureRequest) -> str:
     """Return the URL of such a database on PostgreSQL."""
     running = _server(request)
     url: str = request.getfixturevalue("postgres_filled")
-    running.end_sessions("filled")
-    tables = ", ".join(Base.metadata.tables)
-    running.execute(f"TRUNCATE {tables} RESTART IDENTITY", database="filled")
+    running.clear("filled", Base.metadata.tables)
     return url
 
 
