@@ -1,77 +1,28 @@
 """Official ladders: the file of the operator, the names of ladders, members, and the matches that the service makes."""
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from referee.bots import bots, house_bots
-from referee.bots.states import BotState
-from referee.bots.tables import Bot
+from referee.bots import bots
 from referee.errors import BadOption
 from referee.games import catalogue
 from referee.ladders import ladder_names, members, official_matches, ratings
 from referee.ladders.kinds import LadderPlay
-from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
 from referee.ladders.tables import Ladder, LadderMember, LadderPlayer
-from referee.matches.tables import MatchSeat, StoredMatch
 from referee.settings import BadSettings
 from referee.workflows import match_cancellation, pausing
 from tests.database.checks import on_one_database
 from tests.database.world import GAME, World, certify, manifest_of
+from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, seated, sweep
 from tests.surroundings import MASTER_KEY
 
 STANDARD = {"saint-poker": 2, "pool-nap": 4, "prisoners": 4, "prince-albert": 4, "rummy-royal": 4}
 POKER = "[[ladder]]\ngame = 'saint-poker'\nseats = 2\ndaily_matches = 48\n"
-
-
-def prepare(world: World, official: tuple[OfficialLadder, ...] | None = None) -> list[str]:
-    """Do what the scheduler does before its first sweep."""
-    with world.database.write() as session:
-        house_bots.get_or_create_house_bots(session)
-        return sync_ladders(session, load_official_ladders() if official is None else official)
-
-
-def sweep(world: World) -> list[StoredMatch]:
-    """Make the matches that are due. Return them."""
-    with world.database.read() as session:
-        before = set(session.scalars(select(StoredMatch.id)))
-        works = official_matches.has_work(session, master_key=MASTER_KEY)
-    with world.database.write() as session:
-        made = official_matches.make_matches(session, master_key=MASTER_KEY)
-        found = session.scalars(select(StoredMatch).where(StoredMatch.id.not_in(before))).all()
-        assert len(found) == made
-        assert works or not made
-        return list(found)
-
-
-def seated(world: World, match: StoredMatch) -> list[str]:
-    with world.database.read() as session:
-        query = select(MatchSeat.bot_id).where(MatchSeat.match_id == match.id).order_by(MatchSeat.seat)
-        return list(session.scalars(query))
-
-
-def later(world: World, **time: float) -> None:
-    world.clock.moment += timedelta(**time)
-
-
-def finish_all(world: World) -> None:
-    for claim in world.claim(100):
-        world.finish(claim)
-
-
-def member_of(world: World, bot_id: str, game: str = GAME) -> LadderMember:
-    with world.database.read() as session:
-        query = select(LadderMember).join(Ladder, Ladder.id == LadderMember.ladder_id)
-        return session.scalars(query.where(LadderMember.bot_id == bot_id, Ladder.game == game)).one()
-
-
-def poker_bot(world: World, **how: Any) -> str:
-    return world.bot(manifest=manifest_of(games=[GAME]), **how)
 
 
 # -- the file --
@@ -431,58 +382,3 @@ def test_a_sweep_in_which_nothing_is_due_costs_the_same_with_many_members(world:
         costs.append(len([one for one in statements if one.startswith("SELECT")]))
 
     assert costs[1] <= max(costs[0], 4)
-
-
-# -- nobody meets one owner all day --
-
-
-def test_F5_meetings_of_a_day_are_counted_by_owner(world: World) -> None:
-    prepare(world)
-    ada, bob, cy = (world.account() for _ in range(3))
-    star = poker_bot(world, owner_id=ada)
-    crowd = [poker_bot(world, owner_id=bob) for _ in range(3)]
-    poker_bot(world, owner_id=cy)
-    opponents: Counter[str] = Counter()
-    for _ in range(20):
-        for match in sweep(world):
-            if star in (bots := seated(world, match)):
-                opponents.update((bot in crowd and "Bob") or "others" for bot in bots if bot != star)
-        finish_all(world)
-        later(world, seconds=1)
-
-    met = member_of(world, star).owners_met
-
-    assert met[bob] == opponents["Bob"] > 3
-    assert sum(met.values()) == member_of(world, star).matches - _house_matches(world, star)
-    later(world, days=1)
-    sweep(world)
-    assert sum(member_of(world, star).owners_met.values()) <= 1
-
-
-def _house_matches(world: World, bot_id: str) -> int:
-    with world.database.read() as session:
-        house = select(Bot.id).where(Bot.status == BotState.HOUSE)
-        own = select(MatchSeat.match_id).where(MatchSeat.bot_id == bot_id)
-        query = select(func.count()).where(MatchSeat.match_id.in_(own), MatchSeat.bot_id.in_(house))
-        return session.scalars(query).one()
-
-
-def test_F5_an_owner_with_many_bots_meets_the_same_bot_no_more_often_than_its_share_allows(world: World) -> None:
-    prepare(world)
-    crowd_owner = world.account()
-    star, crowd = poker_bot(world), [poker_bot(world, owner_id=crowd_owner) for _ in range(4)]
-    others = [poker_bot(world) for _ in range(5)]
-    # Seven owners: an even share of 48 matches of two is 8 meetings with each of the six others, and 12 are the most.
-    with world.database.write() as session:
-        for bot_id in (star, *crowd):
-            member = session.scalars(select(LadderMember).where(LadderMember.bot_id == bot_id)).one()
-            member.day, member.owners_met = world.clock.moment.date(), {crowd_owner: 12} if bot_id == star else {}
-
-    with world.database.read() as session:
-        ladder = session.scalars(select(Ladder).where(Ladder.game == GAME)).one()
-        assert official_matches.count_owners(session, ladder) == 7
-    found = [seated(world, match) for match in sweep(world)]
-
-    assert found
-    assert not any(star in bots and {*crowd} & {*bots} for bots in found)
-    assert any(bot in {*others} for bots in found for bot in bots)

@@ -14,7 +14,7 @@ from referee.ladders.tables import LadderPlayer
 from referee.matches.states import PLAYABLE
 from referee.matches.tables import MatchSeat, StoredMatch
 from tests.database.world import World
-from tests.ladders.test_official_ladders import finish_all, later, poker_bot, prepare
+from tests.ladders.official_play import finish_all, later, poker_bot, prepare
 from tests.surroundings import MASTER_KEY
 
 SCHEDULERS = 2

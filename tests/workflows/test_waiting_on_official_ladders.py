@@ -17,7 +17,7 @@ from referee.ladders.tables import Ladder, LadderPlayer
 from referee.workflows.waiting_reasons import Reason
 from tests.database.checks import newcomer, on_one_database
 from tests.database.world import GAME, World, manifest_of
-from tests.ladders.test_official_ladders import finish_all, later, member_of, poker_bot, prepare, sweep
+from tests.ladders.official_play import finish_all, later, member_of, poker_bot, prepare, sweep
 from tests.workflows.waiting_cases import Case, assert_is_the_reason, register_in
 
 CASES: dict[str, Case] = {}
