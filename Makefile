@@ -10,6 +10,9 @@ PEERS := .venv-peers
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # --no-deps, because the lock files are complete; --no-compile, because Python compiles the modules that it imports.
 INSTALL := $(PIP) install --no-deps --no-compile
+LOCKED := $(INSTALL) --require-hashes
+COMPILE = .lock/bin/uv pip compile --quiet --universal --python .lock/bin/python --python-version 3.11 --no-python-downloads \
+	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command 'make lock' $(LOCK_ARGS)
 DEMO_ARGS ?=
 UP_ARGS ?=
 BENCH_ARGS ?=
@@ -17,6 +20,7 @@ GALLERY_ARGS ?=
 CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
+LOCK_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 
@@ -77,18 +81,15 @@ mutants: $(VENV)/.dev
 simulate: $(VENV)/.dev
 	@$(BIN)/python -m tools.simulate $(SIMULATE_ARGS)
 
-# Pin the requirements of pyproject.toml again. The Redis client needs async-timeout only before Python 3.11.3.
+# Pin what pyproject.toml requires, with the hashes of all files of each version. Versions that are pinned already remain;
+# LOCK_ARGS="--upgrade-package flask" takes the newest one that pyproject.toml allows, LOCK_ARGS=--upgrade all of them.
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/python -m pip install --quiet 'setuptools>=77' .
-	{ echo '# Requirements of the service, pinned by make lock.'; \
-	  echo 'async-timeout==5.0.1; python_full_version < "3.11.3"'; \
-	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout; \
-	} > requirements.lock
-	.lock/bin/python -m pip install --quiet '.[dev]'
-	{ echo '# Additional requirements of tests, lint and types, pinned by make lock.'; echo '-r requirements.lock'; \
-	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout \
-	  | grep -vxFf requirements.lock; } > requirements-dev.lock
+	.lock/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements-uv.lock
+	$(COMPILE) --group lock -o requirements-uv.lock
+	$(COMPILE) --group build pyproject.toml -o requirements.lock
+	$(COMPILE) --group build --extra dev --constraint requirements.lock pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --group peers -o bench/peers/requirements.lock
 	rm -rf .lock
 
 clean:
@@ -102,19 +103,20 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make: Python 3.11 or newer is required, but $(PYTHON) is " + sys.version.split()[0])'
 	@echo "Creating $(VENV) with $(PYTHON) from requirements.lock."
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) -r requirements.lock
+	@$(LOCKED) -r requirements.lock
 	@$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@echo "Installing the tools of requirements-dev.lock."
-	@$(INSTALL) -r requirements-dev.lock
+	@$(LOCKED) -r requirements-dev.lock
 	@touch $@
 
 $(PEERS)/.made: bench/peers/requirements.lock
 	@echo "Creating $(PEERS) from bench/peers/requirements.lock."
 	@[ -x $(PEERS)/bin/python ] || $(PYTHON) -m venv $(PEERS)
-	@grep -v '^#' $< | while read -r pin; do \
-		$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet --quiet --quiet install --no-deps "$$pin" \
-		|| echo "$$pin cannot be installed on this machine and is skipped." >&2; done
+	@sed -e '/^#/d' -e ':joined' -e '/\\$$/{N;s/\\\n//;bjoined' -e '}' $< | while read -r pin; do \
+		echo "$$pin" > $(PEERS)/pin && \
+		$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet --quiet --quiet install --no-deps --require-hashes \
+		-r $(PEERS)/pin || echo "$${pin%% *} cannot be installed on this machine and is skipped." >&2; done
 	@touch $@

@@ -69,14 +69,6 @@ def test_its_client_of_postgresql_has_the_version_of_the_server(instructions: li
     assert client[1] == server[1]
 
 
-def test_every_requirement_of_the_lock_file_has_one_version() -> None:
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    requirements = [line for line in lines if line and not line.startswith("#")]
-
-    assert requirements
-    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[^=\s]+(; .+)?", line) for line in requirements)
-
-
 def test_it_runs_as_nobody_in_particular(instructions: list[tuple[str, str]]) -> None:
     (user,) = [rest for word, rest in instructions if word == "USER"]
     uid, gid = map(int, user.split(":"))
