@@ -17,7 +17,7 @@ WORKDIR /opt/referee
 COPY requirements.lock ./
 RUN pip install --no-deps --require-hashes --requirement requirements.lock
 
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY referee ./referee
 COPY docs/*.md ./docs/
 COPY docs/games ./docs/games
