@@ -15,9 +15,9 @@ WORKDIR /opt/referee
 
 # Install the lock file first: this layer stays cached until the lock file changes.
 COPY requirements.lock ./
-RUN pip install --no-deps --requirement requirements.lock
+RUN pip install --no-deps --require-hashes --requirement requirements.lock
 
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY referee ./referee
 COPY docs/*.md ./docs/
 COPY docs/games ./docs/games

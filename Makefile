@@ -1,6 +1,6 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
 #   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make mutants   make lock
-#   make bench-peers   make gallery   make simulate   make clean
+#   make bench-peers   make gallery   make nginx   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -10,6 +10,9 @@ PEERS := .venv-peers
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # --no-deps, because the lock files are complete; --no-compile, because Python compiles the modules that it imports.
 INSTALL := $(PIP) install --no-deps --no-compile
+LOCKED := $(INSTALL) --require-hashes
+COMPILE = .lock/bin/uv pip compile --quiet --universal --python .lock/bin/python --python-version 3.11 --no-python-downloads \
+	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command 'make lock' $(LOCK_ARGS)
 DEMO_ARGS ?=
 UP_ARGS ?=
 BENCH_ARGS ?=
@@ -17,13 +20,14 @@ GALLERY_ARGS ?=
 CHAOS_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
+LOCK_ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test coverage lint types browser gallery bench bench-peers chaos chaos-planted mutants simulate lock clean
+.PHONY: demo up test coverage lint types browser nginx gallery bench bench-peers chaos chaos-planted mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -32,11 +36,11 @@ demo: $(VENV)/.runtime
 up: $(VENV)/.runtime
 	@$(BIN)/referee up $(UP_ARGS)
 
-test: lint types browser
+test: lint types browser nginx
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Report the lines that no test runs. Tracing makes the tests a third slower.
-coverage: $(VENV)/.dev browser
+coverage: $(VENV)/.dev browser nginx
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
@@ -49,6 +53,10 @@ types: $(VENV)/.dev
 # Find a Chromium and a Firefox for tests/browser, or install them.
 browser: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
+
+# Find an nginx for tests/deploy, or put one into the environment.
+nginx: $(VENV)/.dev
+	@$(BIN)/python -m tests.deploy.nginx
 
 # Write pictures of every kind of page as one file, gallery.html. GALLERY_ARGS="--out FILE --only TEXT"
 gallery: browser
@@ -77,18 +85,15 @@ mutants: $(VENV)/.dev
 simulate: $(VENV)/.dev
 	@$(BIN)/python -m tools.simulate $(SIMULATE_ARGS)
 
-# Pin the requirements of pyproject.toml again. The Redis client needs async-timeout only before Python 3.11.3.
+# Pin what pyproject.toml requires, with the hashes of all files of each version. Versions that are pinned already remain;
+# LOCK_ARGS="--upgrade-package flask" takes the newest one that pyproject.toml allows, LOCK_ARGS=--upgrade all of them.
 lock:
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/python -m pip install --quiet 'setuptools>=77' .
-	{ echo '# Requirements of the service, pinned by make lock.'; \
-	  echo 'async-timeout==5.0.1; python_full_version < "3.11.3"'; \
-	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout; \
-	} > requirements.lock
-	.lock/bin/python -m pip install --quiet '.[dev]'
-	{ echo '# Additional requirements of tests, lint and types, pinned by make lock.'; echo '-r requirements.lock'; \
-	  .lock/bin/python -m pip freeze --all --exclude pip --exclude referee --exclude async-timeout \
-	  | grep -vxFf requirements.lock; } > requirements-dev.lock
+	.lock/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements-uv.lock
+	$(COMPILE) --group lock -o requirements-uv.lock
+	$(COMPILE) --group build pyproject.toml -o requirements.lock
+	$(COMPILE) --group build --extra dev --constraint requirements.lock pyproject.toml -o requirements-dev.lock
+	$(COMPILE) --group peers -o bench/peers/requirements.lock
 	rm -rf .lock
 
 clean:
@@ -102,19 +107,20 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make: Python 3.11 or newer is required, but $(PYTHON) is " + sys.version.split()[0])'
 	@echo "Creating $(VENV) with $(PYTHON) from requirements.lock."
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) -r requirements.lock
+	@$(LOCKED) -r requirements.lock
 	@$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@echo "Installing the tools of requirements-dev.lock."
-	@$(INSTALL) -r requirements-dev.lock
+	@$(LOCKED) -r requirements-dev.lock
 	@touch $@
 
 $(PEERS)/.made: bench/peers/requirements.lock
 	@echo "Creating $(PEERS) from bench/peers/requirements.lock."
 	@[ -x $(PEERS)/bin/python ] || $(PYTHON) -m venv $(PEERS)
-	@grep -v '^#' $< | while read -r pin; do \
-		$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet --quiet --quiet install --no-deps "$$pin" \
-		|| echo "$$pin cannot be installed on this machine and is skipped." >&2; done
+	@sed -e '/^#/d' -e ':joined' -e '/\\$$/{N;s/\\\n//;bjoined' -e '}' $< | while read -r pin; do \
+		echo "$$pin" > $(PEERS)/pin && \
+		$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet --quiet --quiet install --no-deps --require-hashes \
+		-r $(PEERS)/pin || echo "$${pin%% *} cannot be installed on this machine and is skipped." >&2; done
 	@touch $@

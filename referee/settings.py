@@ -46,7 +46,7 @@ class Settings:
     rate_limits: bool
     dns_canary: str = ""  # a host name whose look-up shows whether the resolver works; none if empty
     streams: int = 2000  # maximum number of concurrent event streams of one API process
-    streams_per_address: int = 20
+    streams_per_address: int = 100
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
     keep_ladder_logs_days: int = 90  # after which logs of matches on official ladders are deleted; 0: never
     private_tournaments: int = 3  # unfinished ones that an account without the role of an organiser may have
@@ -91,7 +91,7 @@ class Settings:
             trusted_proxies=env.int("TRUSTED_PROXIES", 0, validate=validate.Range(0, 5)),
             rate_limits=env.bool("RATE_LIMITS", True),
             streams=env.int("STREAMS", 2000, validate=validate.Range(0, 20_000)),
-            streams_per_address=env.int("STREAMS_PER_ADDRESS", 20, validate=validate.Range(1, 20_000)),
+            streams_per_address=env.int("STREAMS_PER_ADDRESS", 100, validate=validate.Range(1, 20_000)),
             ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
             keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_to_keep),
             request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),

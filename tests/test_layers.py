@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
-BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures")  # the version, settings, leaves
+BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files")  # leaves
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
@@ -35,6 +35,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
     "referee.settings": ("referee.errors",),
+    "referee.project_files": (),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),
@@ -45,7 +46,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     **{area: (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS[:place]) for place, area in enumerate(AREAS)},
     "referee.workflows": (*BELOW, *PURE, *WIRE, *DATABASE, *AREAS),
     "referee.schema": (*DATABASE, *AREAS),
-    "referee.rulebook": RULES,
+    "referee.rulebook": (*RULES, "referee.project_files"),
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
     "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),

@@ -2,7 +2,6 @@
 
 import posixpath
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from flask import Blueprint, Response
@@ -11,11 +10,11 @@ from api.errors import not_found
 from api.pages.markdown import Rendered, Resolve, render_markdown
 from api.pages.page import page
 from referee.games import catalogue
+from referee.project_files import DOCS
 
 pages = Blueprint("guides", __name__)
 
-FOLDER: Final = Path(__file__).parent.parent / "guides"  # has symbolic links to the files of ``docs`` to show
-ORDER: Final = (
+NAMES: Final = (  # the documents to show, in reading order
     "first-bot",
     "bot-protocol",
     "checking",
@@ -45,9 +44,8 @@ def show(name: str) -> Response:
 @cache
 def guides() -> dict[str, Rendered]:
     """Return all guides in reading order, keyed by name."""
-    files = {path.stem: path for path in FOLDER.glob("*.md")}
-    names = sorted(files, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-    return {name: render_markdown(files[name].read_text(encoding="utf-8"), address_in("docs")) for name in names}
+    texts = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
+    return {name: render_markdown(text, address_in("docs")) for name, text in texts.items()}
 
 
 def address_in(folder: str) -> Resolve:
@@ -64,7 +62,7 @@ def address_in(folder: str) -> Resolve:
                 return "/games"
             case ["docs", "games", name] if name.removesuffix(".md") in catalogue():
                 return f"/games/{name.removesuffix('.md')}{fragment}"
-            case ["docs", name] if (FOLDER / name).is_file():
+            case ["docs", name] if name.removesuffix(".md") in NAMES:
                 return f"/guides/{name.removesuffix('.md')}{fragment}"
             case ["openapi.yaml"]:
                 return "/docs"

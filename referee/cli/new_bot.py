@@ -1,7 +1,4 @@
-"""Implement `referee new-bot`, which copies a starter bot from the project's ``bots/`` into a new folder.
-
-``referee/starters`` is a symbolic link to ``bots/``, so that the starter bots are installed with the package.
-"""
+"""Implement `referee new-bot`, which copies a starter bot from the project's ``bots/`` into a new folder."""
 
 import json
 import shlex
@@ -10,13 +7,14 @@ from pathlib import Path
 
 import click
 
-STARTERS = Path(__file__).parent.parent / "starters"
+from referee.project_files import BOTS
+
 MAX_NAME_LENGTH = 64  # characters, in the manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Describe the starter bot of a language: its ``file`` in ``starters/LANGUAGE``, its requirement, its commands."""
+    """Describe the starter bot of a language: its ``file`` in ``bots/LANGUAGE``, its requirement, its commands."""
 
     file: str
     needs: str
@@ -73,7 +71,7 @@ def write_bot(folder: Path, language: str) -> None:
     if any(folder.iterdir()):
         raise FileExistsError("is not empty")
     name, chosen = manifest_name(folder), LANGUAGES[language]
-    program = (STARTERS / language / chosen.file).read_text(encoding="utf-8")
+    program = (BOTS / language / chosen.file).read_text(encoding="utf-8")
     # "x" instead of "w", so that no file is overwritten, even if another process writes here at the same time.
     for file, text in (
         (chosen.file, program.replace('"starter"', json.dumps(name, ensure_ascii=False))),

@@ -1,12 +1,10 @@
-"""Read the rules of the conformance suite from the table of findings in ``docs/checking.md``.
-
-``checking.md`` in this folder is a symbolic link to that page, so that it is installed with the package.
-"""
+"""Read the rules of the conformance suite from the table of findings in ``docs/checking.md``."""
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, cast
+
+from referee.project_files import DOCS
 
 Severity = Literal["fail", "warn", "ok"]
 
@@ -28,4 +26,4 @@ def _read_rules(page: str) -> dict[str, Rule]:
     return {id: Rule(id, cast(Severity, severity), *texts) for id, severity, *texts in _ROW.findall(table)}
 
 
-RULES = _read_rules(Path(__file__).with_name("checking.md").read_text(encoding="utf-8"))  # in the order of the page
+RULES = _read_rules((DOCS / "checking.md").read_text(encoding="utf-8"))  # in the order of the page

@@ -99,6 +99,16 @@ def test_E8_an_address_used_up_by_strangers_holds_up_no_token_that_opens_an_acco
     assert owner.get("/accounts/me").status_code == 200
 
 
+def test_files_of_the_pages_do_not_count(limited: Service) -> None:
+    client = limited.anonymous()
+
+    files = [client.get("/static/site/account.css") for _ in range(22)]
+
+    assert {file.status_code for file in files} == {200}
+    assert "X-RateLimit-Remaining" not in files[-1].headers
+    assert client.get("/").status_code == 200
+
+
 def test_E8_a_revoked_token_counts_for_its_address(limited: Service) -> None:
     owner = limited.person()
     spare = Person(

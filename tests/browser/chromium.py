@@ -54,19 +54,19 @@ def _of_playwright() -> Iterator[str]:
 
 def install() -> bool:
     """Try every way to install a Chromium; return whether there is one now."""
-    return any(_runs(*way) and found() is not None for way in _ways())
+    return any(runs(*way) and found() is not None for way in _ways())
 
 
 def install_firefox() -> bool:
     """Try to install a Firefox as a package; return whether there is one now."""
-    return any(_runs(*way) and find_firefox() is not None for way in _apt_ways("firefox-esr"))
+    return any(runs(*way) and find_firefox() is not None for way in _apt_ways("firefox-esr"))
 
 
 def _apt_ways(package: str) -> Iterator[list[list[str]]]:
     """Return the ways by apt, each a list of commands that must all succeed."""
-    as_root = _as_root()
-    if as_root is not None and shutil.which("apt-get") and _is_debian():
-        apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    prefix = as_root()
+    if prefix is not None and shutil.which("apt-get") and _is_debian():
+        apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
         install_package = [*apt, "install", "-y", "--no-install-recommends", package]
         yield [install_package]  # with the lists of packages that are there
         yield [[*apt, "update"], install_package]
@@ -74,20 +74,20 @@ def _apt_ways(package: str) -> Iterator[list[list[str]]]:
 
 def _ways() -> Iterator[list[list[str]]]:
     """Return the ways to a Chromium, each a list of commands that must all succeed."""
-    as_root = _as_root()
+    prefix = as_root()
     yield from _apt_ways("chromium")
     playwright = [sys.executable, "-m", "playwright", "install"]
-    if as_root is not None:
+    if prefix is not None:
         yield [[*playwright, "--with-deps", "chromium"]]
     yield [[*playwright, "chromium"]]
 
 
-def _as_root() -> list[str] | None:
+def as_root() -> list[str] | None:
     """Return the prefix of commands that root must run; None if this user cannot run them."""
     if os.geteuid() == 0:
         return []
     sudo = ["sudo", "-n"]
-    return sudo if shutil.which("sudo") and _runs([*sudo, "true"]) else None
+    return sudo if shutil.which("sudo") and runs([*sudo, "true"]) else None
 
 
 def _is_debian() -> bool:
@@ -98,7 +98,7 @@ def _is_debian() -> bool:
         return False
 
 
-def _runs(*commands: Sequence[str]) -> bool:
+def runs(*commands: Sequence[str]) -> bool:
     return all(subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0 for command in commands)
 
 

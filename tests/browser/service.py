@@ -26,13 +26,13 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
+def served(folder: Path, log: str = "gunicorn.log", **settings: str) -> Iterator[Served]:
     """Run the service with the database and log in ``folder``."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        running = Served(f"http://127.0.0.1:{listener.getsockname()[1]}", folder / "gunicorn.log")
-        process = _started(folder, listener, running)
+        running = Served(f"http://127.0.0.1:{listener.getsockname()[1]}", folder / log)
+        process = _started(folder, listener, running, settings)
         try:
             _wait_until_up(running, process)
             yield running
@@ -41,9 +41,11 @@ def served(folder: Path) -> Iterator[Served]:
             process.wait(20)
 
 
-def _started(folder: Path, listener: socket.socket, running: Served) -> subprocess.Popen[bytes]:
+def _started(
+    folder: Path, listener: socket.socket, running: Served, changes: dict[str, str]
+) -> subprocess.Popen[bytes]:
     options = ["--workers", "1", "--threads", str(THREADS), "--keep-alive", "5", "--graceful-timeout", "1"]
-    settings = {"REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535", "REFEREE_PUBLIC_URL": running.url}
+    settings = {"REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535", "REFEREE_PUBLIC_URL": running.url} | changes
     with running.log.open("wb") as output:
         return gunicorn.started(
             *(folder, listener, options, settings),

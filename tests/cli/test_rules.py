@@ -1,8 +1,6 @@
-"""`referee rules`: the page of a game, laid out on a terminal, untouched in a pipe, and installed with the package."""
+"""`referee rules`: the page of a game, laid out on a terminal and untouched in a pipe."""
 
 import io
-import tomllib
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -11,10 +9,9 @@ from rich.console import Console
 from referee.cli import main
 from referee.cli.rules import print_rules
 from referee.games import catalogue
-from referee.rulebook import FOLDER, rules_page
+from referee.rulebook import rules_page
 from tests.cli.running import referee
 
-ROOT = Path(__file__).parents[2]
 every_game = pytest.mark.parametrize("name", sorted(catalogue()))
 
 
@@ -42,11 +39,3 @@ def test_a_game_that_is_not_there_is_refused_with_the_names_of_those_that_are() 
 
     assert done.returncode == 2
     assert "available: pool-nap" in done.stderr
-
-
-def test_the_pages_are_part_of_an_installation() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-
-    installed = {path for pattern in settings["referee"] for path in (ROOT / "referee").glob(pattern)}
-
-    assert {FOLDER / f"{name}.md" for name in catalogue()} <= installed

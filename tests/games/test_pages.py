@@ -9,7 +9,8 @@ import pytest
 
 from referee.games import catalogue
 from referee.match.canonical import Json
-from referee.rulebook import FOLDER, rules_page
+from referee.project_files import DOCS
+from referee.rulebook import rules_page
 from tests.games import pages
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ def test_every_game_has_a_page(name: str) -> None:
 
 
 def test_no_page_is_left_of_a_game_that_is_gone() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == set(catalogue())
+    assert {path.stem for path in (DOCS / "games").iterdir()} == set(catalogue())
 
 
 @every_game

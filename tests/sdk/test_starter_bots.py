@@ -18,11 +18,12 @@ from click.testing import CliRunner
 from referee.botclient import client
 from referee.botclient.client import BotSeat
 from referee.cli import main
-from referee.cli.new_bot import LANGUAGES, STARTERS, manifest_name, write_bot
+from referee.cli.new_bot import LANGUAGES, manifest_name, write_bot
 from referee.games import catalogue
 from referee.house.server import serve
 from referee.local import matches
 from referee.match.time_limits import Limits
+from referee.project_files import BOTS
 from referee.protocol import messages
 from referee.protocol.signing import bot_secret
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, SECRET, caller
@@ -105,7 +106,7 @@ def command(language: str, folder: Path) -> list[str]:
 
 
 def test_a_starter_bot_fits_on_a_page(language: str) -> None:
-    lines = (STARTERS / language / LANGUAGES[language].file).read_text().splitlines()
+    lines = (BOTS / language / LANGUAGES[language].file).read_text().splitlines()
 
     assert len(lines) <= 60
     assert max(map(len, lines)) <= 120

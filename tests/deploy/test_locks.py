@@ -1,0 +1,149 @@
+"""The lock files: complete, with the hashes of every file, and pip refuses a file that is not one of them."""
+
+import hashlib
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.deploy.compose import ROOT
+from tests.deploy.locks import COMPILER, DEVELOPMENT, PEERS, RUNTIME, read_lock
+
+LOCK_FILES = (RUNTIME, DEVELOPMENT, COMPILER, PEERS)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+
+def requirements(*groups: list[str]) -> list[Requirement]:
+    return [Requirement(text) for group in groups for text in group]
+
+
+REQUIRED: dict[Path, list[Requirement]] = {
+    RUNTIME: requirements(PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["build"]),
+    DEVELOPMENT: requirements(
+        PROJECT["project"]["dependencies"],
+        PROJECT["dependency-groups"]["build"],
+        *PROJECT["project"]["optional-dependencies"].values(),
+    ),
+    COMPILER: requirements(PROJECT["dependency-groups"]["lock"]),
+    PEERS: requirements(PROJECT["dependency-groups"]["peers"]),
+}
+
+
+def test_these_are_all_lock_files() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.lock"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert {ROOT / line for line in listed.stdout.splitlines()} == set(LOCK_FILES)
+
+
+@pytest.mark.parametrize("path", LOCK_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_requirement_has_one_version_and_the_hashes_of_its_files(path: Path) -> None:
+    pins = read_lock(path)
+
+    assert pins
+    assert all(pin.hashes for pin in pins.values())
+
+
+@pytest.mark.parametrize("path", LOCK_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_it_names_no_registry(path: Path) -> None:
+    assert not re.search(r"://|^ *-(-index-url|-extra-index-url|-find-links|f|i)\b", path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", LOCK_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_it_pins_what_the_project_requires(path: Path) -> None:
+    pins = read_lock(path)
+    own = PROJECT["project"]["name"]
+
+    missing = {
+        str(requirement): pins.get(canonicalize_name(requirement.name))
+        for requirement in REQUIRED[path]
+        if requirement.name != own
+        and (
+            (pin := pins.get(canonicalize_name(requirement.name))) is None
+            or not requirement.specifier.contains(pin.version)
+        )
+    }
+
+    assert not missing, f"{path.name} does not agree with pyproject.toml; run make lock"
+
+
+def test_the_tests_run_with_the_versions_of_the_service() -> None:
+    development = read_lock(DEVELOPMENT)
+
+    assert {name: development.get(name) for name in read_lock(RUNTIME)} == read_lock(RUNTIME)
+
+
+def test_whoever_installs_a_lock_file_requires_its_hashes() -> None:
+    text = (ROOT / "Dockerfile").read_text() + MAKEFILE
+    installs = re.findall(r"^.*(?:\$\((?:INSTALL|LOCKED)\)|pip install).*\.lock$", text, re.MULTILINE)
+
+    assert len(installs) == 4
+    assert "LOCKED := $(INSTALL) --require-hashes\n" in MAKEFILE
+    assert all("$(LOCKED)" in line or "--require-hashes" in line for line in installs)
+    assert re.search(r"\$\(PEERS\)/bin/python -m pip .* install --no-deps --require-hashes", MAKEFILE)
+
+
+# -- pip with a wheel of our own --
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the smallest wheel: one module."""
+    path = tmp_path_factory.mktemp("wheels") / "tiny_rules-1.0-py3-none-any.whl"
+    members = {
+        "tiny_rules.py": "POINTS = 3\n",
+        "tiny_rules-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny-rules\nVersion: 1.0\n",
+        "tiny_rules-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "tiny_rules-1.0.dist-info/RECORD": "",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return path
+
+
+def install(wheel: Path, lock: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Install what ``lock`` says with the options of make, from the folder of the wheel alone."""
+    (folder / "tiny.lock").write_text(lock)
+    options = " ".join(re.findall(r"^(?:INSTALL|LOCKED) := \$\(\w+\)(?: install)?(.*)$", MAKEFILE, re.MULTILINE))
+    command = [sys.executable, "-m", "pip", "--isolated", "install", *options.split(), "--no-index", "--no-cache-dir"]
+    command += ["--find-links", str(wheel.parent), "--target", str(folder / "site"), "-r", str(folder / "tiny.lock")]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_file_with_the_hash_of_the_lock_file_is_installed(wheel: Path, tmp_path: Path) -> None:
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+
+    ran = install(wheel, f"tiny-rules==1.0 \\\n    --hash=sha256:{digest}\n", tmp_path)
+
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "site" / "tiny_rules.py").read_text() == "POINTS = 3\n"
+
+
+def test_a_file_that_was_changed_is_refused(wheel: Path, tmp_path: Path) -> None:
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    changed = tmp_path / "changed" / wheel.name
+    changed.parent.mkdir()
+    changed.write_bytes(wheel.read_bytes().replace(b"POINTS = 3", b"POINTS = 4"))
+
+    ran = install(changed, f"tiny-rules==1.0 \\\n    --hash=sha256:{digest}\n", tmp_path)
+
+    assert ran.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in ran.stderr
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_version_without_a_hash_is_refused(wheel: Path, tmp_path: Path) -> None:
+    ran = install(wheel, "tiny-rules==1.0\n", tmp_path)
+
+    assert ran.returncode != 0
+    assert "Hashes are required" in ran.stderr
+    assert not (tmp_path / "site").exists()
