@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
-BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures")  # the version, settings, leaves
+# the version, settings, leaves
+BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.private_ranges")
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
@@ -34,7 +35,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
-    "referee.settings": ("referee.errors",),
+    "referee.private_ranges": (),
+    "referee.settings": ("referee.errors", "referee.private_ranges"),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),
