@@ -5,9 +5,9 @@ from typing import Any
 
 from marshmallow import fields
 
-from api.accounts.resource import attach_token_text
 from api.accounts.schemas import AccountView, FreshToken
 from api.auth import admin, current_account
+from api.extended import Extended
 from api.fields import Strict, StrictBool, StrictInt, View, describe
 from api.messages import Length
 from api.pagination import list_of, single_page
@@ -70,5 +70,8 @@ def create_class(new_class: dict[str, Any]) -> Any:
 
 
 def _to_view(member: Member) -> dict[str, Any]:
-    token = None if member.token is None else attach_token_text(*member.token)
-    return {"account": member.account, "is_new": member.is_new, "token": token}
+    shown = None
+    if member.token is not None:
+        token, text = member.token
+        shown = Extended(token, token=text)
+    return {"account": member.account, "is_new": member.is_new, "token": shown}

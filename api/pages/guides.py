@@ -25,6 +25,7 @@ ORDER: Final = (
     "asking-again",
     "learning",
     "tournaments",
+    "class",
     "watching",
     "webhooks",
 )

@@ -47,7 +47,7 @@ class PrivateBots:
         return ", ".join(map(str, self.ranges))
 
     def covers(self, address: Address, port: int) -> bool:
-        """Return whether the address and port are in a range, whoever has them."""
+        """Return whether the address and port are in a range, even if they are the service's."""
         return any(known.covers(address, port) for known in self.ranges)
 
     def allows(self, address: Address, port: int) -> bool:

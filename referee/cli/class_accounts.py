@@ -34,7 +34,7 @@ def class_group() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NameLine:
     """Hold a line of the list of names."""
 
     number: int  # from 1
@@ -83,7 +83,7 @@ def create(
 
 
 def _hand_out(remote: Remote, made: Json, service: str, out: Path | None, cards: Path | None) -> None:
-    """Write the files with the tokens. Print the result, with the tokens if there is no file for them."""
+    """Write the files with the tokens. Print the result, with the tokens unless a file has them."""
     members, table = made["items"], _to_csv(made["items"], service)
     if urlsplit(service).hostname in LOOPBACK:
         note(f"{service} is an address of this machine only; pass the one for students with --service-url.")
@@ -97,14 +97,14 @@ def _hand_out(remote: Remote, made: Json, service: str, out: Path | None, cards:
         note(f"{file} contains tokens, which are shown only once; hand each student only their own.")
 
 
-def read_names(file: Path) -> list[Line]:
+def read_names(file: Path) -> list[NameLine]:
     """Return the lines with names. Raise ``click.UsageError`` if there are none, or too many."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{file} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
     stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
-    lines = [Line(number, name) for number, name in stripped if name and not name.startswith("#")]
+    lines = [NameLine(number, name) for number, name in stripped if name and not name.startswith("#")]
     if not lines:
         raise click.UsageError(f"{file} has no names. Write one name on each line.")
     if len(lines) > MAX_NAMES:
@@ -120,7 +120,7 @@ def _refuse_existing(files: Sequence[Path]) -> None:
             raise click.UsageError(f"{file.absolute().parent} is not a folder. Create it first, or pass another file.")
 
 
-def _to_line_errors(error: ApiRefusal, file: Path, lines: Sequence[Line]) -> Exception:
+def _to_line_errors(error: ApiRefusal, file: Path, lines: Sequence[NameLine]) -> Exception:
     """Return the refusal with the lines of the file in place of the places in the list, if it is about names."""
     found = []
     for field, reason in error.fields:

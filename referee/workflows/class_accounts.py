@@ -81,7 +81,7 @@ def _check_names(session: Session, names: Sequence[str]) -> dict[int, Account]:
 
 
 def _find(session: Session, name: str) -> Account | None:
-    """Return the account of a student, or None if there is none. Raise ``BadOption`` if it is of somebody else."""
+    """Return the account of a student, or None if there is none. Raise ``BadOption`` if it is of another person."""
     if name_key(name) in reserved_names():
         raise BadOption("name", "is reserved; choose another name")
     try:

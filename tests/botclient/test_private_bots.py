@@ -1,7 +1,7 @@
 """Bots on a private network: forbidden settings, addresses inside and outside the ranges, and calls to them.
 
 The ranges of these calls are on loopback, which no setting allows: real sockets need an address of this machine. Which
-addresses count as those of this host is passed in.
+addresses count as those of this host is passed in. `tests/end_to_end/test_class.py` calls another host.
 """
 
 import asyncio

@@ -33,7 +33,7 @@ FIXED = {  # settings that the operator does not choose in .env
     "database_url": "made of POSTGRES_PASSWORD",
     "redis_url": "made of REDIS_PASSWORD",
     "egress_allow": "refused in production",
-    "private_bots": "the networks of the containers and their firewall close private ranges",
+    "private_bots": "the networks of the containers and their firewall close private ranges; see docs/class.md",
     "trusted_proxies": "the proxy of the file",
     "dns_canary": "the host of REFEREE_PUBLIC_URL; an empty value would switch it off",
 }
