@@ -15,6 +15,7 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import errors, limits, queries, requests, site
+from api.accounts import class_resource as classes
 from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
 from api.accounts import resource as accounts
@@ -69,7 +70,7 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, oversight, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(accounts, classes, oversight, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
     *(friendly_rules, friendly_requests, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, webhooks, health),

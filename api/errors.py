@@ -33,6 +33,7 @@ TABLE: dict[type[Exception], tuple[int, str]] = {
     domain.StaleEpoch: (409, "conflict"),
     domain.Conflict: (409, "conflict"),
     domain.BadOption: (422, "validation_failed"),
+    domain.BadNames: (422, "validation_failed"),
     domain.UrlRefused: (422, "validation_failed"),
     domain.Unavailable: (503, "unavailable"),
     sql.IntegrityError: (409, "conflict"),
@@ -132,6 +133,8 @@ def problem_of(error: Exception) -> Problem:
             return _http_problem(error, status)
         case domain.BadOption(field=field, reason=reason):
             return invalid([(field, reason)])
+        case domain.BadNames(problems=problems):
+            return invalid([(f"names.{place}", reason) for place, reason in problems])
         case domain.UrlRefused(code=code, reason=reason):
             return invalid([("url", f"{code}: {reason}")])
     for kind in type(error).__mro__:

@@ -182,17 +182,22 @@ class CheckedText(fields.String):
 
 
 class Address(fields.String):
-    """Accept a URL that the address guard allows, and rebuild it from its parts. Do not resolve host names."""
+    """Accept a URL that the address guard allows, and rebuild it from its parts. Do not resolve host names.
 
-    def __init__(self, **options: Any) -> None:
+    Only bots (``is_bot``) may have addresses on the private network that the settings name.
+    """
+
+    def __init__(self, *, is_bot: bool = False, **options: Any) -> None:
+        self._is_bot = is_bot
         metadata = {"pattern": "^https?://", "format": "uri", "example": "https://bots.example.org/mine"}
         metadata |= options.pop("metadata", {})
         super().__init__(validate=Length(1, 2048), metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
+        policy = address_guard.Policy.from_settings(current_app.config["SETTINGS"])
         try:
-            return address_guard.parse_url(text, address_guard.Policy.from_settings(current_app.config["SETTINGS"])).url
+            return address_guard.parse_url(text, policy if self._is_bot else policy.without_private()).url
         except UrlRefused as error:
             raise ValidationError(f"{error.code}: {error.reason}") from None
 

@@ -14,7 +14,7 @@ from api.errors import Problem
 from referee.db.engine import is_writing
 from referee.settings import Settings
 
-PER_CALLER = "1200 per minute"
+PER_CALLER = "1200 per minute"  # with a valid token; otherwise the setting counts
 NEW_ACCOUNTS = parse("60 per hour")  # per address
 OUTGOING_CALLS = parse("20 per minute")  # per account: calls to an address that the account chose
 GUESSES = parse("30 per minute")  # refused tokens per address; does not limit valid tokens from the same address
@@ -29,6 +29,7 @@ WINDOW_END = "X-RateLimit-Retry-After"  # set by the limiter and removed before 
 
 def install(app: Flask, settings: Settings) -> None:
     """Count every request of ``app`` for its caller; above the limit, answer 429 with Retry-After."""
+    per_address = f"{settings.address_requests} per minute"
     times = {"socket_connect_timeout": REDIS_TIMEOUT_S, "socket_timeout": REDIS_TIMEOUT_S}
     if settings.rate_limits:
         app.before_request(_identify_caller)
@@ -36,7 +37,7 @@ def install(app: Flask, settings: Settings) -> None:
     app.extensions["referee.limiter"] = Limiter(
         lambda: g.caller,
         app=app,
-        application_limits=[PER_CALLER],
+        application_limits=[lambda: PER_CALLER if g.caller.startswith("token:") else per_address],
         enabled=settings.rate_limits,
         header_name_mapping={HeaderNames.RETRY_AFTER: WINDOW_END},
         headers_enabled=True,

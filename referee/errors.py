@@ -1,5 +1,7 @@
 """Define the errors of the domain, which say who made a mistake and what was expected. The API adds status codes."""
 
+from collections.abc import Sequence
+
 
 class RefereeError(Exception):
     """Serve as the base class of all errors that the referee raises deliberately."""
@@ -30,6 +32,14 @@ class BadOption(RefereeError):
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+
+
+class BadNames(RefereeError):
+    """Signal that names of a list cannot be used. ``problems`` are pairs of the place of a name, from 0, and why."""
+
+    def __init__(self, problems: Sequence[tuple[int, str]]) -> None:
+        super().__init__("; ".join(f"names.{place}: {reason}" for place, reason in problems))
+        self.problems = tuple(problems)
 
 
 class BadLog(RefereeError):

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from environs import Env, EnvError, ValidationError, validate
 
 from referee.errors import RefereeError
+from referee.private_ranges import EXAMPLE, parse_private_ranges
 
 MIN_DAYS_KEPT = 7
 MAX_DAYS_KEPT = 36_500
@@ -44,6 +45,10 @@ class Settings:
     allowed_hosts: tuple[str, ...]  # accepted Host headers; all if empty
     trusted_proxies: int  # number of reverse proxies whose X-Forwarded-For is trusted
     rate_limits: bool
+    private_bots: str = ""  # ranges and ports on a private network that bots may have, like "10.20.0.0/24:8000-8010,…"
+    bots_per_owner: int = 20  # maximum number of bots of an account that are not retired
+    bots_per_host: int = 50  # the same of all accounts at one host
+    address_requests: int = 1200  # maximum number of requests a minute from one address that have no valid token
     dns_canary: str = ""  # a host name whose look-up shows whether the resolver works; none if empty
     streams: int = 2000  # maximum number of concurrent event streams of one API process
     streams_per_address: int = 100
@@ -82,7 +87,11 @@ class Settings:
             master_key=_master_key(env.str("MASTER_KEY", ""), data_dir, production),
             egress_allow=egress_allow,
             allow_http=env.bool("ALLOW_HTTP", not production),
-            self_service=env.bool("SELF_SERVICE", True),
+            self_service=(self_service := env.bool("SELF_SERVICE", True)),
+            private_bots=_private_bots(env.str("PRIVATE_BOTS", ""), self_service),
+            bots_per_owner=env.int("BOTS_PER_OWNER", 20, validate=validate.Range(1, 10_000)),
+            bots_per_host=env.int("BOTS_PER_HOST", 50, validate=validate.Range(1, 10_000)),
+            address_requests=env.int("ADDRESS_REQUESTS", 1200, validate=validate.Range(60, 1_000_000)),
             runner_slots=env.int("RUNNER_SLOTS", 100, validate=validate.Range(1, 1000)),
             forced_move_waits=_forced_move_waits(env),
             public_url=public_url,
@@ -98,6 +107,20 @@ class Settings:
             private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
+
+
+def _private_bots(text: str, self_service: bool) -> str:
+    """Return the private ranges in canonical form. Raise ``BadSettings`` if one is bad, or strangers may register."""
+    try:
+        ranges = ",".join(map(str, parse_private_ranges(text)))
+    except ValueError as error:
+        raise BadSettings(f"REFEREE_PRIVATE_BOTS: {error}.") from error
+    if ranges and self_service:
+        raise BadSettings(
+            f"REFEREE_PRIVATE_BOTS (such as {EXAMPLE}) needs REFEREE_SELF_SERVICE=false: with open registration, "
+            "anybody could have the service call addresses on your network."
+        )
+    return ranges
 
 
 def _forced_move_waits(env: Env) -> ForcedMoveWaits:

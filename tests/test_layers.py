@@ -12,7 +12,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
-BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files")  # leaves
+BELOW = (  # the version, settings, leaves
+    "referee",
+    "referee.settings",
+    "referee.emblems",
+    "referee.figures",
+    "referee.private_ranges",
+    "referee.project_files",
+)
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
@@ -34,8 +41,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
-    "referee.settings": ("referee.errors",),
+    "referee.private_ranges": (),
     "referee.project_files": (),
+    "referee.settings": ("referee.errors", "referee.private_ranges"),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from random import Random
 from secrets import token_hex
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session
 from referee.botclient import client
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget, HandshakeResult
+from referee.botclient.private_replies import hide_private_failure, is_private_url
 from referee.bots import bots, checks, handshakes
 from referee.bots.checks import CheckOutcome, ClaimedCheck
 from referee.bots.tables import Bot
@@ -30,6 +32,7 @@ from workers.database_thread import DatabaseThread
 
 log = logging.getLogger(__name__)
 
+PRIVATE_FAILURE_S: Final = 7.0  # the wait for a place, the whole time of a challenge, and a reserve
 PACE: Final = Pace(idle_s=1.0, question_time_s=25.0, time_limit_s=90.0, scenarios=6)
 
 
@@ -40,10 +43,15 @@ async def perform_handshake(
     limits: CallLimits,
     master_key: bytes,
     connectivity: Connectivity,
+    *,
+    wait: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> None:
     """Perform a handshake.
 
     1. Send a signed challenge, and nothing else before it succeeds. 2. Fetch the manifest. 3. Record the report.
+
+    Of an address on a private network that proves nothing, the report says only whether it accepted a connection, and
+    comes after ``PRIVATE_FAILURE_S``, whatever happened there.
 
     Raise ``Unavailable``, and record nothing, if our clock is wrong, or our resolver, our network or the database is
     down, and ``NoRoom`` if too many handshakes with this address are under way.
@@ -52,6 +60,7 @@ async def perform_handshake(
     target = CallTarget(handshake.bot_id, handshake.url, secrets, 1, handshake.owner_id)
     caller = BotCaller(target, policy, limits, now=connectivity.clock.wall_s, follow_bot_clock=True)
     before = connectivity.clock.read()
+    may_end_at = asyncio.get_running_loop().time() + PRIVATE_FAILURE_S
     try:
         challenged = await client.challenge(caller)
         introduced = None if challenged.fault else await client.fetch_manifest(caller)
@@ -64,6 +73,9 @@ async def perform_handshake(
         raise Unavailable(f"not the bot's fault: {last.detail}")
     if connectivity.is_our_clock(handshake.bot_id, last, before):
         raise Unavailable("the clock of this host is wrong")
+    if challenged.fault and is_private_url(handshake.url, policy):
+        challenged = HandshakeResult(hide_private_failure(challenged.reply))
+        await wait(may_end_at - asyncio.get_running_loop().time())
     report: Json = {"challenge": _step(challenged), "manifest": introduced and _step(introduced)}
     manifest = None
     if introduced is not None and introduced.manifest is not None:

@@ -340,7 +340,8 @@ class Runner:
 
 def _create_connectivity(settings: Settings, policy: Policy, clock: ClockWatch | None) -> Connectivity:
     """Return the watch of our network. With bots in private ranges, a route to the internet says nothing about them."""
-    route = (lambda: True) if policy.allow else has_route
+    has_private = bool(policy.allow) or policy.private is not None
+    route = (lambda: True) if has_private else has_route
     return Connectivity(canary=_create_canary(settings.dns_canary), has_route=route, clock=clock)
 
 

@@ -48,7 +48,7 @@ class WebhookSender:
     ) -> None:
         self.delivered = 0
         self._database = database
-        self._policy = policy
+        self._policy = policy.without_private()  # those are for bots
         self._limits = CallLimits(AddressCaps.for_deliveries())
         self._master_key = master_key
         self._public_url = public_url

@@ -27,7 +27,8 @@ def register() -> Response:
         "register/form.html",
         known={"advice": advice, "selfService": settings.self_service},
         self_service=settings.self_service,
-        plain_http=settings.allow_http,
+        plain_http=settings.allow_http or bool(settings.private_bots),
         private=bool(settings.egress_allow),
+        private_bots=settings.private_bots.split(",") if settings.private_bots else [],
         url=settings.public_url,
     )

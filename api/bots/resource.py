@@ -54,8 +54,9 @@ def register(new_bot: dict[str, Any]) -> Any:
     in this response.
     """
     profile = {name: new_bot[name] for name in PROFILE if name in new_bot}
+    name, url = new_bot["name"], new_bot["url"]
     return attach_secret(
-        bots.register(current_session(), current_account().id, new_bot["name"], new_bot["url"], profile=profile)
+        bots.register(current_session(), current_account().id, name, url, profile=profile, quotas=_quotas())
     )
 
 
@@ -100,7 +101,8 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     bot = get_own_bot(bot_id)
     etags.require_edited_match(editable_fields(bot))
     profile = {name: changes.pop(name) for name in PROFILE if name in changes}
-    return visible_bot(bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, **changes))
+    edited = bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, quotas=_quotas(), **changes)
+    return visible_bot(edited)
 
 
 @resource.post('/<id("bot"):bot_id>/pause', account, OwnBotView, scope=Scope.PLAY)
@@ -241,6 +243,10 @@ def get_own_bot(bot_id: str) -> Bot:
 def editable_fields(bot: Bot) -> dict[str, Any]:
     """Return the fields that an edit may change, and the id."""
     return {name: getattr(bot, name) for name in ("id", "name", "url", *PROFILE)}
+
+
+def _quotas() -> bots.Quotas:
+    return bots.Quotas.from_settings(current_app.config["SETTINGS"])
 
 
 def attach_secret(bot: Bot) -> Extended:

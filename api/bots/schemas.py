@@ -32,15 +32,16 @@ class BotProfile(Strict):
 
 class NewBot(BotProfile):
     name = Name(required=True)
-    url = Address(required=True)
+    url = Address(is_bot=True, required=True)
 
 
 class BotChanges(BotProfile):
     name = Name()
     url = Address(
+        is_bot=True,
         metadata=describe(
             "After a change of the URL, the bot is unverified until the new URL has answered the challenge."
-        )
+        ),
     )
 
     @validates_schema

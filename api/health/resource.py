@@ -14,6 +14,7 @@ from referee import __version__
 from referee.db.health import DatabaseHealth
 from referee.errors import RefereeError
 from referee.ladders import nightly_audit
+from referee.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +35,8 @@ def ready() -> Any:
     written, the response is a 503. Without Redis, the service is only degraded: matches are still played, but live
     pages and rate limits work separately in each process. It is degraded, too, when the last audit found logs or
     ratings that differ; when due matches have waited for 30 s although runners could claim them, or no scheduler
-    watches them; and when this process or a worker lacks file descriptors, threads or memory. With `egress: dev`, the
-    service may call private addresses.
+    watches them; and when this process or a worker lacks file descriptors, threads or memory. With `egress: private`,
+    bots may have the addresses in `private_bots`; with `egress: dev`, the service may call other private ones, too.
     """
     health = get_shared(
         "referee.health", lambda: ServiceHealth(database(), current_app.extensions["referee.redis"])
@@ -44,7 +45,8 @@ def ready() -> Any:
     audit, audited_at = audit_state() if available else ("none", None)
     is_whole = health.is_whole and audit != "differs"
     status = "unavailable" if not available else "ok" if is_whole else "degraded"
-    egress = "dev" if current_app.config["SETTINGS"].egress_allow else "public"
+    settings: Settings = current_app.config["SETTINGS"]
+    egress = "dev" if settings.egress_allow else "private" if settings.private_bots else "public"
     return {
         "status": status,
         "database": health.database,
@@ -58,6 +60,7 @@ def ready() -> Any:
         "audit": audit,
         "audited_at": audited_at,
         "egress": egress,
+        "private_bots": settings.private_bots.split(",") if settings.private_bots else [],
         "version": __version__,
     }, 200 if available else 503
 

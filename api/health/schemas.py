@@ -39,5 +39,8 @@ class ReadyView(View):
     shortages = fields.List(fields.String(), metadata=describe("What workers lack."))
     audit = fields.String(metadata={"enum": ["ok", "differs", "none"], "description": "Result of the last audits."})
     audited_at = UtcDateTime(allow_none=True, metadata=describe("When the last audit ended; null if none has."))
-    egress = fields.String(metadata={"enum": ["public", "dev"]})
+    egress = fields.String(metadata={"enum": ["public", "private", "dev"]})
+    private_bots = fields.List(
+        fields.String(), metadata=describe("Ranges and ports on a private network that bots may have.")
+    )
     version = fields.String()

@@ -24,6 +24,7 @@ NAMES: Final = (  # the documents to show, in reading order
     "asking-again",
     "learning",
     "tournaments",
+    "class",
     "watching",
     "webhooks",
 )

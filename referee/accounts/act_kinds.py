@@ -28,6 +28,7 @@ class ActKind(StrEnum):
     VOID_CONFIRMED = "match.void_confirmed"
     VOID_DECLINED = "match.void_declined"
     VOID_WITHDRAWN = "match.void_withdrawn"
+    ACCOUNT_CREATED = "account.created"
     ACCOUNT_SUSPENDED = "account.suspended"
     ACCOUNT_RESTORED = "account.restored"
     ACCOUNT_RENAMED = "account.renamed"

@@ -7,16 +7,16 @@ are accepted.
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
 from referee.botclient.name_lookup import LOOK_UP_SECONDS, LookUp, look_ups, system_look_up
+from referee.botclient.private_bots import PrivateBots, private_bots_of
 from referee.errors import UrlRefused
+from referee.private_ranges import Address, AddressRange
 from referee.settings import BadSettings, Settings
-
-Address = IPv4Address | IPv6Address
 
 MAX_URL_LENGTH = 2048
 MAX_ADDRESSES = 16
@@ -47,34 +47,16 @@ _PATH = re.compile(r"(?:/(?:[!$&'()*+,\-.0-9:;=@A-Z_a-z~]|%[0-9A-F]{2})*)*")
 
 
 @dataclass(frozen=True, slots=True)
-class AllowedRange:
-    """Describe a range of addresses and ports that may be called in addition to public ones."""
-
-    network: IPv4Network | IPv6Network
-    low_port: int
-    high_port: int
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse a text such as ``127.0.0.1/32:9000-9999`` or ``[::1/128]:9000``. Raise ``ValueError`` if invalid."""
-        block, _, ports = text.strip().rpartition(":")
-        low, _, high = ports.partition("-")
-        allowed = cls(ip_network(block.strip("[]")), int(low), int(high or low))
-        if not 1 <= allowed.low_port <= allowed.high_port <= 65535:
-            raise ValueError("ports must be from 1 to 65535, in ascending order")
-        return allowed
-
-    def covers(self, address: Address, port: int) -> bool:
-        return address in self.network and self.low_port <= port <= self.high_port
-
-
-@dataclass(frozen=True, slots=True)
 class Policy:
-    """Define which addresses may be called. Raise ``BadSettings`` if ``allow`` is not empty in production."""
+    """Define which addresses may be called. Raise ``BadSettings`` if ``allow`` is not empty in production.
 
-    allow: tuple[AllowedRange, ...] = ()
+    ``private`` judges addresses on a private network that are written in a URL; names never lead there.
+    """
+
+    allow: tuple[AddressRange, ...] = ()
     allow_http: bool = False
     production: bool = False
+    private: PrivateBots | None = None
 
     def __post_init__(self) -> None:
         if self.production and self.allow:
@@ -84,7 +66,7 @@ class Policy:
     def parse(cls, allow: str, *, allow_http: bool = False, production: bool = False) -> Self:
         """Return a policy with a comma-separated list of allowed ranges. Raise ``BadSettings`` if one is invalid."""
         try:
-            ranges = tuple(AllowedRange.parse(part) for part in allow.split(",") if part.strip())
+            ranges = tuple(AddressRange.parse(part) for part in allow.split(",") if part.strip())
         except ValueError as error:
             raise BadSettings(
                 f"REFEREE_EGRESS_ALLOW must be a list like 127.0.0.1/32:9000-9999, not {allow!r}: {error}"
@@ -93,10 +75,18 @@ class Policy:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls.parse(settings.egress_allow, allow_http=settings.allow_http, production=settings.env == "production")
+        policy = cls.parse(
+            settings.egress_allow, allow_http=settings.allow_http, production=settings.env == "production"
+        )
+        return replace(policy, private=private_bots_of(settings))
+
+    def without_private(self) -> Self:
+        """Return this policy for calls to others than bots, which have no addresses on the private network."""
+        return replace(self, private=None)
 
     @property
     def takes_http(self) -> bool:
+        """Return whether any URL may begin with http."""
         return self.allow_http or bool(self.allow)
 
 
@@ -127,6 +117,11 @@ class Endpoint:
         except ValueError:
             return None
 
+    def is_private(self, policy: Policy) -> bool:
+        """Return whether the URL names an address in the private ranges of the policy."""
+        literal = self.literal
+        return literal is not None and policy.private is not None and policy.private.covers(literal, self.port)
+
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -146,14 +141,21 @@ def parse_url(text: str, policy: Policy) -> Endpoint:
     if not _PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
         raise UrlRefused("invalid_url", "the path contains . or .. or a character that must be percent-encoded")
     endpoint = Endpoint(scheme, host, _port(parts, scheme), path)
+    if scheme == "http" and not policy.takes_http and not endpoint.is_private(policy):
+        raise UrlRefused("invalid_scheme", f"a URL begins with https; http is for the addresses {policy.private}")
     if endpoint.literal is not None:
-        vet(endpoint.literal, endpoint.port, policy)
+        vet(endpoint.literal, endpoint.port, policy, is_literal=True)
     return endpoint
 
 
-def vet(address: Address, port: int, policy: Policy) -> None:
-    """Raise ``UrlRefused`` with code egress_denied if the policy forbids calls to this address and port."""
+def vet(address: Address, port: int, policy: Policy, *, is_literal: bool = False) -> None:
+    """Raise ``UrlRefused`` with code egress_denied if the policy forbids calls to this address and port.
+
+    Private addresses are allowed only where the URL names them (``is_literal``): a name could lead elsewhere later.
+    """
     if any(allowed.covers(address, port) for allowed in policy.allow):
+        return
+    if is_literal and policy.private is not None and policy.private.allows(address, port):
         return
     if isinstance(address, IPv4Address):
         public = not any(address in block for block in _NOT_PUBLIC_V4)
@@ -163,7 +165,10 @@ def vet(address: Address, port: int, policy: Policy) -> None:
     if not public:
         # In production, the address would reveal our internal network.
         described = f"{address} port {port}" if policy.allow else "this"
-        raise UrlRefused("egress_denied", f"{described} is not a public address that may be called")
+        others = (
+            "" if policy.private is None else f"; a private one is written in the URL and is one of {policy.private}"
+        )
+        raise UrlRefused("egress_denied", f"{described} is not a public address that may be called{others}")
 
 
 async def resolve(
@@ -180,7 +185,7 @@ async def resolve(
     raised. Raise ``Unavailable`` when the look-up could not be made.
     """
     if endpoint.literal is not None:
-        vet(endpoint.literal, endpoint.port, policy)
+        vet(endpoint.literal, endpoint.port, policy, is_literal=True)
         return [endpoint.literal]
     answers = await _look_up(endpoint.host, look_up or system_look_up, owner_id, until)
     if not 1 <= len(answers) <= MAX_ADDRESSES:
@@ -213,7 +218,7 @@ async def _look_up(host: str, look_up: LookUp, owner_id: str, until: float) -> S
 def _scheme(text: str, policy: Policy) -> str:
     found = _SCHEME.match(text)
     scheme = found[1] if found else ""
-    wanted = ("https", "http") if policy.takes_http else ("https",)
+    wanted = ("https", "http") if policy.takes_http or policy.private is not None else ("https",)
     if scheme not in wanted:
         raise UrlRefused("invalid_scheme", f"a URL begins with {' or '.join(wanted)}, in lower case")
     return scheme

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from referee import __version__
 from referee.botclient.address_caps import AddressCaps, Place
-from referee.botclient.address_guard import Address, Endpoint, Policy, parse_url, resolve
+from referee.botclient.address_guard import Endpoint, Policy, parse_url, resolve
 from referee.botclient.bot_clock import REFUSED, BotClock
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
@@ -23,6 +23,7 @@ from referee.botclient.name_lookup import LookUp
 from referee.errors import CallNotMade, NoAuthorities, NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
+from referee.private_ranges import Address
 from referee.protocol import messages
 from referee.protocol.signing import Signer, challenge_proof
 

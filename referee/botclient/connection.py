@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from referee.botclient.address_caps import Place
-from referee.botclient.address_guard import Address, Endpoint, Policy, vet
+from referee.botclient.address_guard import Endpoint, Policy, vet
 from referee.botclient.framing import BadResponse, Response
 from referee.errors import NoAuthorities, UrlRefused
+from referee.private_ranges import Address
 
 TakePlace = Callable[[Address], Awaitable[Place]]  # waits for a place, see ``AddressCaps.take``
 
@@ -217,11 +218,16 @@ async def _connect(
     endpoint: Endpoint, address: Address, policy: Policy, tls: ssl.SSLContext | None, place: Place | None
 ) -> Connection:
     loop = asyncio.get_running_loop()
+    is_private = endpoint.is_private(policy)
+    if is_private and policy.private is not None:
+        await policy.private.refresh()
     try:
+        if is_private:
+            vet(address, endpoint.port, policy, is_literal=True)  # the own addresses may have changed since the last
         with socket.socket(_family(address), socket.SOCK_STREAM) as sock:
             sock.setblocking(False)
             await loop.sock_connect(sock, (str(address), endpoint.port))
-            _check_peer(sock, address, endpoint.port, policy)
+            _check_peer(sock, address, endpoint, policy)
             secured = (tls or system_tls()) if endpoint.scheme == "https" else None
             _, connection = await loop.create_connection(
                 lambda: Connection(loop, place),
@@ -247,14 +253,15 @@ def _family(address: Address) -> socket.AddressFamily:
     return socket.AF_INET if isinstance(address, IPv4Address) else socket.AF_INET6
 
 
-def _check_peer(sock: socket.socket, address: Address, port: int, policy: Policy) -> None:
+def _check_peer(sock: socket.socket, address: Address, endpoint: Endpoint, policy: Policy) -> None:
     """Raise ``UrlRefused`` if the peer is not the vetted address, or is this host at one of its public addresses."""
+    port = endpoint.port
     peer, own = sock.getpeername(), sock.getsockname()
     if peer[:2] != (str(address), port):
         raise UrlRefused("egress_denied", f"dialled {address}, reached {peer[0]}")
     if own[0] == peer[0] and not any(allowed.covers(address, port) for allowed in policy.allow):
         raise UrlRefused("egress_denied", "this is an address of the referee itself")
-    vet(address, port, policy)
+    vet(address, port, policy, is_literal=endpoint.literal is not None)
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -23,7 +23,9 @@ from referee.db.names import name_key, spare_key, spare_key_prefix, validate_nam
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.db.search_documents import put_document
 from referee.errors import Conflict, NameTaken, NotFound, QuotaExceeded
+from referee.settings import Settings
 
+ASK_FOR_HOSTS: Final = "or ask the operator of this service for more bots on one host (REFEREE_BOTS_PER_HOST)"
 OLD_SECRET_LIFETIME: Final = timedelta(hours=24)
 DEFAULT_MAX_CONCURRENT_REQUESTS: Final = 8
 MAX_UNREACHABLE_STREAK: Final = 3  # consecutive matches that a bot ends unreachable before it is paused
@@ -36,6 +38,11 @@ class Quotas:
     per_owner: int = 20
     per_host: int = 50
     per_group: int = 200
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Return the quotas of a service. A domain or /64 may have at least twice as many bots as a host."""
+        return cls(settings.bots_per_owner, settings.bots_per_host, max(cls().per_group, 2 * settings.bots_per_host))
 
 
 def register(
@@ -289,8 +296,11 @@ def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) ->
     if session.get(Account, owner_id) is None:
         raise NotFound("account", owner_id)
     owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != BotState.RETIRED)
-    if session.scalars(owned).one() >= quotas.per_owner:
-        raise QuotaExceeded(f"An owner can have at most {quotas.per_owner} bots. Retire one first.")
+    if (count := session.scalars(owned).one()) >= quotas.per_owner:
+        raise QuotaExceeded(
+            f"An owner can have at most {quotas.per_owner} bots, and you have {count}. Retire one first, or ask the "
+            "operator of this service for more (REFEREE_BOTS_PER_OWNER)."
+        )
     _check_host_quota(session, host, quotas)
 
 
@@ -301,6 +311,12 @@ def _check_host_quota(session: Session, host: str, quotas: Quotas, own_id: str =
     counts = session.execute(select(Bot.host, func.count()).where(others).group_by(Bot.host))
     near = {known: count for known, count in counts if group_of(known) == group}
     if near.get(host, 0) >= quotas.per_host:
-        raise QuotaExceeded(f"At most {quotas.per_host} bots can have addresses on one host. Use another host.")
-    if sum(near.values()) >= quotas.per_group:
-        raise QuotaExceeded(f"At most {quotas.per_group} bots can have addresses on hosts of {group}. Use other hosts.")
+        raise QuotaExceeded(
+            f"At most {quotas.per_host} bots can have addresses on one host, and {host} has {near[host]}. Use another "
+            f"host, {ASK_FOR_HOSTS}."
+        )
+    if (count := sum(near.values())) >= quotas.per_group:
+        raise QuotaExceeded(
+            f"At most {quotas.per_group} bots can have addresses on hosts of {group}, and there are {count}. Use other "
+            f"hosts, {ASK_FOR_HOSTS}."
+        )

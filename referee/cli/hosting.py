@@ -4,12 +4,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import click
 
+from referee.botclient.private_bots import is_address_of_this_host
 from referee.cli.plain_text import note
 from referee.errors import RefereeError
 from referee.local.bot_files import BotProcess, host_bot, is_open
@@ -45,11 +47,12 @@ class Program:
         return cls(file, secret_file or file.parent / "secret.txt", port)
 
     def choose_port(self, address: str | None) -> int:
-        """Return the given port or, for an address on this machine, its port; else ``DEFAULT_PORT`` or a free one."""
+        """Return the given port or, for an address of this machine, its port; else ``DEFAULT_PORT`` or a free one."""
         parts = urlsplit(address or "")
         if self.port is not None:
             return self.port
-        if parts.hostname in LOOPBACK and parts.port:
+        is_here = parts.hostname in LOOPBACK or choose_host(address) != LOOPBACK[0]
+        if is_here and parts.port:
             return parts.port
         return FREE_PORT if is_open(DEFAULT_PORT) else DEFAULT_PORT
 
@@ -67,6 +70,20 @@ class Program:
         return secret
 
 
+def choose_host(address: str | None) -> str:
+    """Return where a program listens for a URL: on all addresses if the URL names one of this machine but loopback.
+
+    The command itself looks on loopback whether the program answers.
+    """
+    try:
+        literal = ip_address(urlsplit(address or "").hostname or "")
+    except ValueError:
+        return LOOPBACK[0]
+    if literal.is_loopback or not is_address_of_this_host(literal):
+        return LOOPBACK[0]
+    return "::" if literal.version == 6 else "0.0.0.0"  # noqa: S104  # the user asked for an address of this machine
+
+
 @contextmanager
 def host_registered(
     program: Program, address: str | None, bot: Json | None, new_bot: NewBot
@@ -76,15 +93,17 @@ def host_registered(
     If the bot is not registered yet, start its program without a secret first and register it when it answers, at
     ``address`` or, without one, at the program's address on this machine.
     """
-    port = program.choose_port(address or (bot["url"] if bot else None))
+    known = address or (bot["url"] if bot else None)
+    port, host = program.choose_port(known), choose_host(known)
     if bot is None:
-        with host_bot(program.file, port, say=note) as running:
+        with host_bot(program.file, port, say=note, host=host) as running:
             port = running.port
             note(f"{program.file} answers at {running.url}")
             bot, secret = new_bot(address or running.url, program.secret_file)
     else:
         secret = program.read_secret(bot["name"])
-    with host_bot(program.file, port, secret, note, sys.__stderr__.fileno() if sys.__stderr__ else None) as running:
+    output = sys.__stderr__.fileno() if sys.__stderr__ else None
+    with host_bot(program.file, port, secret, note, output, host=host) as running:
         yield bot, running
 
 

@@ -36,6 +36,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "demo": "demo",
         "up": "up",
         "admin": "admin",
+        "class": "class_accounts",
         "audit": "audit",
         "backup": "backup",
         "restore": "backup",

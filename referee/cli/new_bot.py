@@ -109,10 +109,11 @@ A bot for the referee's card games; it needs {chosen.needs} or newer and nothing
 2. **Make it think.** It plays any legal action. Replace `{chosen.choose}` in `{chosen.file}`: it receives the question
    and returns one of its legal actions. `referee rules saint-poker` explains a game and what its questions contain.
 
-3. **Register it.** Make it reachable at a public https address (it listens on 127.0.0.1: put a tunnel or a web server
-   in front of it), register that URL, and save the secret that is shown (`whsec_…`) as `secret.txt` in this folder. The
-   bot reads this file at each call (`$REFEREE_BOT_SECRET` takes precedence over it). From then on the bot refuses calls
-   that the referee has not signed, proves that the address is yours, and contributes to the shuffling of the cards.
+3. **Register it.** Make it reachable at a public https address (it listens on 127.0.0.1, or on all addresses with
+   `HOST=0.0.0.0`: put a tunnel or a web server in front of it), register that URL, and save the secret that is shown
+   (`whsec_…`) as `secret.txt` in this folder. The bot reads this file at each call (`$REFEREE_BOT_SECRET` takes
+   precedence over it). From then on the bot refuses calls that the referee has not signed, proves that the address is
+   yours, and contributes to the shuffling of the cards.
    With a secret, the calls in local matches are signed too:
 
    ```sh

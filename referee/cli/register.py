@@ -27,6 +27,7 @@ UNREACHABLE_FAULTS: Final = ("egress_denied", "dns_failed", "unreachable", "dead
 CHOICES: Final = """\
 The service calls your bot, so it must be able to reach it. Without a public address you can
 - play here, without a service: referee play GAME URL house:3, referee check URL, referee tournament local;
+- register an address on a private network that the service calls, if its operator named some;
 - open a tunnel that gives the bot a public https address, and register that address;
 - run your own service: REFEREE_EGRESS_ALLOW=127.0.0.1/32:1024-65535 referee up, then --url http://127.0.0.1:8000."""
 
@@ -73,7 +74,8 @@ def register(
 
     With --start, the command runs the bot's program itself: it registers the bot once the program answers, gives it the
     secret and keeps it running. Without a URL it registers the program's address on this machine, which only a service
-    on this machine can call. Run the same command to start the bot again.
+    on this machine can call. With the URL of an address that this machine has on a network, the program gets its port
+    and listens on all addresses. Run the same command to start the bot again.
 
     The secret is shown once. A bot that reads it from the --secret-file (starter bots, the SDK, `referee house`) may
     already be running; restart any other bot with the secret. To have a bot that you own checked again, or to change

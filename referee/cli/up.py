@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from referee.botclient.private_bots import check_stores
 from referee.cli.admin import sign_with_progress
 from referee.cli.options import PORT, Number, data_option
 from referee.db.engine import Database
@@ -40,6 +41,7 @@ def run_service(data: Path | None, host: str, port: int | None, workers: int) ->
     """
     os.umask(0o077)  # the files of this process and its children contain hidden cards
     settings = load_settings(data)
+    check_stores(settings)
     data_dir = DataDir(settings.data_dir)
     data_dir.acquire()
     try:
@@ -74,6 +76,8 @@ def _serve(data_dir: DataDir, settings: Settings, listener: socket.socket, worke
     def ready() -> None:
         data_dir.write_owner(local_url)
         click.echo(describe_addresses(local_url))
+        if settings.private_bots:
+            click.echo(f"BOTS MAY HAVE PRIVATE ADDRESSES: {settings.private_bots} (REFEREE_PRIVATE_BOTS)")
         click.echo(f"data   {settings.data_dir} (logs of the processes in logs/)")
         click.echo(f"referee is up, process {os.getpid()}; Ctrl-C stops it")
 

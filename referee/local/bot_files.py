@@ -26,6 +26,7 @@ from referee.runtime.output_tail import OutputTail
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 Say = Callable[[str], None]  # shows a sentence to the person who waits
 
+LOOPBACK: Final = "127.0.0.1"  # where bots listen, unless something else is said
 START_TIMEOUT_S: Final = 60.0  # a compiler may have to run first
 SLOW_START_S: Final = 3.0  # after which commands say what they wait for
 POLL_S: Final = 0.05
@@ -140,17 +141,23 @@ def run_bots(
 
 @contextmanager
 def host_bot(
-    file: Path, port: int, secret: str = "", say: Say = _say_nothing, copy_to: int | None = None
+    file: Path,
+    port: int,
+    secret: str = "",
+    say: Say = _say_nothing,
+    copy_to: int | None = None,
+    *,
+    host: str = LOOPBACK,
 ) -> Iterator[BotProcess]:
     """Start a bot on ``port``, 0 for a free one, and stop it after the block.
 
-    It gets ``secret`` in ``$REFEREE_BOT_SECRET``, if there is one. ``copy_to`` is a file descriptor to which all its
-    output is written. Raise ``BotNotStarted`` if the bot cannot be started.
+    It gets ``secret`` in ``$REFEREE_BOT_SECRET``, if there is one, and ``host`` in ``$HOST``. ``copy_to`` is a file
+    descriptor to which all its output is written. Raise ``BotNotStarted`` if the bot cannot be started.
     """
     if port and is_open(port):
         raise BotNotStarted(f"Port {port} is taken by another program. Stop it, or pass another port.")
     with _stopped_after([]) as processes:
-        bot = _start(file, port or _free_ports(1)[0], secret, copy_to)
+        bot = _start(file, port or _free_ports(1)[0], secret, copy_to, host)
         processes.append(bot)
         bot.output.follow()
         _wait_until_listening(bot, say)
@@ -199,8 +206,8 @@ def _stop(processes: Sequence[BotProcess]) -> None:
             process.output.end(POLL_S)
 
 
-def _start(file: Path, port: int, secret: str, copy_to: int | None = None) -> BotProcess:
-    own = {"HOST": "127.0.0.1", "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+def _start(file: Path, port: int, secret: str, copy_to: int | None = None, host: str = LOOPBACK) -> BotProcess:
+    own = {"HOST": host, "PORT": str(port), "PYTHONUNBUFFERED": "1"}
     own |= {"REFEREE_BOT_SECRET": secret} if secret else {}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
     try:

@@ -10,6 +10,8 @@ SET_UP_SIGNING: Final = (  # for a bot that does not know its secret
 HANDSHAKE_ADVICE: Final = {  # by code of a failed handshake; for other codes, ADVICE applies
     "wrong_proof": f"the bot does not know the secret of this registration: {SET_UP_SIGNING}",
     "bad_status": f"401 means that the bot rejected the signature of the referee: {SET_UP_SIGNING}",
+    "not_proven": "see whether this is the address and port of your bot, whether the bot shows an error, and whether it"
+    f" knows the secret of this registration: {SET_UP_SIGNING}",
 }
 
 

@@ -2,6 +2,7 @@
 
 import logging
 
+from referee.botclient.private_bots import check_stores
 from referee.settings import BadSettings, Settings
 
 log = logging.getLogger(__name__)
@@ -10,7 +11,11 @@ log = logging.getLogger(__name__)
 def load_settings_at_start() -> Settings | None:
     """Return the settings. If they are invalid, or the master key cannot be stored, log why and return None."""
     try:
-        return Settings.load()
+        settings = Settings.load()
+        check_stores(settings)
+        if settings.private_bots:
+            log.warning("private_bots_allowed", extra={"ranges": settings.private_bots})
+        return settings
     except BadSettings as error:
         log.error(str(error))
     except OSError as error:

@@ -39,7 +39,7 @@ def finish_handshake(
 def _failed_to_answer(report: dict[str, Any]) -> bool:
     """Return whether the bot gave no answer, as opposed to an answer that shows that it does not know its secret."""
     challenge = report.get("challenge") or {}
-    return challenge.get("code") != "wrong_proof"
+    return challenge.get("code") not in ("wrong_proof", "not_proven")
 
 
 def _called_by_tournament(session: Session, bot: Bot) -> bool:

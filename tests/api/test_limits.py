@@ -17,7 +17,7 @@ FROM_ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
 @pytest.fixture
 def limited(start: Start, redis_server: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> Service:
     monkeypatch.setattr("api.limits.PER_CALLER", "20 per minute")
-    return start(rate_limits=True, redis_url=f"unix://{redis_server.unix_socket_path}")
+    return start(rate_limits=True, address_requests=20, redis_url=f"unix://{redis_server.unix_socket_path}")
 
 
 def guesses(service: Service, count: int) -> list[int]:
@@ -279,6 +279,7 @@ def test_readiness_tells_what_is_there(limited: Service) -> None:
         "runners": "ok",
         "shortages": [],
         "egress": "dev",
+        "private_bots": [],
         "audit": "none",
         "audited_at": None,
         "version": "",

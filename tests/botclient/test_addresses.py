@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.botclient.address_guard import AllowedRange, Policy, parse_url, resolve, vet
+from referee.botclient.address_guard import Policy, parse_url, resolve, vet
 from referee.botclient.name_lookup import system_look_up
 from referee.errors import UrlRefused
+from referee.private_ranges import AddressRange
 from referee.settings import BadSettings
 from tests.botclient.hostile import LOOPBACK, PATIENCE_S, Hostile, Line, called, caller, response, says
 
@@ -391,7 +392,7 @@ def test_a_bad_list_of_extra_addresses_is_refused(text: str) -> None:
 
 def test_production_has_no_extra_addresses() -> None:
     with pytest.raises(BadSettings):
-        Policy(allow=(AllowedRange.parse("127.0.0.1/32:9000"),), production=True)
+        Policy(allow=(AddressRange.parse("127.0.0.1/32:9000"),), production=True)
     assert Policy.parse("", production=True).allow == ()
 
 

@@ -142,3 +142,43 @@ def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, f
     with filled.database.read() as session:
         changed = accounts.get_account(session, asking.id)
         assert (changed.role, changed.suspension_reason) == ("organiser", "Spam")
+
+
+def test_the_operator_creates_the_accounts_of_a_class(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    with filled.database.write() as session:
+        operator = accounts.create_account(session, "Tina Teacher", "admin")
+        _, operator_token = accounts.create_token(session, operator.id, "first")
+    page = page_at("/operator", token=operator_token)
+    expect(page.locator("[data-part=egress]")).to_contain_text("private addresses for development")
+    names = page.get_by_label("Names, one on each line")
+    names.fill("# class\nNina Nine\n\nX\nnina nine\n")
+    page.get_by_role("button", name="Create accounts").click()
+    refusals = page.locator("[data-class-refusal] li")
+    expect(refusals).to_have_count(2)
+    expect(refusals.first).to_contain_text("Line 4, “X”")
+    expect(refusals.last).to_contain_text("Line 5, “nina nine”")
+    axe(page)
+    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]  # the console reports the refusal
+
+    names.fill("Nina Nine\nMax Ten")
+    page.get_by_role("button", name="Create accounts").click()
+    rows = page.locator("[data-members] tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("created")
+    expect(page.locator("[data-acts] tr").first).to_contain_text("account: created")
+    expect(refusals).to_have_count(0)
+    axe(page)
+    token = rows.first.locator("code").inner_text()
+    with filled.database.read() as session:
+        found = accounts.find_account_by_token(session, token)
+        assert found is not None
+        assert (found.name, found.role) == ("Nina Nine", "owner")
+
+    page.get_by_role("button", name="Create accounts").click()
+    expect(rows.first).to_contain_text("exists")
+    expect(rows.first).to_contain_text("none")
+    page.get_by_label("New tokens for accounts that exist").check()
+    page.get_by_role("button", name="Create accounts").click()
+    expect(rows.first).to_contain_text("exists, new token")
+    with filled.database.read() as session:
+        assert accounts.find_account_by_token(session, token) is None

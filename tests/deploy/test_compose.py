@@ -33,6 +33,7 @@ FIXED = {  # settings that the operator does not choose in .env
     "database_url": "made of POSTGRES_PASSWORD",
     "redis_url": "made of REDIS_PASSWORD",
     "egress_allow": "refused in production",
+    "private_bots": "the networks of the containers and their firewall close private ranges; see docs/class.md",
     "trusted_proxies": "the proxy of the file",
     "dns_canary": "the host of REFEREE_PUBLIC_URL; an empty value would switch it off",
 }
@@ -48,6 +49,7 @@ SAME_DEFAULTS = {
     "REFEREE_REQUEST_TIMEOUT_S",
     "REFEREE_KEEP_LADDER_LOGS_DAYS",
     "REFEREE_PRIVATE_TOURNAMENTS",
+    *("REFEREE_BOTS_PER_OWNER", "REFEREE_BOTS_PER_HOST", "REFEREE_ADDRESS_REQUESTS"),
 }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli import main
+from referee.cli import hosting, main
 from referee.local import bot_files, matches
 from referee.runtime.output_tail import MAX_BYTES
 from tests.cli.running import PATIENCE_S, surroundings
@@ -90,6 +90,30 @@ def test_a_started_bot_listens_on_this_machine_whatever_HOST_says(
 
     with bot_files.run_bots(matches.parse_entrants([str(folder)]), ()) as running:
         assert bot_files.is_open(running.processes[0].port)
+
+
+def test_a_hosted_bot_listens_where_it_is_said(folder: Path) -> None:
+    with bot_files.host_bot(folder / "bot.py", 0, host="0.0.0.0") as bot:
+        socket.create_connection(("127.0.0.2", bot.port), PATIENCE_S).close()
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "port"),
+    [
+        (None, "127.0.0.1", None),
+        ("http://127.0.0.1:8123", "127.0.0.1", 8123),
+        ("http://localhost:8123", "127.0.0.1", 8123),
+        ("http://198.51.100.77:8123", "127.0.0.1", None),  # of another machine
+        ("https://bots.example.org:8123", "127.0.0.1", None),
+    ],
+)
+def test_a_program_gets_the_port_of_an_address_of_this_machine(
+    folder: Path, address: str | None, host: str, port: int | None
+) -> None:
+    program = hosting.Program(folder / "bot.py", folder / "secret.txt", None)
+
+    assert hosting.choose_host(address) == host
+    assert program.choose_port(address) in ([port] if port else [hosting.DEFAULT_PORT, hosting.FREE_PORT])
 
 
 def test_play_takes_a_file_beside_house_players_and_the_seed_still_decides(folder: Path, tmp_path: Path) -> None:

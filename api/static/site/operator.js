@@ -2,6 +2,7 @@
 import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { moment } from "./local_time.js";
+import { handleClass } from "./operator_class.js";
 import { showHealth } from "./operator_health.js";
 import { inWords, signedIn } from "./organise-shared.js";
 import { api, token } from "./session.js";
@@ -22,6 +23,8 @@ part("[data-find]").addEventListener("submit", (event) => {
   attempt(() => listAccounts());
 });
 for (const button of document.querySelectorAll("[data-download]")) button.addEventListener("click", () => attempt(() => download(button.dataset.download)));
+
+handleClass(part("[data-class]"), () => attempt(() => Promise.all([listAccounts(), listActs()])));
 
 async function lookAtAll() {
   await Promise.all([showHealth(part("[data-health]")), listRequests(), listAccounts(), listActs()]);

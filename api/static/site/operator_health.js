@@ -23,6 +23,11 @@ const STATES = {
     unknown: "is not known yet",
   },
   runners: { ok: "have what they need", short: "lack something" },
+  egress: {
+    public: "have public addresses",
+    private: "may have addresses on the private network",
+    dev: "may have private addresses for development (REFEREE_EGRESS_ALLOW)",
+  },
   files: { ok: "has enough", short: "uses nine tenths of its file descriptors: raise the limit" },
   audit: { ok: "found no differences", differs: "found differences: run `referee audit`", none: "has not run yet" },
 };
@@ -32,6 +37,7 @@ const NAMES = {
   queue: "Queue of matches",
   runners: "Workers",
   files: "This API process",
+  egress: "Bots",
   audit: "Last audit",
 };
 
@@ -46,9 +52,9 @@ export async function showHealth(shown) {
   shown.replaceChildren(...parts, element("dt", {}, "Version"), element("dd", {}, state.version));
 }
 
-/** Return whether nothing has to be done. Shortly after its start, a service knows neither its queue nor an audit. */
+/** Return whether nothing has to be done or remembered. Shortly after its start, a service knows neither its queue nor an audit. */
 function isFine(part, state) {
-  return state === "ok" || state === "unknown" || (part === "audit" && state === "none");
+  return state === "ok" || state === "public" || state === "unknown" || (part === "audit" && state === "none");
 }
 
 function sentence(part, state) {
@@ -58,6 +64,7 @@ function sentence(part, state) {
     const count = state.workers === null ? "their number is not known" : `${state.workers} running`;
     return [count, words, ...state.shortages].join("; ");
   }
+  if (part === "egress" && state.private_bots.length) return `${words}: ${state.private_bots.join(", ")}`;
   if (part === "audit" && state.audited_at) return `${words} (ended ${moment(state.audited_at)})`;
   return words;
 }
