@@ -60,7 +60,7 @@ def rename(remote: Remote, account: str, name: str, reason: str) -> None:
 @click.argument("account", metavar="ACCOUNT")
 @REASON
 def suspend(remote: Remote, account: str, reason: str) -> None:
-    """Refuse all requests of an account, and pause its bots. The owner is told the reason.
+    """Refuse all requests of an account, and pause its bots. The owner reads the reason.
 
     \b
     Example:

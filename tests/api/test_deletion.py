@@ -224,7 +224,7 @@ def test_E27_the_last_operator_stays_and_operators_delete_no_operators(
         assert second.post(f"/accounts/{owner.id}/{change}", {**body, **reason}).status_code == 409, change
 
 
-def test_acts_of_deleted_accounts_can_lose_names_and_nothing_else(service: Service, admin: Person) -> None:
+def test_F15_acts_of_deleted_accounts_can_lose_names_and_nothing_else(service: Service, admin: Person) -> None:
     owner, bot, _ = plant(service, admin)
     with service.database.read() as session:
         mine = session.scalars(select(Act.id).where(Act.object_id == owner.id).limit(1)).one()
