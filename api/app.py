@@ -18,12 +18,14 @@ from api import errors, limits, queries, requests, site
 from api.accounts import class_resource as classes
 from api.accounts import inbox_resource as inbox
 from api.accounts import oversight_resource as oversight
+from api.accounts import own_resource as own_account
 from api.accounts import resource as accounts
 from api.bots import head_to_head_resource as head_to_head
 from api.bots import ladder_resource as bot_ladders
 from api.bots import owner_resource as owners
 from api.bots import resource as bots
 from api.chain import resource as chain
+from api.downloads import export_resource as account_export
 from api.downloads import resource as downloads
 from api.fields import (
     Address,
@@ -70,10 +72,12 @@ from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
 RESOURCES = (
-    *(accounts, classes, oversight, bots, owners, bot_ladders, head_to_head, faults, openings, games, matches, voids),
+    *(accounts, own_account, classes, oversight, bots, owners, bot_ladders, head_to_head, faults, openings),
+    *(games, matches, voids),
     *(friendly_rules, friendly_requests, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, tournament_streams),
-    *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, webhooks, health),
+    *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, account_export),
+    *(webhooks, health),
 )
 
 

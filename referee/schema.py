@@ -10,6 +10,7 @@ from referee.bots.tables import Check as Check
 from referee.db.base import Base as Base
 from referee.db.base import Json as Json
 from referee.db.base import UtcTime as UtcTime
+from referee.db.former_names import FormerName as FormerName
 from referee.db.health import DatabaseIdentity as DatabaseIdentity
 from referee.db.idempotency import Idempotency as Idempotency
 from referee.db.search_documents import SearchDocument as SearchDocument

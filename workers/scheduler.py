@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from redis import Redis
 
 from referee.bots import checks, house_bots
-from referee.db import change_notifier, idempotency
+from referee.db import change_notifier, former_names, idempotency
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.errors import RefereeError, Unavailable
@@ -27,7 +27,7 @@ from referee.runtime import logging_setup
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import BadSettings
 from referee.webhooks import deliveries, inbox
-from referee.workflows import deal_group_closing
+from referee.workflows import deal_group_closing, erasure
 from workers import queues
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
@@ -75,7 +75,8 @@ class Scheduler:
         2. Notice due matches that nobody claims.
         3. List due matches that nobody would find, which happens only after an error.
         4. Close deal groups that ended with a cancelled match.
-        5. Delete what is not kept any longer: idempotency keys, deliveries, entries of inboxes, requests, logs.
+        5. Delete what is not kept any longer: idempotency keys, deliveries, entries of inboxes, requests, logs, former
+           names, data of deleted bots.
         6. Start and advance tournaments.
         7. Make the matches that are due on official ladders.
         """
@@ -114,9 +115,22 @@ class Scheduler:
             with self._database.write() as session:
                 deleted = log_pruning.delete_expired(session, self._keep_ladder_logs_days)
             log.info("ladder_logs_deleted", extra={"logs": deleted})
+        self._erase()
         if self._events.advance_all() | self._make_ladder_matches():
             queues.wake(self._redis)
             self._announcer.notify()
+
+    def _erase(self) -> None:
+        """Erase what is left of deleted bots whose matches are over, and former names that are not held any longer."""
+        with self._database.read() as session:
+            names_old, is_erasure_left = former_names.has_expired(session), erasure.has_unfinished(session)
+        if names_old:
+            with self._database.write() as session:
+                former_names.delete_expired(session)
+        if is_erasure_left:
+            with self._database.write() as session:
+                erased = erasure.finish_erasures(session)
+            log.info("deleted_bots_erased", extra={"complete": erased})
 
     def _repair_queue(self) -> None:
         with self._database.write() as session:

@@ -5,10 +5,10 @@ from typing import Any
 from api.accounts.oversight_schemas import (
     AccountQuery,
     NewOrganiserRequest,
+    OperatorRename,
     OrganiserRequestView,
     OverseenAccountView,
     Reasoned,
-    Rename,
     RoleChange,
     RoleRefusal,
 )
@@ -53,7 +53,9 @@ def restore(body: dict[str, Any], account_id: str) -> Account:
     return account_oversight.restore(current_session(), current_account(), account_id, body["reason"])
 
 
-@resource.post('/accounts/<id("acc"):account_id>/rename', admin, OverseenAccountView, body=Rename, scope=Scope.ALL)
+@resource.post(
+    '/accounts/<id("acc"):account_id>/rename', admin, OverseenAccountView, body=OperatorRename, scope=Scope.ALL
+)
 def rename(body: dict[str, Any], account_id: str) -> Account:
     """Give an account another name"""
     return account_oversight.rename(current_session(), current_account(), account_id, **body)

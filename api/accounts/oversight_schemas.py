@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from api.accounts.schemas import AccountView
+from api.accounts.schemas import AccountView, Deletion
 from api.fields import Id, Name, OptionalBody, PlainText, Strict, UtcDateTime, View, describe, member_of
 from api.messages import Length
 from api.pagination import PageQuery
@@ -21,15 +21,24 @@ class AccountQuery(PageQuery):
 class OverseenAccountView(AccountView):
     suspended_at = UtcDateTime(allow_none=True)
     suspension_reason = fields.String(allow_none=True)
+    deleted_at = UtcDateTime(allow_none=True)
 
 
 class Reasoned(Strict):
     reason = REASON
 
 
-class Rename(Strict):
+class OperatorRename(Strict):
     name = Name(required=True)
     reason = REASON
+
+
+class OperatorDeletion(Deletion):
+    reason = PlainText(
+        MAX_REASON_LENGTH,
+        required=True,
+        metadata=describe("Reason, kept in the list of acts. It must not say who the owner is."),
+    )
 
 
 class RoleChange(OptionalBody):

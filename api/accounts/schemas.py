@@ -36,6 +36,29 @@ class NewToken(Strict):
     )
 
 
+class AccountChanges(Strict):
+    name = Name(required=True)
+
+
+class Deletion(Strict):
+    name = fields.String(
+        required=True,
+        validate=Length(1, 64),
+        metadata=describe("The present name, to confirm the deletion, which cannot be undone."),
+    )
+
+
+class FormerNameView(View):
+    name = fields.String()
+    until = UtcDateTime(attribute="ended_at", metadata=describe("When the name was changed."))
+
+
+class DeletedAccountView(View):
+    id = fields.String()
+    name = fields.String(metadata=describe("Neutral name that is shown from now on."))
+    deleted_at = UtcDateTime()
+
+
 class AccountView(View):
     id = fields.String()
     name = fields.String()

@@ -22,6 +22,7 @@ from api.pages.parameters import choice
 from api.views import current_session
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
+from referee.db import former_names
 from referee.db.paging import MAX_PAGE_SIZE
 from referee.friendlies import rules
 from referee.games import catalogue, game_title
@@ -94,6 +95,7 @@ def bot(bot_id: str) -> Response:
         bot=found,
         owner_name=listing.owner_name,
         certified=listing.certified,
+        former_names=former_names.list_former_names(current_session(), bot_id),
         friendly_rules=rules.describe_rules(rules.get_rules(current_session(), bot_id)),
         play=members.get_player(current_session(), bot_id).play,
         memberships=members.list_memberships(current_session(), bot_id),

@@ -9,6 +9,7 @@ from api.extended import Extended
 from api.views import current_session
 from referee.bots import bots, certificates, checks
 from referee.bots.tables import Bot, Certificate
+from referee.db import former_names
 from referee.db.paging import Page
 from referee.ladders import directory
 from referee.matches import head_to_head
@@ -38,7 +39,8 @@ def describe_bots(described: Sequence[Bot]) -> list[Extended]:
 def visible_bot(bot: Bot) -> Extended:
     """Return ``bot`` as everyone sees it. For its owner, add ``own``, with the fields that only the owner may see."""
     (described,) = describe_bots([bot])
-    if bot.owner_id != viewer_id():
+    described = Extended(described, former_names=former_names.list_former_names(current_session(), bot.id))
+    if bot.owner_id != viewer_id() or bot.deleted_at is not None:
         return described
     return Extended(described, own=Extended(bot, check=checks.find_check(current_session(), bot.id)))
 

@@ -1,10 +1,12 @@
-"""Register, edit, pause, retire and check bots; list their certificates and faults."""
+"""Register, edit, pause, retire, delete and check bots; list their certificates and faults."""
 
 from typing import Any
 
 from flask import current_app
 
 from api import etags, limits
+from api.accounts.deletion import require_typed_name
+from api.accounts.schemas import Deletion
 from api.auth import account, anyone, current_account, may_organise, require_scope, viewer_id
 from api.bots.presentation import attach_fitting_games, visible_bot
 from api.bots.presentation import list_bots as list_described_bots
@@ -17,19 +19,22 @@ from api.bots.schemas import (
     OwnBotView,
     SecretBotView,
     WaitingView,
+    WholeBotView,
 )
 from api.errors import Problem
 from api.extended import Extended
 from api.matches import fault_reports
 from api.matches.fault_schemas import FaultQuery, FaultView, ReportedErrorView, ResponseStatsQuery, ResponseStatsView
 from api.views import Resource, current_session, master_key
+from referee.accounts import acts
+from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.bots import bots, certificates
 from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.matches import fault_reports as faults
 from referee.protocol.signing import bot_secret
-from referee.workflows import pausing, retirement, waiting
+from referee.workflows import erasure, pausing, retirement, waiting
 
 PROFILE = ("summary", "language", "link")  # what an owner says about a bot
 
@@ -96,12 +101,17 @@ def edit(changes: dict[str, Any], bot_id: str) -> Any:
     """Change the name or URL of a bot, or what you say about it
 
     A `summary`, `language` or `link` of null removes it. After a change of the URL, the bot is `unverified` until the
-    new URL has answered the challenge.
+    new URL has answered the challenge. Logs keep the name that the bot played under, and `former_names` lists it. The
+    name can be changed 5 times in 30 days. For 30 days, no other account can take a former name.
     """
     bot = get_own_bot(bot_id)
     etags.require_edited_match(editable_fields(bot))
     profile = {name: changes.pop(name) for name in PROFILE if name in changes}
+    before = bot.name
     edited = bots.edit(current_session(), bot_id, revision=bot.revision, profile=profile, quotas=_quotas(), **changes)
+    if edited.name != before:
+        names = {"name_before": before, "name_after": edited.name}
+        acts.record_act(current_session(), current_account(), ActKind.BOT_RENAMED, bot_id, **names)
     return visible_bot(edited)
 
 
@@ -129,6 +139,21 @@ def retire(bot_id: str) -> Any:
     Matches in progress are played to the end, and matches that have not begun are cancelled. The history is kept.
     """
     return visible_bot(retirement.retire_bot(current_session(), get_managed_bot(bot_id).id))
+
+
+@resource.post('/<id("bot"):bot_id>/delete', account, WholeBotView, body=Deletion, scope=Scope.ALL)
+def delete(body: dict[str, Any], bot_id: str) -> Any:
+    """Delete a bot for good
+
+    `name` must be the name of the bot, to confirm. The bot is retired, and its URL, description, checks, reports of
+    faults and errors, and all of its settings are erased: those that a match in progress needs when the match is over.
+    Its results, ratings and logs stay under the name it played under, because the ratings of others follow from them.
+    A name it never played under is erased. This cannot be undone.
+    """
+    bot = get_own_bot(bot_id)
+    require_typed_name(body["name"], bot.name)
+    acts.record_act(current_session(), current_account(), ActKind.BOT_DELETED, bot_id)
+    return visible_bot(erasure.delete_bot(current_session(), bot_id, master_key=master_key()))
 
 
 @resource.post('/<id("bot"):bot_id>/rotate-secret', account, SecretBotView, secret=True, scope=Scope.PLAY)

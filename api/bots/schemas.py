@@ -2,6 +2,7 @@
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
+from api.accounts.schemas import FormerNameView
 from api.fields import Address, CheckedText, Id, Name, Points, QueryInt, Strict, UtcDateTime, View, describe, member_of
 from api.games.schemas import GAMES
 from api.matches.schemas import UnratedReason
@@ -99,6 +100,13 @@ class BotView(View):
         allow_none=True, metadata=describe("When a rating of the bot changed last, on any ladder; null if never.")
     )
     created_at = UtcDateTime()
+    deleted_at = UtcDateTime(allow_none=True, metadata=describe("When its owner deleted it; null if it is not."))
+
+
+class WholeBotView(BotView):
+    former_names = fields.List(
+        fields.Nested(FormerNameView), metadata=describe("Names that the bot had before, the latest first.")
+    )
 
 
 class OwnerView(View):
@@ -106,9 +114,13 @@ class OwnerView(View):
     name = fields.String(metadata=describe("Public name of the account."))
     bots = fields.Integer(metadata=describe("Number of bots, without retired ones."))
     registered_bots = fields.Integer(metadata=describe("Number of bots, with retired ones."))
+    deleted_at = UtcDateTime(allow_none=True, metadata=describe("When the account was deleted; null if it is not."))
+    former_names = fields.List(
+        fields.Nested(FormerNameView), metadata=describe("Names that the account had before, the latest first.")
+    )
 
 
-class OwnBotView(BotView):
+class OwnBotView(WholeBotView):
     """Represent a bot as its owner sees it. Nobody else receives the fields whose attributes begin with ``own``."""
 
     optional = ("url", "verified_url", "status_reason", "handshake", "check", "previous_secret_until")

@@ -1,20 +1,18 @@
 """Serve downloads of logs and results. ``files`` generates the files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
-from api import limits
 from api.auth import anyone
 from api.downloads import files
+from api.downloads.sending import BUSY, send_file
 from api.fields import Id, Query, QueryTime, describe
-from api.requests import LOG_POLICY
-from api.streams.connection_limits import ConnectionLimit
-from api.views import Resource, database, get_shared
+from api.views import Resource, database
 from referee.bots import bots
 from referee.ladders import months, ratings
 from referee.tournaments import result_seats, tournaments, watching
@@ -22,10 +20,6 @@ from referee.workflows import log_downloads
 from referee.workflows.log_downloads import LogList, LogSelection
 
 resource = Resource("downloads", "/api/v1", "Downloads of many logs or results.")
-
-MOST_CONCURRENT: Final = 4  # downloads in a process; each keeps a thread
-MOST_PER_ADDRESS: Final = 2
-RETRY_AFTER_S: Final = 10
 
 COUNT_HEADERS: Final = {
     "Referee-Logs": {"schema": {"type": "integer"}, "description": "Number of logs in the file."},
@@ -38,7 +32,6 @@ COUNT_HEADERS: Final = {
         "description": "Number of logs left out because the service no longer keeps them.",
     },
 }
-BUSY: Final = {503: {"description": "The limit of concurrent downloads is reached. See Retry-After."}}
 GZIP: Final = ("application/gzip", "The concatenated logs as JSON lines, gzipped in members.")
 ZIP: Final = ("application/zip", "One file per log, and index.csv.")
 AS_GZIP, AS_ZIP = "as one gzip file", "as a zip"
@@ -156,7 +149,7 @@ def results(tournament_id: str) -> Response:
         tournaments.get_tournament(session, tournament_id)
         until = watching.last_seq(session)
     which = result_seats.is_in_tournament(tournament_id)
-    return _file("text/csv", f"{tournament_id}.csv", lambda: files.results_csv(database(), which, until))
+    return send_file("text/csv", f"{tournament_id}.csv", lambda: files.results_csv(database(), which, until))
 
 
 @resource.get('/ladders/<id("lad"):ladder_id>/results.csv', anyone, documents={"responses": BUSY}, transaction=None)
@@ -171,7 +164,7 @@ def ladder_results(ladder_id: str) -> Response:
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
         until = ratings.last_seq(session, ladder_id)
-    return _file("text/csv", f"{ladder_id}.csv", lambda: files.ledger_csv(database(), ladder_id, until))
+    return send_file("text/csv", f"{ladder_id}.csv", lambda: files.ledger_csv(database(), ladder_id, until))
 
 
 @resource.get(
@@ -189,7 +182,7 @@ def month_standings(ladder_id: str, month: date) -> Response:
     with database().read() as session:
         closed = months.get_month(session, ladder_id, month)
     name = f"{ladder_id}-{closed.name}.csv"
-    return _file("text/csv", name, lambda: files.month_csv(database(), closed.month))
+    return send_file("text/csv", name, lambda: files.month_csv(database(), closed.month))
 
 
 @resource.get(
@@ -207,54 +200,19 @@ def exchanges(ladder_id: str, month: date) -> Response:
     with database().read() as session:
         ratings.get_ladder(session, ladder_id)
     name = f"{ladder_id}-exchanges-{months.format_month(month)}.csv"
-    return _file("text/csv", name, lambda: files.exchanges_csv(database(), ladder_id, month))
-
-
-class _FileBody:
-    """Yield the pieces of a file, and release its place in the limit when the download ends or never begins."""
-
-    def __init__(self, pieces: Iterator[bytes], release: Callable[[], bool]) -> None:
-        self._pieces, self._release = pieces, release
-
-    def __iter__(self) -> Iterator[bytes]:
-        try:
-            yield from self._pieces
-        finally:
-            self._release()
-
-    def close(self) -> None:
-        self._release()
-
-
-def _file(
-    media_type: str, name: str, pieces: Callable[[], Iterator[bytes]], headers: dict[str, str] | None = None
-) -> Response:
-    body: Any = []
-    if request.method != "HEAD":
-        make = partial(ConnectionLimit, "downloads", MOST_CONCURRENT, MOST_PER_ADDRESS, RETRY_AFTER_S)
-        release = get_shared("referee.downloads", make).acquire(limits.caller_address())
-        body = _FileBody(pieces(), release)
-    response = Response(body, content_type=media_type, direct_passthrough=True)
-    if media_type == "text/csv":
-        response.headers["Content-Type"] = "text/csv; charset=utf-8; header=present"
-    response.headers.update(headers or {})
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    response.headers["Content-Security-Policy"] = LOG_POLICY
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Accel-Buffering"] = "no"  # a proxy must not buffer it
-    return response
+    return send_file("text/csv", name, lambda: files.exchanges_csv(database(), ladder_id, month))
 
 
 def _gzip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
     found = _find_logs(query, selection)
     pieces = partial(files.gzip_logs, database(), found)
-    return _file("application/gzip", f"{name}.ndjson.gz", pieces, _counts(found, len(found)))
+    return send_file("application/gzip", f"{name}.ndjson.gz", pieces, _counts(found, len(found)))
 
 
 def _zip_file(query: dict[str, Any], selection: LogSelection, name: str) -> Response:
     found = _find_logs(query, selection)
     pieces = partial(files.zip_logs, database(), found)
-    return _file("application/zip", f"{name}.zip", pieces, _counts(found, min(len(found), files.MOST_IN_ZIP)))
+    return send_file("application/zip", f"{name}.zip", pieces, _counts(found, min(len(found), files.MOST_IN_ZIP)))
 
 
 def _find_logs(query: dict[str, Any], selection: LogSelection) -> LogList:

@@ -10,16 +10,18 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from referee.accounts.reserved_names import reserved_names
+from referee.accounts.reserved_names import is_reserved
 from referee.accounts.roles import Role
 from referee.accounts.scopes import Scope, normalize_scopes
 from referee.accounts.tables import Account, Token
+from referee.db import former_names
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
+from referee.db.kinds import NamedKind
 from referee.db.lookup import load_by_id
 from referee.db.names import name_key, spare_key_prefix, validate_name
 from referee.db.paging import Cursor, Page, load_newest_first
-from referee.errors import BadOption, Forbidden, NameTaken, NotFound, QuotaExceeded
+from referee.errors import BadOption, Conflict, Forbidden, NameTaken, NotFound, QuotaExceeded
 
 TOKENS_PER_ACCOUNT: Final = 20
 LAST_USE_PRECISION: Final = timedelta(hours=1)
@@ -31,7 +33,10 @@ _CHECK_DIGITS: Final = 6
 
 
 def create_account(session: Session, name: str, role: str = Role.OWNER) -> Account:
-    """Create an account. Raise ``BadOption`` for a bad name or role, ``NameTaken`` if another name looks the same."""
+    """Create an account.
+
+    Raise ``BadOption`` for a bad name or role, ``NameTaken`` if another name looks the same, or did until recently.
+    """
     if role not in [*Role]:
         raise BadOption("role", f"must be one of {', '.join(Role)}")
     name, key = _reserve_name(session, name)
@@ -41,10 +46,22 @@ def create_account(session: Session, name: str, role: str = Role.OWNER) -> Accou
     return account
 
 
-def rename_account(session: Session, account: Account, name: str) -> None:
-    """Give the account another name. Raise ``BadOption`` for a bad name, ``NameTaken`` if another looks the same."""
+def rename_account(session: Session, account: Account, name: str, *, by_operator: bool = False) -> bool:
+    """Give the account another name. Return whether it had another one before.
+
+    Nobody else may take the former name for some time. A name that an operator has changed is not shown any longer, and
+    its owner may not take it again either. Raise ``BadOption`` for a bad name, ``NameTaken`` if another looks the same,
+    or did until recently, and ``QuotaExceeded`` if the owner has changed it too often.
+    """
+    before = account.name
+    if validate_name(name) == before:
+        return False
+    if not by_operator:
+        former_names.check_changes(session, NamedKind.ACCOUNT, account.id)
     account.name, account.normalized_name = _reserve_name(session, name, own_id=account.id)
-    session.flush()
+    holder_id = None if by_operator else account.id
+    former_names.give_up_name(session, NamedKind.ACCOUNT, account.id, before, holder_id, is_shown=not by_operator)
+    return True
 
 
 def _reserve_name(session: Session, name: str, own_id: str | None = None) -> tuple[str, str]:
@@ -56,8 +73,9 @@ def _reserve_name(session: Session, name: str, own_id: str | None = None) -> tup
     same_name = select(Account.id).where(or_(Account.normalized_name == key, holds_spare_key))
     if own_id is not None:
         same_name = same_name.where(Account.id != own_id)
-    if key in reserved_names() or session.scalar(same_name.limit(1)):
+    if is_reserved(key) or session.scalar(same_name.limit(1)):
         raise NameTaken(f"An account has the name {name!r} or one that looks the same. Choose another name.")
+    former_names.check_not_held(session, NamedKind.ACCOUNT, name, own_id)
     return name, key
 
 
@@ -79,14 +97,26 @@ def get_account(session: Session, account_id: str) -> Account:
     return account
 
 
+def require_present(account: Account) -> None:
+    """Raise ``Conflict`` if the account is deleted."""
+    if account.deleted_at is not None:
+        raise Conflict(f"The {account.name} cannot be changed any more.")
+
+
 def find_account(session: Session, name: str) -> Account:
     """Return the account with this name or, failing that, one that looks the same. Raise ``NotFound`` if none does."""
     same = Account.name == name
-    alike = select(Account).where(or_(same, Account.normalized_name == name_key(name)))
+    alike = select(Account).where(or_(same, Account.normalized_name == name_key(name)), Account.deleted_at.is_(None))
     account = session.scalar(alike.order_by(same.desc()).limit(1))
     if account is None:
         raise NotFound("account", name)
     return account
+
+
+def find_by_id_or_name(session: Session, text: str) -> Account:
+    """Return the account with this id or name. Raise ``NotFound`` if there is none, or if it is deleted."""
+    account = session.get(Account, text)
+    return account if account is not None and account.deleted_at is None else find_account(session, text)
 
 
 def names_of(session: Session, account_ids: Iterable[str]) -> dict[str, str]:
@@ -104,13 +134,12 @@ def create_token(
 ) -> tuple[Token, str]:
     """Create a token. Return it with its text, which is not stored, so the caller must show it now.
 
-    Without a ``lifetime`` the token never expires. Raise ``NotFound`` if there is no such account, ``QuotaExceeded`` if
-    it has too many tokens, and ``BadOption`` for a bad name or scope.
+    Without a ``lifetime`` the token never expires. Raise ``NotFound`` if there is no such account, ``Conflict`` if it
+    is deleted, ``QuotaExceeded`` if it has too many tokens, and ``BadOption`` for a bad name or scope.
     """
     scopes = normalize_scopes(scopes)
     session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
-    if session.get(Account, account_id) is None:
-        raise NotFound("account", account_id)
+    require_present(get_account(session, account_id))
     moment = current_time(session)
     unexpired = or_(Token.expires_at.is_(None), Token.expires_at > moment)
     working = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None), unexpired)

@@ -1,4 +1,4 @@
-"""List the kinds of acts of operators and organisers that are recorded."""
+"""List the kinds of acts that are recorded: of operators and organisers, and what owners rename and delete."""
 
 from enum import StrEnum
 
@@ -32,6 +32,9 @@ class ActKind(StrEnum):
     ACCOUNT_SUSPENDED = "account.suspended"
     ACCOUNT_RESTORED = "account.restored"
     ACCOUNT_RENAMED = "account.renamed"
+    ACCOUNT_DELETED = "account.deleted"
     ROLE_CHANGED = "account.role_changed"
     ROLE_REFUSED = "account.role_refused"
+    BOT_RENAMED = "bot.renamed"
+    BOT_DELETED = "bot.deleted"
     TOKEN_CREATED = "account.token_created"  # noqa: S105  # the name of an act

@@ -1,4 +1,7 @@
-"""List the names that no account and no bot may take: those of the house bots, of their owner and of the referee."""
+"""Decide which names no account and no bot may take.
+
+They are the names of the house bots, of their owner and of the referee, and those that deleted objects get.
+"""
 
 from typing import Final
 
@@ -7,6 +10,19 @@ from referee.house.players import PLAYERS
 
 HOUSE_OWNER_NAME: Final = "House"
 SERVICE_NAME: Final = "Referee"
+DELETED_ACCOUNT: Final = "deleted account"
+DELETED_BOT: Final = "deleted bot"
+_SHOWN_ID: Final = 8  # last characters of the id in the name of a deleted object
+
+
+def is_reserved(key: str) -> bool:
+    """Return whether nobody may take a name with this key."""
+    return key in reserved_names() or key.startswith((name_key(DELETED_ACCOUNT), name_key(DELETED_BOT)))
+
+
+def neutral_name(title: str, id: str) -> str:
+    """Return the name of a deleted account or bot, which consists of ``title`` and the end of the id."""
+    return f"{title} {id[-_SHOWN_ID:]}"
 
 
 def reserved_names() -> set[str]:

@@ -23,6 +23,7 @@ class Account(Base):
     created_at: Mapped[datetime]
     suspended_at: Mapped[datetime | None]  # since when its requests are refused
     suspension_reason: Mapped[str | None] = mapped_column(Text)
+    deleted_at: Mapped[datetime | None]  # the row stays, since results name its id
 
 
 class Token(Base):

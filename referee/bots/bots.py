@@ -8,16 +8,17 @@ from typing import Final, Protocol, Self
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from referee.accounts.reserved_names import reserved_names
+from referee.accounts.reserved_names import is_reserved
 from referee.accounts.tables import Account
 from referee.bots import checks
 from referee.bots.hosts import group_of, host_of
 from referee.bots.profiles import validate_profile
 from referee.bots.states import BotState, CheckState
 from referee.bots.tables import Bot
+from referee.db import former_names
 from referee.db.engine import current_time, take_advisory_lock
 from referee.db.ids import new_id
-from referee.db.kinds import SearchKind
+from referee.db.kinds import NamedKind, SearchKind
 from referee.db.lookup import load_by_id
 from referee.db.names import name_key, spare_key, spare_key_prefix, validate_name
 from referee.db.paging import Cursor, Page, load_newest_first
@@ -57,8 +58,8 @@ def register(
     """Create an unverified bot with a handshake that is due. The address guard must have rebuilt ``url``.
 
     ``profile`` may have ``summary``, ``language`` and ``link``. Raise ``BadOption`` for a bad name or profile,
-    ``NameTaken`` if another name looks the same, ``QuotaExceeded`` if the owner or the host has too many bots, and
-    ``NotFound`` for an unknown owner.
+    ``NameTaken`` if another name looks the same or did until recently, ``QuotaExceeded`` if the owner or the host has
+    too many bots, and ``NotFound`` for an unknown owner.
     """
     name = validate_name(name)
     take_advisory_lock(session, "bot names and quotas")
@@ -68,7 +69,7 @@ def register(
         id=new_id("bot"),
         owner_id=owner_id,
         name=name,
-        normalized_name=_claim_name_key(session, name),
+        normalized_name=_claim_name_key(session, name, owner_id),
         **validate_profile(profile or {}),
         url=url,
         host=host_of(url),
@@ -154,6 +155,9 @@ def edit(
 ) -> Bot:
     """Change the name or the address of a bot, or what its owner says about it. Raise ``Conflict`` for an old revision.
 
+    Nobody else may take a former name for some time. Raise ``NameTaken`` as ``register`` does, and ``QuotaExceeded`` if
+    the name was changed too often.
+
     ``profile`` may have ``summary``, ``language`` and ``link``, which None removes. A new address is used once it has
     passed a handshake. Until then, existing matches use the old address, and no new matches are created.
     """
@@ -161,9 +165,7 @@ def edit(
     for field, text in validate_profile(profile or {}).items():
         setattr(bot, field, text)
     if name is not None and (name := validate_name(name)) != bot.name:
-        take_advisory_lock(session, "bot names and quotas")
-        bot.normalized_name = _claim_name_key(session, name, own_id=bot.id)
-        bot.name = name
+        _rename(session, bot, name)
     if url is not None and url != bot.url:
         host = host_of(url)
         if host != bot.host:
@@ -218,7 +220,8 @@ def retire(session: Session, bot_id: str, *, revision: int | None = None) -> Bot
     bot.revoke_claim()
     checks.drop(session, bot.id)
     bot.revision += 1
-    # Free the name for other bots, while this bot stays listed under it.
+    # Free the name for other bots of its owner and, later, for those of others, while this bot stays listed under it.
+    former_names.give_up_name(session, NamedKind.BOT, bot.id, bot.name, bot.owner_id, is_shown=False)
     bot.normalized_name = spare_key(bot.normalized_name, bot.id)
     return bot
 
@@ -281,14 +284,23 @@ def _lock_at_revision(session: Session, bot_id: str, revision: int | None) -> Bo
     return bot
 
 
-def _claim_name_key(session: Session, name: str, own_id: str = "") -> str:
+def _rename(session: Session, bot: Bot, name: str) -> None:
+    former_names.check_changes(session, NamedKind.BOT, bot.id)
+    take_advisory_lock(session, "bot names and quotas")
+    key = _claim_name_key(session, name, bot.owner_id, own_id=bot.id)
+    former_names.give_up_name(session, NamedKind.BOT, bot.id, bot.name, bot.owner_id, is_shown=True)
+    bot.name, bot.normalized_name = name, key
+
+
+def _claim_name_key(session: Session, name: str, owner_id: str, own_id: str = "") -> str:
     key = name_key(name)
     holds_spare_key = and_(
         Bot.normalized_name.startswith(spare_key_prefix(key), autoescape=True), Bot.status != BotState.RETIRED
     )
     same_name = select(Bot.id).where(or_(Bot.normalized_name == key, holds_spare_key), Bot.id != own_id).limit(1)
-    if key in reserved_names() or session.scalar(same_name):
+    if is_reserved(key) or session.scalar(same_name):
         raise NameTaken(f"A bot has the name {name!r} or one that looks the same. Choose another name.")
+    former_names.check_not_held(session, NamedKind.BOT, name, owner_id)
     return key
 
 

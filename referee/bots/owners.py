@@ -1,6 +1,8 @@
 """Find owners: the accounts that have registered a bot. Their names are public."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -8,6 +10,7 @@ from sqlalchemy.orm import Session
 from referee.accounts.tables import Account
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
+from referee.db.former_names import FormerName, list_former_names
 from referee.errors import NotFound
 
 
@@ -19,13 +22,23 @@ class BotOwner:
     name: str
     bots: int
     registered_bots: int
+    deleted_at: datetime | None
+    former_names: Sequence[FormerName]
 
 
 def get_owner(session: Session, account_id: str) -> BotOwner:
     """Return the owner. Raise ``NotFound`` for an account that has never registered a bot, since it is not public."""
-    query = select(Account.name, Bot.status, func.count()).join(Bot, Bot.owner_id == Account.id)
-    counted = session.execute(query.where(Account.id == account_id).group_by(Account.name, Bot.status)).all()
-    if not counted:
+    counted = session.execute(
+        select(Bot.status, func.count()).where(Bot.owner_id == account_id).group_by(Bot.status)
+    ).all()
+    account = session.get(Account, account_id)
+    if not counted or account is None:
         raise NotFound("owner", account_id)
-    present = sum(number for _, status, number in counted if status != BotState.RETIRED)
-    return BotOwner(account_id, counted[0][0], present, sum(number for _, _, number in counted))
+    return BotOwner(
+        id=account_id,
+        name=account.name,
+        bots=sum(number for status, number in counted if status != BotState.RETIRED),
+        registered_bots=sum(number for _, number in counted),
+        deleted_at=account.deleted_at,
+        former_names=list_former_names(session, account_id),
+    )

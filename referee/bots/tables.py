@@ -1,9 +1,9 @@
 """Define the tables of bots, their handshakes, checks and certificates."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from referee.bots.profiles import MAX_LANGUAGE_LENGTH, MAX_SUMMARY_LENGTH
@@ -11,6 +11,8 @@ from referee.bots.states import BotState, CheckState
 from referee.db.base import Base, Id, Json, Name, ShortString, StoredEnum, one_of
 from referee.db.leases import Leased
 from referee.db.texts import MAX_LINK_LENGTH
+
+_ERASING: Final = text("deleted_at IS NOT NULL AND erased_at IS NULL")
 
 
 class Bot(Leased, Base):
@@ -21,6 +23,7 @@ class Bot(Leased, Base):
         one_of("status", BotState),
         one_of("handshake_state", CheckState),
         Index(None, "handshake_state", "handshake_due_at"),
+        Index("ix_bots_erasing", "deleted_at", sqlite_where=_ERASING, postgresql_where=_ERASING),
     )
 
     id: Mapped[str] = mapped_column(Id, primary_key=True)
@@ -49,6 +52,8 @@ class Bot(Leased, Base):
     handshake_report: Mapped[Json | None]
     handshake_ended_at: Mapped[datetime | None]
     unreachable_streak: Mapped[int] = mapped_column(default=0)  # consecutive matches that it ended unreachable
+    deleted_at: Mapped[datetime | None]  # by its owner; results keep the name it played under
+    erased_at: Mapped[datetime | None]  # when all data of the owner were gone; see ``workflows.erasure``
 
 
 class Check(Leased, Base):

@@ -1,4 +1,4 @@
-"""Implement `referee bots`, which lists the user's bots and moves, renames and retires them."""
+"""Implement `referee bots`, which lists the user's bots and moves, renames, retires and deletes them."""
 
 import shlex
 import sys
@@ -27,7 +27,7 @@ class ListByDefault(click.Group):
 
 @click.group(cls=ListByDefault)
 def bots() -> None:
-    """List your bots, move one to another URL, rename or retire one.
+    """List your bots, move one to another URL, rename, retire or delete one.
 
     Pass a BOT by name or id. `referee bots` alone lists them.
     """
@@ -78,7 +78,10 @@ def move(remote: Remote, bot: str, address: str, no_check: bool) -> None:
 @click.argument("bot", metavar="BOT")
 @click.argument("name", metavar="NAME")
 def rename(remote: Remote, bot: str, name: str) -> None:
-    """Give a bot another name, which everybody sees, in earlier results too.
+    """Give a bot another name.
+
+    Logs and matches keep the name that the bot played under, and its page shows earlier names. For 30 days nobody else
+    can take the earlier name. A name can be changed 5 times in 30 days.
 
     \b
     Example:
@@ -111,6 +114,31 @@ def retire(remote: Remote, bot: str, yes: bool) -> None:
     remote.show(retired, f"{retired['name']} is retired")
 
 
+@bots.command(cls=ServiceCommand)
+@click.argument("bot", metavar="BOT")
+@click.option("--yes", is_flag=True, help="Do not ask for the name of the bot.")
+def delete(remote: Remote, bot: str, yes: bool) -> None:
+    """Delete a bot for good. Pass the id of a retired one.
+
+    The bot is retired, and its URL, description, settings, checks and reports of faults and errors are erased. Its
+    results, ratings and logs stay under the name it played under, because the ratings of other bots follow from them.
+    This cannot be undone, so the command asks for the name of the bot.
+
+    \b
+    Example:
+      referee bots delete "My bot"
+    """
+    own = lookup.own_bot(remote.api, bot)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("A deletion cannot be undone. Pass --yes to delete the bot.")
+        typed = click.prompt(f"Type {own['name']} to delete the bot for good", err=True)
+        if typed.strip() != own["name"]:
+            raise click.UsageError(f"This is not the name of the bot, which is {own['name']}. Nothing was deleted.")
+    deleted = remote.api.post(f"/bots/{own['id']}/delete", {"name": own["name"]})
+    remote.show(deleted, f"{deleted['id']} is deleted; its results are shown as those of {deleted['name']}")
+
+
 def _load(remote: Remote, bot_id: str) -> Json:
     """Return the bot as its owner sees it, with its play on official ladders as ``ladder_play``."""
     return {**remote.api.get(f"/bots/{bot_id}"), "ladder_play": remote.api.get(f"/bots/{bot_id}/ladders")}
@@ -120,6 +148,8 @@ def format_bot(bot: Json) -> str:
     """Return a bot as lines of text: its state, URL, certified games and ladders."""
     reason = f" ({bot['status_reason']})" if bot.get("status_reason") else ""
     version = f", version {bot['version']}" if bot["version"] else ""
+    if bot["deleted_at"]:
+        return f"{bot['name']} ({bot['id']}): deleted{version}"
     lines = [
         f"{bot['name']} ({bot['id']}): {state_label(bot['status'])}{reason}{version}",
         f"  url        {bot['url']}",

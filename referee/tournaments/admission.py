@@ -179,9 +179,8 @@ def _notify_owner(session: Session, tournament_id: str, bot_id: str, *, approved
 
 
 def _find_guest(session: Session, guest: str) -> Account:
-    by_id = session.get(Account, guest)
     try:
-        return by_id or accounts.find_account(session, guest)
+        return accounts.find_by_id_or_name(session, guest)
     except NotFound:
         raise BadOption("guests", f"no account has the name or id {guest!r}") from None
 

@@ -37,9 +37,8 @@ def add_organiser(session: Session, tournament_id: str, name: str) -> Account:
     there are too many.
     """
     tournament = lock_in_state(session, tournament_id, *UNFINISHED)
-    account = session.get(Account, name)
     try:
-        account = account or accounts.find_account(session, name)
+        account = accounts.find_by_id_or_name(session, name)
     except NotFound:
         raise BadOption("account", f"no account has the name or id {name!r}") from None
     if account.id in organiser_ids(session, tournament):

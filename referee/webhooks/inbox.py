@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
+from referee.accounts.tables import Account
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, load_newest_first
@@ -28,19 +29,23 @@ _BATCH: Final = 500
 def add_entries(session: Session, event: str, account_ids: Iterable[str], payload: Json) -> int:
     """Add an entry to the inbox of each of these accounts, if entries of this type are kept. Return their number.
 
-    Delete entries above ``MAX_ENTRIES`` of these accounts, oldest first.
+    Deleted accounts get none. Delete entries above ``MAX_ENTRIES`` of these accounts, oldest first.
     """
     readers = sorted(set(account_ids))
     if event not in KEPT_TYPES or not readers:
         return 0
     moment = current_time(session)
     common = {"event": event, "payload": payload, "created_at": moment, "read_at": None}
+    added = 0
     for start in range(0, len(readers), _BATCH):
-        batch = readers[start : start + _BATCH]
+        batch = _present(session, readers[start : start + _BATCH])
+        if not batch:
+            continue
         rows = [{**common, "id": new_id("inbox entry"), "account_id": account_id} for account_id in batch]
         session.execute(insert(InboxEntry), rows)
         _delete_excess(session, batch)
-    return len(readers)
+        added += len(batch)
+    return added
 
 
 def list_entries(
@@ -80,6 +85,13 @@ def delete_expired(session: Session) -> int:
     old = select(InboxEntry.id).where(InboxEntry.created_at < current_time(session) - RETENTION)
     ids = list(session.scalars(old.order_by(InboxEntry.created_at).limit(_BATCH)))
     return count_changed_rows(session, delete(InboxEntry).where(InboxEntry.id.in_(ids)))
+
+
+def _present(session: Session, account_ids: Sequence[str]) -> Sequence[str]:
+    """Return those of these accounts that are not deleted, in the same order."""
+    deleted = select(Account.id).where(Account.id.in_(account_ids), Account.deleted_at.is_not(None))
+    gone = set(session.scalars(deleted))
+    return [account_id for account_id in account_ids if account_id not in gone]
 
 
 def _delete_excess(session: Session, account_ids: Sequence[str]) -> None:

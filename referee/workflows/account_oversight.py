@@ -53,16 +53,18 @@ def restore(session: Session, by: Account | None, account_id: str, reason: str) 
     return account
 
 
-def rename(session: Session, by: Account | None, account_id: str, name: str, reason: str) -> Account:
-    """Give an account another name. Raise ``BadOption`` for a bad name, ``NameTaken`` if another looks the same."""
+def rename(session: Session, by: Account | None, account_id: str, name: str, reason: str | None) -> Account:
+    """Give an account another name. Operators give a ``reason``, owners none.
+
+    Raise the same errors as ``accounts.rename_account``, and ``Conflict`` for a deleted account.
+    """
     account = _lock(session, account_id)
     before = account.name
-    accounts.rename_account(session, account, name)
-    if session.scalar(select(Bot.id).where(Bot.owner_id == account_id).limit(1)) is not None:
-        put_document(session, SearchKind.OWNER, account_id, account.name)
-    acts.record_act(
-        session, by, ActKind.ACCOUNT_RENAMED, account_id, reason=reason, name_before=before, name_after=account.name
-    )
+    if accounts.rename_account(session, account, name, by_operator=reason is not None):
+        if session.scalar(select(Bot.id).where(Bot.owner_id == account_id).limit(1)) is not None:
+            put_document(session, SearchKind.OWNER, account_id, account.name)
+        names = {"name_before": before, "name_after": account.name}
+        acts.record_act(session, by, ActKind.ACCOUNT_RENAMED, account_id, reason=reason, **names)
     return account
 
 
@@ -101,4 +103,6 @@ def refuse_role(session: Session, by: Account, account_id: str, reason: str | No
 def _lock(session: Session, account_id: str) -> Account:
     accounts.get_account(session, account_id)
     locked = select(Account).where(Account.id == account_id).with_for_update()
-    return session.scalars(locked.execution_options(populate_existing=True)).one()
+    account = session.scalars(locked.execution_options(populate_existing=True)).one()
+    accounts.require_present(account)
+    return account

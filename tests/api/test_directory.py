@@ -109,7 +109,8 @@ def test_an_account_is_public_once_it_has_registered_a_bot(service: Service, own
     bot = service.verified_bot(owner)
 
     shown = client.get(f"{API}/owners/{owner.id}").get_json()
-    assert shown == {"id": owner.id, "name": name_of(service, owner), "bots": 1, "registered_bots": 1}
+    named = {"id": owner.id, "name": name_of(service, owner), "former_names": []}
+    assert shown == {**named, "bots": 1, "registered_bots": 1, "deleted_at": None}
     page = text_of(client, f"/owners/{owner.id}")
     assert f"<h1><bdi>{shown['name']}</bdi></h1>" in page
     assert bot["name"] in page

@@ -22,6 +22,16 @@ from tests.api.test_bots import (  # noqa: F401  # run here with the settings be
     test_bots_are_listed_by_owner_and_status,
     test_E5_only_the_owner_sees_what_is_private,
 )
+from tests.api.test_deletion import (  # noqa: F401
+    test_an_export_reads_more_than_a_page,
+    test_E14_a_name_that_was_given_up_is_held_for_its_owner,
+    test_E27_a_deleted_bot_keeps_the_names_it_played_under_and_nothing_else,
+    test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first,
+    test_E27_nothing_that_says_who_an_owner_was_is_left_after_the_deletion,
+    test_E27_the_last_operator_stays_and_operators_delete_no_operators,
+    test_E27_what_a_running_match_needs_is_erased_when_it_is_over,
+    test_F15_acts_of_deleted_accounts_can_lose_names_and_nothing_else,
+)
 from tests.api.test_entries import test_entries_are_seeded_listed_and_paged  # noqa: F401
 from tests.api.test_faults import (  # noqa: F401
     faulty,

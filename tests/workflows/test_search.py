@@ -203,7 +203,8 @@ NEW_COLUMNS = {
         *("entries_close_at", "join_code", "round_minutes"),
     ),
     "matches": ("listed",),
-    "accounts": ("suspended_at", "suspension_reason"),
+    "accounts": ("suspended_at", "suspension_reason", "deleted_at"),
+    "bots": ("deleted_at", "erased_at"),
     "tournament_rounds": ("starts_at",),
     "tournament_entries": (*("disqualified_at", "disqualification_reason", "substituted_at", "substitution_code"),),
 }
@@ -211,9 +212,11 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0032 changed to this database."""
+    """Take back what migrations 0012 to 0033 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
+            "DROP INDEX ix_bots_erasing",
+            "DROP TABLE former_names",
             *(f"DROP TABLE {name}" for name in NEW_TABLES),
             *([] if database.is_sqlite else ["DROP FUNCTION refuse_change_of_acts"]),
             *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, names in NEW_COLUMNS.items() for name in names),

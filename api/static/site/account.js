@@ -2,17 +2,18 @@
 import { showBots } from "./account_bots.js";
 import { showFriendlies } from "./account_friendlies.js";
 import { showInbox } from "./account_inbox.js";
+import { showSelf } from "./account_self.js";
 import { showTokens } from "./account_tokens.js";
 import { showWebhooks } from "./account_webhooks.js";
 import { byId, fill } from "./dom.js";
 import { onSubmit, showErrors, wrong } from "./forms.js";
-import { api, signIn, signOut, token } from "./session.js";
+import { signIn, signOut, token } from "./session.js";
 
 const { listedBots } = JSON.parse(byId("known").textContent);
 
 /** Load all sections concurrently and show them together; report those that failed. */
 async function show() {
-  const me = await api("GET", "/accounts/me");
+  const me = await showSelf();
   fill(byId("signed-in"), { name: me.name, role: me.role === "owner" ? "" : me.role, id: me.id });
   const parts = await Promise.allSettled([showInbox(), showBots(me, listedBots), showFriendlies(), showTokens(), showWebhooks()]);
   const missing = parts.filter((part) => part.status === "rejected").map((part) => part.reason.message);

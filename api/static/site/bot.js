@@ -38,7 +38,7 @@ function show() {
   document.querySelector("[data-state]").replaceChildren(botPill(bot));
   fill(own, { url: bot.url, verified: bot.verified_url ?? "none yet", secret: secretText() });
   const gone = bot.status === "retired" || bot.status === "house";
-  if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = true;
+  if (gone) for (const control of own.querySelectorAll("button, input")) control.disabled = control.form?.id !== "delete" || bot.status === "house";
   byId("pause").hidden = bot.status === "paused";
   byId("resume").hidden = bot.status !== "paused";
   showCheck();
@@ -189,6 +189,15 @@ function retiring() {
   });
 }
 
+function deleting() {
+  const form = byId("delete");
+  onSubmit(form, async ({ name }) => {
+    if (name !== bot.name) throw wrong("name", `Type ${bot.name} to delete it.`);
+    await api("POST", `${path}/delete`, { name }, { key: newKey() });
+    location.reload(); // the page as everybody sees it from now on
+  });
+}
+
 async function begin() {
   await load();
   if (bot.url === undefined) return;
@@ -199,6 +208,7 @@ async function begin() {
   editing("edit", ["name", "url"], (changes) => (changes.url ? "Saved. The referee is calling the new URL." : "Saved."));
   editing("describe", ["summary", "language", "link"], () => "Saved. Reload the page to see it as others do.");
   retiring();
+  deleting();
   const shown = [showHealth(path), showErrors(path), showFaults(path, known.bot)];
   await Promise.all([playing(), allowing(path, done), ...shown]).catch(tell);
 }

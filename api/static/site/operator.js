@@ -64,8 +64,19 @@ async function listAccounts(cursor = null) {
   more("[data-more-accounts]", next, listAccounts);
 }
 
-function accountRow({ id, name, role, created_at, suspended_at, suspension_reason }) {
-  const buttons = [action("Rename…", `Rename ${name}?`, `/accounts/${id}/rename`, {}, { withName: name })];
+function accountRow({ id, name, role, created_at, suspended_at, suspension_reason, deleted_at }) {
+  const cells = (state, ...buttons) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, element("a", { href: `/owners/${id}` }, element("bdi", {}, name))),
+      element("td", {}, role),
+      element("td", {}, moment(created_at)),
+      element("td", {}, state),
+      element("td", {}, element("div", { class: "row" }, ...buttons)),
+    );
+  if (deleted_at) return cells(`deleted ${moment(deleted_at)}`);
+  const buttons = [action("Rename…", `Rename ${name}?`, `/accounts/${id}/rename`, {}, { withName: name, nameLabel: "New name" })];
   if (role === "owner") buttons.push(action("Make organiser…", `Make ${name} an organiser?`, `/accounts/${id}/role`, { role: "organiser" }));
   if (role === "organiser") buttons.push(action("Take the role…", `Take the role of an organiser from ${name}?`, `/accounts/${id}/role`, { role: "owner" }));
   if (role !== "admin") {
@@ -73,17 +84,10 @@ function accountRow({ id, name, role, created_at, suspended_at, suspension_reaso
       suspended_at
         ? action("Restore…", `End the suspension of ${name}?`, `/accounts/${id}/restore`, {})
         : action("Suspend…", `Suspend ${name}? All its requests are refused, and its bots are paused.`, `/accounts/${id}/suspend`, {}),
+      action("Delete…", `Delete ${name} and its bots for good?`, `/accounts/${id}/delete`, {}, { nameLabel: "Type the name to confirm" }),
     );
   }
-  return element(
-    "tr",
-    {},
-    element("th", { scope: "row" }, element("a", { href: `/owners/${id}` }, element("bdi", {}, name))),
-    element("td", {}, role),
-    element("td", {}, moment(created_at)),
-    element("td", {}, suspended_at ? `suspended ${moment(suspended_at)}: ${suspension_reason}` : "active"),
-    element("td", {}, element("div", { class: "row" }, ...buttons)),
-  );
+  return cells(suspended_at ? `suspended ${moment(suspended_at)}: ${suspension_reason}` : "active", ...buttons);
 }
 
 async function listActs(cursor = null) {
@@ -110,22 +114,23 @@ function more(selector, next, list) {
   button.onclick = () => attempt(() => list(next));
 }
 
-/** Return a button that asks for a reason and, with `withName`, for a new name, then sends `body` to `path`. */
-function action(label, question, path, body, { withName = null } = {}) {
+/** Return a button that asks for a reason and, with `nameLabel`, for a name, then sends `body` to `path`. */
+function action(label, question, path, body, { withName = "", nameLabel = null } = {}) {
   const button = element("button", { type: "button" }, label, element("span", { class: "unseen" }, ` ${question}`));
   button.addEventListener("click", () => {
     const dialog = part("#change");
     const key = newKey();
     part("#change-title").textContent = question;
-    part("[data-name-field]").hidden = withName === null;
-    part("#change-name").value = withName ?? "";
+    part("[data-name-field]").hidden = nameLabel === null;
+    part("[data-name-field] label").textContent = nameLabel ?? "";
+    part("#change-name").value = withName;
     part("#change-reason").value = "";
     part("[data-change-refusal]").textContent = "";
     part("#change [data-no]").onclick = () => dialog.close();
     part("#change form").onsubmit = async (event) => {
       event.preventDefault();
       const reason = part("#change-reason").value.trim();
-      const name = withName === null ? {} : { name: part("#change-name").value.trim() };
+      const name = nameLabel === null ? {} : { name: part("#change-name").value.trim() };
       try {
         await api("POST", path, { ...body, ...name, ...(reason && { reason }) }, { key });
         dialog.close();

@@ -1,0 +1,159 @@
+"""Export all that is stored about an account, as one JSON document that is written in pieces.
+
+Each section has rows of one table, with their columns. ``LEFT_OUT`` lists columns that are no use to anybody else or
+would give a secret away.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, Table, inspect, or_, select, tuple_
+
+from referee.accounts.oversight_tables import Act, OrganiserRequest
+from referee.accounts.tables import Account, Token
+from referee.bots.tables import Bot, Certificate, Check
+from referee.db.engine import Database
+from referee.db.former_names import FormerName
+from referee.db.idempotency import Idempotency
+from referee.db.search_documents import SearchDocument
+from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, FriendlyRules, RequestedOwner
+from referee.ladders.tables import (
+    LadderMember,
+    LadderPlayer,
+    LedgerEntry,
+    MonthRow,
+    OwnerExchange,
+    Rating,
+    RatingChange,
+)
+from referee.matches.tables import FailedNonce, Fault, MatchSeat, MatchVoid, ReportedError, StoredMatch
+from referee.tournaments.tables import (
+    EntryRequest,
+    Tournament,
+    TournamentEntry,
+    TournamentGuest,
+    TournamentOrganiser,
+)
+from referee.webhooks.tables import Delivery, InboxEntry, Webhook
+
+Condition = Callable[[str, Select[Any]], ColumnElement[bool]]  # of the id of the account and those of its bots
+
+PAGE: Final = 200  # rows that one transaction reads
+LEFT_OUT: Final = frozenset(
+    {
+        *("normalized_name", "sha256", "key_digest", "body_hash", "draw_key", "join_code"),
+        *("epoch", "handshake_epoch", "lease_boot", "lease_until", "lost_claims", "handshake_lost_claims"),
+    }
+)
+
+
+def write_export(database: Database, account_id: str) -> Iterator[bytes]:
+    """Yield a JSON document with a member for each section, which is a list of rows. Each page is a transaction."""
+    yield b"{"
+    for number, (name, (model, condition)) in enumerate(SECTIONS.items()):
+        yield f'{"," if number else ""}\n"{name}": ['.encode()
+        between = ""
+        for rows in _pages(database, model, account_id, condition):
+            yield (between + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)).encode()
+            between = ",\n"
+        yield b"]"
+    yield b"\n}\n"
+
+
+def _pages(database: Database, model: Any, account_id: str, condition: Condition) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows in the order of their keys, in lists of up to ``PAGE``."""
+    table: Table = inspect(model).local_table
+    key, columns = list(table.primary_key.columns), [column for column in table.columns if column.name not in LEFT_OUT]
+    is_body = model is Idempotency  # what the responses repeat is in other sections
+    columns = [column for column in columns if not (is_body and column.name == "body")]
+    last: Sequence[Any] | None = None
+    while True:
+        query = select(*columns, *(column.label(f"key_{column.name}") for column in key))
+        query = query.where(condition(account_id, _bots_of(account_id))).order_by(*key).limit(PAGE)
+        if last is not None:
+            query = query.where(tuple_(*key) > tuple_(*last) if len(key) > 1 else key[0] > last[0])
+        with database.read() as session:
+            rows = session.execute(query).all()
+        if rows:
+            yield [{column.name: _plain(row[place]) for place, column in enumerate(columns)} for row in rows]
+        if len(rows) < PAGE:
+            return
+        last = rows[-1][len(columns) :]
+
+
+def _plain(value: Any) -> Any:
+    """Return the value as JSON can hold it: times in UTC, and bytes as text, in which bad ones are replaced."""
+    match value:
+        case datetime():
+            return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case bytes():
+            return value.decode(errors="replace")
+    return value
+
+
+def _bots_of(account_id: str) -> Select[Any]:
+    return select(Bot.id).where(Bot.owner_id == account_id)
+
+
+def _of_bots(column: Any) -> Condition:
+    return lambda _, bots: column.in_(bots)
+
+
+def _of_account(*columns: Any) -> Condition:
+    return lambda account_id, _: or_(*(column == account_id for column in columns))
+
+
+def _of_both(*columns: Any) -> Condition:
+    return lambda account_id, bots: or_(*(or_(column == account_id, column.in_(bots)) for column in columns))
+
+
+def _of_webhooks(account_id: str, _: Select[Any]) -> ColumnElement[bool]:
+    return Delivery.webhook_id.in_(select(Webhook.id).where(Webhook.account_id == account_id))
+
+
+def _of_requests(account_id: str, _: Select[Any]) -> ColumnElement[bool]:
+    asked = select(RequestedOwner.request_id).where(RequestedOwner.owner_id == account_id)
+    return or_(FriendlyRequest.created_by == account_id, FriendlyRequest.id.in_(asked))
+
+
+SECTIONS: Final[Mapping[str, tuple[Any, Condition]]] = {
+    "accounts": (Account, _of_account(Account.id)),
+    "former_names": (FormerName, _of_both(FormerName.object_id)),
+    "tokens": (Token, _of_account(Token.account_id)),
+    "organiser_requests": (OrganiserRequest, _of_account(OrganiserRequest.account_id)),
+    "acts": (Act, _of_both(Act.account_id, Act.object_id)),
+    "stored_responses": (Idempotency, _of_account(Idempotency.account_id)),
+    "search_documents": (SearchDocument, _of_both(SearchDocument.object_id)),
+    "inbox_entries": (InboxEntry, _of_account(InboxEntry.account_id)),
+    "webhooks": (Webhook, _of_account(Webhook.account_id)),
+    "deliveries": (Delivery, _of_webhooks),
+    "bots": (Bot, _of_account(Bot.owner_id)),
+    "checks": (Check, _of_bots(Check.bot_id)),
+    "certificates": (Certificate, _of_bots(Certificate.bot_id)),
+    "faults": (Fault, _of_bots(Fault.bot_id)),
+    "reported_errors": (ReportedError, _of_bots(ReportedError.bot_id)),
+    "failed_nonces": (FailedNonce, _of_bots(FailedNonce.bot_id)),
+    "friendly_rules": (FriendlyRules, _of_bots(FriendlyRules.bot_id)),
+    "challenger_entries": (ChallengerEntry, _of_account(ChallengerEntry.owner_id)),
+    "friendly_requests": (FriendlyRequest, _of_requests),
+    "requested_owners": (RequestedOwner, _of_account(RequestedOwner.owner_id)),
+    "ladder_players": (LadderPlayer, _of_bots(LadderPlayer.bot_id)),
+    "ladder_members": (LadderMember, _of_bots(LadderMember.bot_id)),
+    "ratings": (Rating, _of_bots(Rating.bot_id)),
+    "rating_changes": (RatingChange, _of_bots(RatingChange.bot_id)),
+    "month_rows": (MonthRow, _of_account(MonthRow.owner_id)),
+    "owner_exchanges": (OwnerExchange, _of_account(OwnerExchange.owner_id)),
+    "ledger_entries": (LedgerEntry, _of_account(LedgerEntry.created_by)),
+    "match_seats": (MatchSeat, _of_bots(MatchSeat.bot_id)),
+    "matches": (StoredMatch, _of_account(StoredMatch.created_by)),
+    "match_voids": (MatchVoid, _of_account(MatchVoid.proposed_by, MatchVoid.decided_by)),
+    "tournaments": (Tournament, _of_account(Tournament.created_by)),
+    "tournament_organisers": (TournamentOrganiser, _of_account(TournamentOrganiser.account_id)),
+    "tournament_guests": (TournamentGuest, _of_account(TournamentGuest.account_id)),
+    "tournament_entries": (TournamentEntry, _of_bots(TournamentEntry.bot_id)),
+    "entry_requests": (EntryRequest, _of_bots(EntryRequest.bot_id)),
+}
