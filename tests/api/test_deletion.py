@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, inspect, select, text, update
+from sqlalchemy import delete, inspect, make_url, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from referee.accounts.oversight_tables import Act
@@ -19,11 +21,12 @@ from referee.db.engine import Database, current_time
 from referee.ladders import audit, months
 from referee.match.reveal import OpeningFailure
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, ReportedError, StoredMatch
-from referee.workflows import erasure
+from referee.workflows import account_deletion, erasure
 from referee.workflows.account_export import SECTIONS
 from tests.api.conftest import API, Person, Service, fields_of, friendly
 from tests.api.tournaments import CUP
 from tests.database.world import World
+from tests.surroundings import MASTER_KEY
 
 MARK = "planted"  # in every text of the owner, but in no name that the bot played under
 PLAYED_AS, OWNER_NAME, NEVER_PLAYED_AS = "Honest Otter", "Planted Person", "Planted Otter"
@@ -363,3 +366,28 @@ def test_every_table_that_names_an_account_or_a_bot_is_exported_or_exempt() -> N
 
     assert naming - exported <= EXEMPT.keys(), "export it, or say why not"
     assert Account.__tablename__ in exported
+
+
+def test_E27_sqlite_overwrites_the_rows_that_a_deletion_changes(service: Service, admin: Person) -> None:
+    owner, bot, match_id = plant(service, admin)
+    unusual = "zanzibar-4711"
+    with service.database.write() as session:
+        of = {"match_id": match_id, "seat": 0, "bot_id": bot, "code": "bad_json", "created_at": current_time(session)}
+        session.add(Fault(**of, n=7, detail=unusual, request=unusual.encode() * 5_000, reply=b""))
+    content = file_of(service.database)
+
+    with service.database.write() as session:
+        session.execute(text("PRAGMA secure_delete = OFF"))  # some builds have it on by default
+        account_deletion.delete_account(session, None, owner.id, reason="a test", master_key=MASTER_KEY)
+
+    assert unusual.encode() in content
+    assert unusual.encode() not in file_of(service.database)
+
+
+def file_of(database: Database) -> bytes:
+    """Return the content of the database file after everything in the write-ahead log was copied to it."""
+    path = str(make_url(database.url).database)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+    connection.close()
+    return Path(path).read_bytes()
