@@ -162,6 +162,7 @@ class EntriesView(View):
     ready = fields.Integer(metadata=describe("Number of bots that answered the preflight call."))
     absent = fields.Integer(metadata=describe("Number of bots that could not be reached."))
     substitutes = fields.Integer(metadata=describe("Number of bots for which a substitute plays now."))
+    disqualified = fields.Integer(metadata=describe("Number of disqualified bots."))
 
 
 class TournamentView(View):

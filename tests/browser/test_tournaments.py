@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from referee.match.time_limits import Limits
-from referee.tournaments import entries, starting, tournaments
+from referee.tournaments import disqualification, entries, starting, tournaments
 from referee.tournaments.states import TournamentState
 from tests.browser.busy_pages import OBSERVE_SHIFTS
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
@@ -102,6 +102,20 @@ def test_a_busy_event_neither_shifts_nor_animates(page_at: PageAt, filled: Fille
     expect(page.locator("#newest li")).to_have_count(8)
 
     assert page.evaluate("shifts") < MOST_SHIFTS
+
+
+def test_a_disqualification_is_shown_without_a_reload(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "With a disqualification")
+    page = page_at(f"/tournaments/{made}")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+    row = page.locator("#standings tbody tr", has_text=NAMES[1])
+    expect(row.locator("[data-mark=disqualification]")).to_be_hidden()
+
+    with filled.database.write() as session:
+        disqualification.disqualify_bot(session, made, filled.bots[NAMES[1]], "Two names.")
+
+    expect(row.locator("[data-mark=disqualification]")).to_be_visible()
+    expect(row.locator("[data-mark=disqualification]")).to_have_attribute("title", "Two names.")
 
 
 def look(page: Page, *, hidden: bool) -> None:
