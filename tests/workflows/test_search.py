@@ -200,7 +200,7 @@ NEW_TABLES = ("tournament_guests", "entry_requests", "organiser_requests", "tour
 NEW_COLUMNS = {
     "tournaments": (
         *("description", "link", "contact", "prizes", "listed", "approval", "max_entries", "min_entries"),
-        *("entries_close_at", "join_code", "round_minutes"),
+        *("entries_close_at", "join_code", "round_minutes", "round_times"),
     ),
     "matches": ("listed",),
     "accounts": ("suspended_at", "suspension_reason"),
@@ -211,7 +211,7 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0032 changed to this database."""
+    """Take back what migrations 0012 to 0035 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             *(f"DROP TABLE {name}" for name in NEW_TABLES),
