@@ -196,7 +196,15 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
 
 
 FRIENDLY_TABLES = ("inbox_entries", "requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
-NEW_TABLES = ("tournament_guests", "entry_requests", "organiser_requests", "tournament_organisers", "acts")
+SERIES_TABLES = ("series_tournaments", "series_organisers", "series")
+NEW_TABLES = (
+    *SERIES_TABLES,
+    "tournament_guests",
+    "entry_requests",
+    "organiser_requests",
+    "tournament_organisers",
+    "acts",
+)
 NEW_COLUMNS = {
     "tournaments": (
         *("description", "link", "contact", "prizes", "listed", "approval", "max_entries", "min_entries"),
