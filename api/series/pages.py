@@ -14,7 +14,8 @@ from api.series.schemas import SeriesQuery, dump_rows
 from api.tournaments import terms
 from api.views import current_session
 from referee.series import series as store
-from referee.standings.series import SeriesRow
+from referee.standings.series import DEFAULT_POINTS, SeriesRow
+from referee.tournaments.announcement import MAX_DESCRIPTION_LENGTH
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
 
@@ -40,6 +41,8 @@ def contents() -> Response:
         year=year,
         years=store.list_years(current_session()),
         filters="" if year is None else f"year={year}",
+        default_points=DEFAULT_POINTS,
+        longest=MAX_DESCRIPTION_LENGTH,
         has_filter=bool(request.args.get("year")),
     )
 
@@ -62,6 +65,7 @@ def show(series_id: str) -> Response:
             for tournament in tournaments
         ],
         finished=finished,
+        longest=MAX_DESCRIPTION_LENGTH,
         numbered=numbered,
         lines=[_line(line, finished) for line in dump_rows(attach_bots(numbered.rows(rows)))],
     )

@@ -219,3 +219,7 @@ def _result(result: Json | None) -> str:
     if result is None:
         return "-"
     return number(result["points"]) if result["counts"] else f"({number(result['points'])})"
+
+
+for command in (list_series, create, show, standings, edit, delete, add, remove, organisers):
+    series.add_command(command)

@@ -30,3 +30,32 @@ def test_a_series_names_its_tournaments_winners_and_the_results_that_do_not_coun
     expect(played.locator("tbody tr").nth(2)).to_contain_text("running")
     played.get_by_role("link", name="swiss cup").click()
     expect(page.get_by_role("link", name="The season")).to_have_attribute("href", f"/series/{filled.series}")
+
+
+def test_an_organiser_creates_fills_changes_and_deletes_a_series(page_at: PageAt, filled: Filled, axe: Axe) -> None:
+    page = page_at("/series", token=filled.tokens["organiser"])
+    page.get_by_label("Name of the series").fill("Winter season")
+    page.get_by_label("Points").fill("5, 6")
+    page.get_by_role("button", name="Create the series").click()
+    expect(page.locator("[data-new-series] [data-refusal]")).to_contain_text("never increase")
+    page.get_by_label("Points").fill("6, 5")
+    page.get_by_role("button", name="Create the series").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Winter season")
+
+    page.get_by_label("Add a tournament that you run").select_option(
+        label=filled.shown.get("The open cup", "The open cup")
+    )
+    page.get_by_role("button", name="Add the tournament").click()
+    played = page.get_by_role("region", name="Tournaments", exact=True)
+    expect(played.locator("tbody tr")).to_have_count(1)
+    axe(page)
+    page.get_by_label("Results that count").fill("3")
+    page.get_by_role("button", name="Save the terms").click()
+    expect(page.get_by_text("The 3 best results of each bot count.")).to_be_visible()
+    page.get_by_role("button", name="Remove… The open cup").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page.get_by_text("No tournament has been added yet.")).to_be_visible()
+    page.get_by_role("button", name="Delete the series…").click()
+    page.get_by_role("button", name="Yes, do it").click()
+    expect(page).to_have_url(f"{page_at.url}/series")
+    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]
