@@ -99,7 +99,7 @@ def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
 
 
 def _enter_bot(tournament: Tournament, bot_id: str) -> tuple[TournamentEntry, Bot]:
-    """Enter a bot that the caller may enter, and record the act if it belongs to somebody else."""
+    """Enter a bot that the caller may enter, and record the act if it belongs to another account."""
     bot = get_entrant_bot(bot_id, tournament)
     check_may_enter_bot(bot, tournament)
     entered = entries.enter_bot(current_session(), tournament.id, bot.id)
