@@ -56,6 +56,7 @@ from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
 from api.search import resource as search
+from api.series import resource as series
 from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
 from api.tournaments import bracket_resource as brackets
@@ -75,9 +76,9 @@ RESOURCES = (
     *(accounts, own_account, classes, oversight, bots, owners, bot_ladders, head_to_head, faults, openings),
     *(games, matches, voids),
     *(friendly_rules, friendly_requests, inbox, chain),
-    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, tournament_streams),
-    *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, account_export),
-    *(webhooks, health),
+    *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, series),
+    *(tournament_streams, match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads),
+    *(account_export, webhooks, health),
 )
 
 

@@ -19,7 +19,8 @@ from bench.world import GAME, MASTER_KEY, World, new_world
 from referee.accounts import accounts
 from referee.match.match import Answer
 from referee.matches.recording import MatchUpdate
-from referee.schema import Bot, Fault
+from referee.schema import Account, Bot, Fault, Tournament
+from referee.series import series
 from referee.workflows import match_end
 
 FEW: Final = 1_000  # bots, and matches
@@ -83,6 +84,7 @@ def new_site(benchmark: Benchmark, bots: int, matches: int) -> Iterator[Site]:
             "opponent_id": bot_ids[1],
             "ladder_id": ladder_id,
             "tournament_id": tournament_id,
+            "series_id": add_series(world, tournament_id),
             "row": 1,
         }
         ids |= {"match_id": match_id, "fault_id": fault_id, "tournament_round": 1}
@@ -90,6 +92,16 @@ def new_site(benchmark: Benchmark, bots: int, matches: int) -> Iterator[Site]:
         app.extensions["referee.database"].dispose()
         app.extensions["referee.database"] = world.database
         yield Site(app.test_client(), find_paths(app, ids), {"Authorization": f"Bearer {token}"})
+
+
+def add_series(world: World, tournament_id: str) -> str:
+    """Return a series with this tournament, which has as many entrants as there are bots."""
+    with world.database.write() as session:
+        tournament = session.get_one(Tournament, tournament_id)
+        creator = session.get_one(Account, tournament.created_by)
+        made = series.create_series(session, creator, quota=1, name="Season")
+        series.add_tournament(session, made.id, tournament_id, creator)
+        return made.id
 
 
 def play_one(world: World, bots: list[str]) -> tuple[str, int, str]:

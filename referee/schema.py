@@ -44,6 +44,9 @@ from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
 from referee.pictures.tables import Picture as Picture
+from referee.series.tables import Series as Series
+from referee.series.tables import SeriesOrganiser as SeriesOrganiser
+from referee.series.tables import SeriesTournament as SeriesTournament
 from referee.tournaments.tables import Tournament as Tournament
 from referee.tournaments.tables import TournamentEntry as TournamentEntry
 from referee.tournaments.tables import TournamentRound as TournamentRound

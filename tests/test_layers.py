@@ -24,7 +24,8 @@ WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
-    *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.pictures"),
+    *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.series"),
+    "referee.pictures",
 )
 LIBRARY = (
     "referee.local",
@@ -88,7 +89,8 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
     },
     "referee.friendlies": set(),
     "referee.ladders": {"kinds", "ratings", "tables"},
-    "referee.tournaments": set(),
+    "referee.tournaments": {"announcement", "states", "tables", "tournaments"},
+    "referee.series": set(),
     "referee.pictures": set(),
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}

@@ -57,7 +57,7 @@ def zip_logs(database: Database, found: LogList) -> Iterator[bytes]:
                 _add_file(archive, file, gzip.decompress(packed))
             described = {**asdict(entry), "match": entry.match_id, "tournament": entry.tournament_id}
             described["status"] = entry.status if packed else "damaged"
-            rows.writerow([*(_cell(described[name]) for name in INDEX), file])
+            rows.writerow([*(cell(described[name]) for name in INDEX), file])
             yield sink.take_bytes()
         _add_file(archive, "index.csv", index.getvalue().encode())
         yield sink.take_bytes()
@@ -87,7 +87,7 @@ def _month_pieces(database: Database, closed: LadderMonth) -> Iterator[Iterable[
             page = months.list_rows(session, closed, limit=MAX_PAGE_SIZE, cursor=cursor)
         yield [
             (
-                *(row.rank, row.bot_id, _cell(row.name), row.owner_id, _cell(row.owner_name)),
+                *(row.rank, row.bot_id, cell(row.name), row.owner_id, cell(row.owner_name)),
                 *(row.value, None if row.error is None else round(row.error, 1), row.games, row.matches),
             )
             for row in page.items
@@ -109,7 +109,7 @@ def _exchange_pieces(database: Database, ladder_id: str, month: date) -> Iterato
             page = owner_exchanges.list_exchanges(session, ladder_id, month, limit=MAX_PAGE_SIZE, cursor=cursor)
         yield [
             (
-                *(row.owner_id, _cell(row.owner_name), row.loser_id, row.loser_name and _cell(row.loser_name)),
+                *(row.owner_id, cell(row.owner_name), row.loser_id, row.loser_name and cell(row.loser_name)),
                 *(row.encounters, round(row.points, 1), round(row.chance, 1), round(row.deviation, 2)),
             )
             for row in page.items
@@ -150,17 +150,17 @@ COLUMNS: Final = [field.name.removesuffix("_id") for field in fields(DownloadSea
 
 
 def _row(seat: DownloadSeat) -> tuple[Any, ...]:
-    return tuple(_cell(getattr(seat, field.name)) for field in fields(DownloadSeat))
+    return tuple(cell(getattr(seat, field.name)) for field in fields(DownloadSeat))
 
 
 def _ledger_row(row: LedgerRow) -> tuple[Any, ...]:
-    entered, moved = ([_cell(getattr(row, name)) for name in names] for names in (ENTERED, MOVED))
-    named = {"match": row.match_id, "reason": _cell(row.reason), "bot": row.bot}
+    entered, moved = ([cell(getattr(row, name)) for name in names] for names in (ENTERED, MOVED))
+    named = {"match": row.match_id, "reason": cell(row.reason), "bot": row.bot}
     of_seat = [named.get(column) for column in COLUMNS] if row.seat is None else _row(row.seat)
     return (*entered, *of_seat, *moved)
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
     """Return ``value`` for a cell. Put an apostrophe before a formula, so that no spreadsheet runs it."""
     match value:
         case str() if value.startswith(FORMULA):

@@ -1,6 +1,7 @@
 """Serve Atom feeds of the results that pages list, with the same visibility, and name them in these pages."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from flask import Flask, Response, current_app, request
@@ -10,6 +11,7 @@ from api.fields import points
 from api.matches.presentation import match_views
 from api.pages.formatting import format_signed
 from api.pages.page import Pages
+from api.series.presentation import scoring_ranks
 from api.views import current_session
 from referee.bots import bots
 from referee.figures import count, decimal, month_name, ordinal
@@ -20,7 +22,10 @@ from referee.matches import matches
 from referee.matches.match_filters import MatchFilter
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
+from referee.series import series as store
 from referee.tournaments import tournaments, watching
+from referee.tournaments.states import TournamentState
+from referee.tournaments.tables import Tournament
 from referee.workflows import visibility
 
 pages = Pages("feeds", __name__)
@@ -30,6 +35,7 @@ ENTRIES: Final = 30
 CACHED: Final = "public, max-age=300"
 FEEDS: Final = {  # folder and name of a feed, and its title, by the argument of a page's view
     "tournament_id": ("tournaments", "results", "Results of this tournament"),
+    "series_id": ("series", "tournaments", "Finished tournaments of this series"),
     "ladder_id": ("ladders", "months", "Monthly champions of this ladder"),
     "bot_id": ("bots", "results", "Results of this bot"),
 }
@@ -83,6 +89,30 @@ def tournament_results(tournament_id: str) -> Response:
             title=f"Results of {tournament.name}",
             subtitle="The newest matches of this tournament that count.",
             entries=_match_entries([match for match in found if match.status == MatchState.FINISHED]),
+        )
+    )
+
+
+@pages.view('/series/<id("ser"):series_id>/tournaments.atom')
+def series_tournaments(series_id: str) -> Response:
+    """Send the finished tournaments of a series, the newest first."""
+    series = store.get_series(current_session(), series_id)
+    found = store.list_tournaments(current_session(), series_id)
+    finished = [
+        (tournament.finished_at, tournament)
+        for tournament in found
+        if tournament.finished_at and tournament.status == TournamentState.FINISHED
+    ]
+    newest = sorted(finished, key=lambda pair: pair[0], reverse=True)[:ENTRIES]
+    return _send(
+        AtomFeed(
+            key=f"series/{series_id}/tournaments",
+            named_at=series.created_at,
+            path=f"/series/{series_id}/tournaments.atom",
+            page=f"/series/{series_id}",
+            title=f"Tournaments of {series.name}",
+            subtitle="The finished tournaments of this series.",
+            entries=[_tournament_entry(ended, tournament) for ended, tournament in newest],
         )
     )
 
@@ -152,6 +182,22 @@ def _sort_seats(view: Json) -> list[Json]:
 
 def _name(seat: Json) -> str:
     return seat["name"] or f"seat {seat['seat'] + 1}"
+
+
+def _tournament_entry(ended: datetime, tournament: Tournament) -> FeedEntry:
+    scoring = scoring_ranks(tournament)
+    best = min(scoring.values(), default=0)
+    winners = [bot for bot, rank in scoring.items() if rank == best]
+    names = sorted(bot.name for bot, _ in store.load_bots(current_session(), winners).values())
+    return FeedEntry(
+        key=f"tournaments/{tournament.id}/end",
+        named_at=tournament.created_at,
+        path=f"/tournaments/{tournament.id}",
+        title=f"{tournament.name}: {' and '.join(names) or 'no winner'}",
+        summary=f"{game_title(tournament.game)}, {count(len(scoring))} bots.",
+        updated=ended,
+        category=tournament.game,
+    )
 
 
 def _month_entry(closed: ClosedMonth) -> FeedEntry:

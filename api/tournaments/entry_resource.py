@@ -28,9 +28,11 @@ from api.views import Resource, current_session
 from referee.accounts.act_kinds import ActKind
 from referee.accounts.scopes import Scope
 from referee.bots import bots
+from referee.bots.tables import Bot
 from referee.db.paging import Page
 from referee.errors import Forbidden, NotFound
 from referee.tournaments import disqualification, entries, tournaments
+from referee.tournaments.tables import Tournament, TournamentEntry
 
 resource = Resource("entries", "/api/v1/tournaments", "Entries of tournaments.")
 
@@ -65,18 +67,14 @@ def enter(entry: dict[str, Any], tournament_id: str) -> Any:
     instead (`POST …/requests`).
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
-    bot = get_entrant_bot(entry["bot"], tournament)
-    check_may_enter_bot(bot, tournament)
     if "seed" in entry and not tournaments.is_manager(current_account(), tournament):
         raise Forbidden("Only the organiser of the tournament may set seeds. Leave out `seed`.")
     if "seed" in entry:
         require_scope(Scope.ORGANISE)
     check_admission(tournament, entry.get("code"))
-    entered = entries.enter_bot(current_session(), tournament.id, bot.id)
+    entered, bot = _enter_bot(tournament, entry["bot"])
     if "seed" in entry:
         entries.set_seeds(current_session(), tournament.id, {bot.id: entry["seed"]})
-    if bot.owner_id != current_account().id:
-        record_act(ActKind.BOT_ENTERED, tournament, bot.id)
     return visible_entry(entered, bot)
 
 
@@ -97,14 +95,17 @@ def enter_together(batch: dict[str, Any], tournament_id: str) -> Any:
     """
     tournament = tournaments.get_tournament(current_session(), tournament_id)
     check_admission(tournament, batch.get("code"))
-    entered = []
-    for bot_id in batch["bots"]:
-        bot = get_entrant_bot(bot_id, tournament)
-        check_may_enter_bot(bot, tournament)
-        entered.append((entries.enter_bot(current_session(), tournament.id, bot.id), bot))
-        if bot.owner_id != current_account().id:
-            record_act(ActKind.BOT_ENTERED, tournament, bot.id)
-    return {"items": visible_entries(entered)}
+    return {"items": visible_entries([_enter_bot(tournament, bot_id) for bot_id in batch["bots"]])}
+
+
+def _enter_bot(tournament: Tournament, bot_id: str) -> tuple[TournamentEntry, Bot]:
+    """Enter a bot that the caller may enter, and record the act if it belongs to another account."""
+    bot = get_entrant_bot(bot_id, tournament)
+    check_may_enter_bot(bot, tournament)
+    entered = entries.enter_bot(current_session(), tournament.id, bot.id)
+    if bot.owner_id != current_account().id:
+        record_act(ActKind.BOT_ENTERED, tournament, bot.id)
+    return entered, bot
 
 
 @resource.post('/<id("trn"):tournament_id>/disqualify', account, EntryView, body=Disqualification, scope=Scope.ORGANISE)

@@ -54,6 +54,7 @@ DEFAULT_TERMS: Final[Json] = {  # values in the form for a new tournament
     "min_entries": None,
     "entries_close_at": None,
     "round_minutes": None,
+    "round_times": None,
     "starts_at": None,
     **dict.fromkeys(ANNOUNCEMENT),
     "time": {"budget_ms": DEFAULTS.budget_ms, "bank_ms": DEFAULTS.bank_ms},

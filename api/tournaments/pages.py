@@ -26,10 +26,12 @@ from referee.matches.ended_openings import OpeningFilter, count_ended_openings
 from referee.matches.states import VoidState
 from referee.matches.voids import VoidFilter
 from referee.pairing.kinds import TournamentFormat
+from referee.series.series import find_series_of
 from referee.standings import TIE_BREAKS
 from referee.tournaments import entries as entering
 from referee.tournaments import organisers, round_timing, tournaments, watching
 from referee.tournaments import progress as progresses
+from referee.tournaments.round_times import read_time
 from referee.tournaments.standings import TournamentResults
 from referee.tournaments.states import IN_PROGRESS, OVER, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry
@@ -89,6 +91,8 @@ def show(tournament_id: str) -> Response:
         newest=newest_matches(tournament),
         description=tournament.description and render_untrusted(tournament.description),
         lines=list(terms.describe_terms(tournament, context["entries"]["entered"])),
+        round_times=[read_time(time) for time in tournament.round_times or ()],
+        series=find_series_of(current_session(), tournament.id),
         ended_openings=count_ended_openings(current_session(), OpeningFilter(tournament_id=tournament.id)),
         voided=voids.count_voided_matches(current_session(), tournament.id),
         proposed_voids=voids.count_voids(current_session(), VoidFilter(None, tournament.id, VoidState.PROPOSED)),

@@ -82,9 +82,9 @@ def edit(changes: dict[str, Any], tournament_id: str) -> Any:
     In a draft, all terms except the game can be changed; a new format begins with its own default options. An open
     tournament without entries is changed like a draft, except `listed`. Once a bot is entered or asks to enter, `name`,
     `starts_at`, `entries_close_at`, `max_entries`, `min_entries`, `approval`, `bots_per_owner`, `late_entry`,
-    `round_minutes` and `substitute` can still be changed; owners of entered bots are notified (`tournament.changed`). A
-    new `starts_at` also follows a missed start; null is a manual start. Until the end, `description`, `link`, `contact`
-    and `prizes` can be changed.
+    `round_minutes`, `round_times` and `substitute` can still be changed; owners of entered bots are notified
+    (`tournament.changed`). A new `starts_at` also follows a missed start; null is a manual start. Until the end,
+    `description`, `link`, `contact`, `prizes` and the `round_times` of rounds that have not begun can be changed.
     """
     tournament = get_managed_tournament(tournament_id)
     etags.require_edited_match(editable_terms(tournament))

@@ -26,6 +26,7 @@ from api.tournaments.announcement_schemas import AnnouncementBody, AnnouncementV
 from referee.house.players import LEVEL_ADDRESSES
 from referee.matches.states import DealSharing
 from referee.pairing.kinds import SeatOrders, TournamentFormat
+from referee.tournaments.round_times import MAX_ROUND_TIMES
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import NO_LIMIT
 from referee.tournaments.terms import MAX_CYCLES, MAX_ENTRIES_BY_FORMAT, MAX_ROUND_MINUTES
@@ -62,6 +63,9 @@ TERMS = {
     "Default: null (at the start).",
     "round_minutes": "Least number of minutes from the beginning of a round to that of the next; null to begin each "
     "round when the one before is over. Default: null.",
+    "round_times": "When the rounds begin, in order, at the earliest; null for no given times. A Swiss with a number "
+    "of `rounds` needs a time for each. Rounds after the last begin when the one before is over. Not together with "
+    "`round_minutes`. In a running tournament, times of rounds that have not begun can be changed. Default: null.",
     "starts_at": "When the tournament starts automatically; null to start it manually. If there are too few bots at "
     "that time, it does not start: this becomes null, and `status_reason` says why.",
 }
@@ -94,6 +98,12 @@ class TermsBody(AnnouncementBody):
     min_entries = StrictInt(low=2, high=MOST_ENTRIES, allow_none=True, metadata=describe(TERMS["min_entries"]))
     entries_close_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["entries_close_at"]))
     round_minutes = StrictInt(low=1, high=MAX_ROUND_MINUTES, allow_none=True, metadata=describe(TERMS["round_minutes"]))
+    round_times = fields.List(
+        UtcDateTimeInput(),
+        allow_none=True,
+        validate=validate.Length(1, MAX_ROUND_TIMES),
+        metadata=describe(TERMS["round_times"]),
+    )
     starts_at = UtcDateTimeInput(allow_none=True, metadata=describe(TERMS["starts_at"]))
     time = fields.Nested(TimeView)
 
@@ -162,6 +172,7 @@ class EntriesView(View):
     ready = fields.Integer(metadata=describe("Number of bots that answered the preflight call."))
     absent = fields.Integer(metadata=describe("Number of bots that could not be reached."))
     substitutes = fields.Integer(metadata=describe("Number of bots for which a substitute plays now."))
+    disqualified = fields.Integer(metadata=describe("Number of disqualified bots."))
 
 
 class TournamentView(View):
@@ -191,6 +202,7 @@ class TournamentView(View):
     min_entries = fields.Integer(allow_none=True)
     entries_close_at = UtcDateTime(allow_none=True)
     round_minutes = fields.Integer(allow_none=True)
+    round_times = fields.List(UtcDateTime(), allow_none=True)
     starts_at = UtcDateTime(allow_none=True)
     time = Part(TimeView)
     status = fields.String(validate=member_of(TournamentState))

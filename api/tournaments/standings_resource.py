@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from flask import Response
 from marshmallow import Schema
 
 from api.auth import anyone
@@ -13,6 +14,7 @@ from api.ladders.schemas import StrengthsPage
 from api.ladders.strengths import attach_ranks
 from api.pagination import PageQuery, list_of, page_in_memory
 from api.tournaments import standings_cache
+from api.tournaments.standings_files import standings_csv, standings_markdown
 from api.tournaments.standings_schemas import (
     CrosstableRow,
     LuckRow,
@@ -21,9 +23,10 @@ from api.tournaments.standings_schemas import (
     SnapshotView,
     StandingsPage,
 )
-from api.views import Decorator, Resource
+from api.views import Decorator, Resource, current_session
 from referee.errors import NotFound
 from referee.standings import LuckAdjusted, RankedEntrant, count_opponents
+from referee.tournaments import tournaments
 from referee.tournaments.standings import TournamentResults
 
 resource = Resource(
@@ -66,6 +69,30 @@ def show_own(tournament_id: str, bot_id: str) -> Any:
     ranked, samples = standings_cache.ranked_entrants(kept), standings_cache.samples_of(kept.made)
     (row,) = standings_cache.attach_error_bars(kept, tournament_id, [ranked[index]])
     return {**standings_cache.snapshot(kept), "samples": samples, "total": len(ranked), "row": row}
+
+
+@resource.get(f"{TOURNAMENT}/standings.csv", anyone)
+@resource.file_response("text/csv", "One row per entrant, best first.")
+def download_csv(tournament_id: str) -> Response:
+    """Download the standings for spreadsheets
+
+    Tie-breaks that are no columns of every table follow `wins`, in the order in which they apply. Texts that a
+    spreadsheet could run as formulas begin with an apostrophe.
+    """
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    return _file("text/csv", f"{tournament_id}-standings.csv", standings_csv(tournament))
+
+
+@resource.get(f"{TOURNAMENT}/standings.md", anyone)
+@resource.file_response("text/markdown", "A heading, a sentence about the state, a table.")
+def download_markdown(tournament_id: str) -> Response:
+    """Download the standings as a text in Markdown"""
+    tournament = tournaments.get_tournament(current_session(), tournament_id)
+    return _file("text/markdown", f"{tournament_id}-standings.md", standings_markdown(tournament))
+
+
+def _file(media_type: str, name: str, text: str) -> Response:
+    return Response(text, mimetype=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @endpoint("crosstable", list_of(CrosstableRow, SnapshotView))

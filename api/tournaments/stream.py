@@ -157,7 +157,7 @@ class TournamentStream(Stream[TournamentFeed]):
         found, entries = load_progress(session, feed.id), entering.count_by_state(session, feed.id)
         content = {"status": state[0], "reason": state[1], **self._views.progress(found), "entries": asdict(entries)}
         data = orjson.dumps(content)
-        counted = (state[0], found.by_status, found.tournament_round)
+        counted = (state[0], found.by_status, found.tournament_round, entries)
         moment = time.monotonic()
         with self._changed:
             feed.standings_outdated = feed.standings_outdated or counted != feed.counted

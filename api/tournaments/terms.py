@@ -90,6 +90,9 @@ def describe_terms(tournament: Tournament, entered: int) -> Iterator[tuple[str, 
     yield "Time", f"{milliseconds(tournament.budget_ms)} per decision", f"plus a bank of {bank} per match"
     if tournament.round_minutes is not None:
         yield "Pace", describe_pace(tournament.round_minutes), "A round also waits until the one before is over."
+    if tournament.round_times is not None:
+        times = "Matches of a round that is paired wait for its time. A round also waits until the one before is over."
+        yield "Pace", "rounds at given times", times
     yield from _conditions(tournament)
 
 

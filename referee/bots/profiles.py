@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from referee.db.texts import validate_line, validate_link
+from referee.db.texts import validate_line, validate_link, validate_texts
 
 MAX_SUMMARY_LENGTH: Final = 160
 MAX_LANGUAGE_LENGTH: Final = 40
@@ -14,7 +14,7 @@ def validate_profile(changes: Mapping[str, str | None]) -> dict[str, str | None]
 
     The keys are ``summary``, ``language`` and ``link``.
     """
-    return {field: None if text is None else _FIELDS[field](text) for field, text in changes.items()}
+    return validate_texts(changes, _FIELDS)
 
 
 def validate_summary(text: str) -> str:

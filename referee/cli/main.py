@@ -31,6 +31,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "ladders": "ladders",
         "exchanges": "exchanges",
         "tournament": "tournament",
+        "series": "series",
         "standings": "standings",
     },
     "Run a service": {

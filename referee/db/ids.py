@@ -12,6 +12,7 @@ PREFIXES: Final = {
     "match": "mat",
     "ladder": "lad",
     "tournament": "trn",
+    "series": "ser",
     "webhook": "whk",
     "delivery": "dlv",
     "certificate": "crt",

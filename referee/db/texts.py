@@ -1,12 +1,25 @@
 """Validate links and lines of text that people publish about their bots and tournaments."""
 
 import unicodedata
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
 from referee.errors import BadOption
 
 MAX_LINK_LENGTH: Final = 300
+
+
+def validate_texts(
+    texts: Mapping[str, str | None], validators: Mapping[str, Callable[[str], str]]
+) -> dict[str, str | None]:
+    """Return the texts in canonical form; None stays None. Leave out those without a validator.
+
+    Raise ``BadOption`` for a text that is not allowed.
+    """
+    return {
+        field: None if text is None else validators[field](text) for field, text in texts.items() if field in validators
+    }
 
 
 def validate_link(text: str) -> str:

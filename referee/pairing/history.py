@@ -1,7 +1,7 @@
 """Collect the history for Swiss pairing: scores, meetings, seats, byes and floats of the active entrants."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -91,11 +91,26 @@ def read_history(tournament: PairingInput) -> PairingHistory:
             families.setdefault(owner, set()).add(player)
     history.siblings = {owner: family for owner, family in families.items() if 1 < len(family) < count}
     first_rounds = [entrant.first_round for entrant in people]
+    idle = _find_idle(tournament)
     for age, played in zip(range(len(tournament.played) - 1, -1, -1), tournament.played, strict=True):
-        _add_round(history, number, played, seats, history.floats[age] if age < 2 else None)
+        _add_round(history, number, played, seats, history.floats[age] if age < 2 else None, idle)
         _add_small_tables(history, number, played)
         _raise_small_of_late(history, first_rounds, len(tournament.played) - age + 1)
     return history
+
+
+def _find_idle(tournament: PairingInput) -> set[str]:
+    """Return the absent entrants that have not played a match themselves: their byes bring no points."""
+    absent = {entrant.id for entrant in tournament.entrants if entrant.absent}
+    if not absent:
+        return absent
+    legs = (leg for played in tournament.played for at_table in played.legs for leg in at_table)
+    return absent - {
+        entrant
+        for leg in legs
+        for seat, entrant in enumerate(leg.entrants)
+        if entrant in absent and (not leg.scored or leg.scored[seat])
+    }
 
 
 def _add_small_tables(history: PairingHistory, number: dict[str, int], played: PlayedRound) -> None:
@@ -115,7 +130,12 @@ def _raise_small_of_late(history: PairingHistory, first_rounds: Sequence[int], f
 
 
 def _add_round(
-    history: PairingHistory, number: dict[str, int], played: PlayedRound, seats: int, floats: list[int] | None
+    history: PairingHistory,
+    number: dict[str, int],
+    played: PlayedRound,
+    seats: int,
+    floats: list[int] | None,
+    idle: Collection[str],
 ) -> None:
     gains: list[tuple[int, int]] = []
     legs_per_table = 1
@@ -133,7 +153,7 @@ def _add_round(
     for bye in played.round.byes:
         if (player := number.get(bye.entrant, -1)) >= 0:
             history.byes[player] += 1
-            gains.append((player, bye_gain))
+            gains.append((player, 0 if bye.entrant in idle else bye_gain))
             if floats is not None:
                 floats[player] = -1
     for player, gain in gains:

@@ -22,7 +22,8 @@ class Entrant:
 
     ``rating`` is in micro-points, ``seed`` was set manually (1 is the strongest), ``first_round`` is the first round
     in which the entrant may play, and ``games`` is its number of matches so far. An entrant that is not ``active`` is
-    not paired. Entrants of the same ``owner`` are siblings; "" means no owner.
+    not paired. The bot of an ``absent`` one could not be reached; a substitute may play for it. Entrants of the same
+    ``owner`` are siblings; "" means no owner.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Entrant:
     first_round: int = 1
     active: bool = True
     games: int = 0
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ At two seats this is FIDE's Dutch system (C.04.3), with the first seat for White
 If the tables of a round have two sizes (``table_sizes``), the numbers of times that entrants who play all rounds sat at
 the smaller ones differ by at most 1; this comes before constraint 2, like byes.
 
-Scores are standings points; an "odd" bye is worth ``bye_points``. A table of which no match counts is ignored: its
+Scores are standings points; an "odd" bye is worth ``bye_points``, or nothing to an absent entrant that has not played a
+match itself. A table of which no match counts is ignored: its
 entrants may meet again. Late entries start without points. Inactive entrants are not paired.
 """
 

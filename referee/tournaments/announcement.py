@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from referee.db.texts import validate_line, validate_link
+from referee.db.texts import validate_line, validate_link, validate_texts
 from referee.errors import BadOption
 
 MAX_DESCRIPTION_LENGTH: Final = 4000
@@ -17,11 +17,7 @@ def validate_announcement(texts: Mapping[str, str | None]) -> dict[str, str | No
 
     The keys are ``description``, ``link``, ``contact`` and ``prizes``; others are left out.
     """
-    return {
-        field: None if text is None else ANNOUNCEMENT[field](text)
-        for field, text in texts.items()
-        if field in ANNOUNCEMENT
-    }
+    return validate_texts(texts, ANNOUNCEMENT)
 
 
 def validate_description(text: str) -> str:

@@ -1,6 +1,6 @@
 """Change the terms of a tournament: all of a draft, later only those on which nobody relies, with a notification."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import exists, select
@@ -10,7 +10,7 @@ from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.db.engine import current_time
 from referee.errors import BadOption, Conflict
-from referee.tournaments import entries, starting, tournaments
+from referee.tournaments import entries, round_times, round_timing, starting, tournaments
 from referee.tournaments.announcement import ANNOUNCEMENT, validate_announcement
 from referee.tournaments.lifecycle import mark_changed
 from referee.tournaments.private import check_private_terms
@@ -22,10 +22,11 @@ FIXED_AFTER_OPENING: Final = frozenset({"listed"})
 WITH_ENTRIES: Final = frozenset(  # terms that can be changed while a tournament is open and has entries
     {
         *("name", "starts_at", "entries_close_at", "max_entries", "min_entries", "approval", "bots_per_owner"),
-        *("late_entry", "substitute", "round_minutes"),
+        *("late_entry", "substitute", "round_minutes", "round_times"),
         *ANNOUNCEMENT,
     }
 )
+IN_PROGRESS_TOO: Final = frozenset({*ANNOUNCEMENT, "round_times"})
 
 
 def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any) -> Tournament:
@@ -44,6 +45,8 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
         columns = Terms.from_tournament(tournament).with_changes(changes).columns()
         _check_private(session, tournament, columns)
         _check_cap(session, tournament, columns["max_entries"])
+    if "round_times" in changes:
+        _check_round_times(session, tournament, columns["round_times"])
     times = {field: columns[field] for field in changes if field in ("starts_at", "entries_close_at")}
     tournaments.check_times_ahead(times, current_time(session))
     if "starts_at" in changes:
@@ -51,6 +54,8 @@ def edit(session: Session, tournament_id: str, *, revision: int, **changes: Any)
     changed = [name for name, value in columns.items() if getattr(tournament, name) != value]
     for name, value in columns.items():
         setattr(tournament, name, value)
+    if "round_times" in changed:
+        round_timing.move_waiting_rounds(session, tournament)
     _announce(session, tournament, changed)
     return mark_changed(session, tournament)
 
@@ -68,7 +73,7 @@ def changeable_terms(tournament: Tournament, *, has_entries: bool) -> Collection
         case TournamentState.DRAFT | TournamentState.OPEN:
             return WITH_ENTRIES if has_entries else None
         case TournamentState.RUNNING | TournamentState.PAUSED:
-            return frozenset(ANNOUNCEMENT)
+            return IN_PROGRESS_TOO
     return frozenset()
 
 
@@ -83,6 +88,11 @@ def _check_changeable(tournament: Tournament, changes: Mapping[str, Any], entere
     state = f"is {tournament.status}" + (" and has entries" if tournament.status == TournamentState.OPEN else "")
     allowed = ", ".join(sorted(changeable))
     raise Conflict(f"The tournament {state}: {', '.join(names)} can no longer be changed, only {allowed}.")
+
+
+def _check_round_times(session: Session, tournament: Tournament, after: Sequence[str] | None) -> None:
+    begun = round_timing.count_begun(session, tournament)
+    round_times.check_changes(tournament.round_times, after, begun=begun, moment=current_time(session))
 
 
 def _check_private(session: Session, tournament: Tournament, columns: Mapping[str, Any]) -> None:

@@ -95,6 +95,7 @@ def load_entrants(session: Session, tournament: Tournament, *, today: bool = Fal
             first_round=seat.first_round,
             active=seat.current_player(tournament) is not None,
             games=games.get(seat.bot_id, 0),
+            absent=seat.preflight == Preflight.ABSENT,
         )
         for seat in load_entrant_seats(session, tournament)
     )

@@ -34,6 +34,7 @@ class EntryCounts:
     ready: int
     absent: int
     substitutes: int
+    disqualified: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def count_by_state(session: Session, tournament_id: str) -> EntryCounts:
     asked, ready, absent = (
         there & (TournamentEntry.preflight == state) for state in (Preflight.ASKED, Preflight.READY, Preflight.ABSENT)
     )
-    columns = (there, ~there, asked, ready, absent, there & TournamentEntry.substitute_id.is_not(None))
+    others = there & TournamentEntry.substitute_id.is_not(None), TournamentEntry.disqualified_at.is_not(None)
+    columns = (there, ~there, asked, ready, absent, *others)
     query = select(*(func.coalesce(func.sum(case((column, 1), else_=0)), 0) for column in columns))
     return EntryCounts(*map(int, session.execute(query.where(TournamentEntry.tournament_id == tournament_id)).one()))
 

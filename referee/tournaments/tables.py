@@ -50,6 +50,7 @@ class Tournament(Base):
     min_entries: Mapped[int | None]  # with fewer entries at ``starts_at`` the tournament is cancelled
     entries_close_at: Mapped[datetime | None]
     round_minutes: Mapped[int | None]  # least time from the beginning of a round to that of the next
+    round_times: Mapped[list[Any] | None]  # when the rounds begin, in order, in RFC 3339
     join_code: Mapped[str | None] = mapped_column(String(64))  # as ``admission`` compares it
     starts_at: Mapped[datetime | None]  # time of the automatic start
     draw_key: Mapped[bytes | None]  # key of all random choices, drawn at the start and public after the end

@@ -1,6 +1,6 @@
 """Validate and complete the terms that an organiser requests for a tournament."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import factorial
@@ -16,6 +16,7 @@ from referee.pairing.formats import formats
 from referee.pairing.kinds import SeatOrders, TournamentFormat
 from referee.pairing.table_sizes import MIN_SEATS
 from referee.tournaments.announcement import validate_announcement
+from referee.tournaments.round_times import complete_times
 from referee.tournaments.table_options import fewest_seats, options_at
 from referee.tournaments.tables import NO_LIMIT, Tournament
 
@@ -73,6 +74,7 @@ class Terms:
     min_entries: int | None = None
     entries_close_at: datetime | None = None
     round_minutes: int | None = None
+    round_times: Sequence[datetime | str] | None = None
     description: str | None = None
     link: str | None = None
     contact: str | None = None
@@ -139,6 +141,7 @@ class Terms:
                 "deal_sharing": deals,
                 "bots_per_owner": bots_per_owner,
                 "min_seats": min_seats,
+                "round_times": self._complete_times(format_options),
                 "budget_ms": self.limits.budget_ms,
                 "bank_ms": self.limits.bank_ms,
             }
@@ -237,6 +240,16 @@ class Terms:
             raise BadOption("round_minutes", "must be null: a ladder has no rounds")
         if not 1 <= self.round_minutes <= MAX_ROUND_MINUTES:
             raise BadOption("round_minutes", f"must be null or from 1 to {MAX_ROUND_MINUTES}")
+
+    def _complete_times(self, format_options: Json) -> list[str] | None:
+        if self.round_times is None:
+            return None
+        if self.format == TournamentFormat.LADDER:
+            raise BadOption("round_times", "must be null: a ladder has no rounds")
+        if self.round_minutes is not None:
+            raise BadOption("round_times", "must be null with round_minutes: rounds have one pace or the other")
+        rounds = format_options.get("rounds") if self.format == TournamentFormat.SWISS else None
+        return complete_times(self.round_times, rounds=rounds, starts_at=self.starts_at)
 
     def _check_numbers_of_entries(self) -> None:
         most = max_entries(self.format)

@@ -16,6 +16,7 @@ from referee.db.kinds import SearchKind
 from referee.db.paging import Cursor, Page, load_newest_first
 from referee.db.search_documents import put_document
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
+from referee.tournaments.round_times import check_changes
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentEntry, TournamentOrganiser
 from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
@@ -41,6 +42,7 @@ def create_tournament(
     columns = Terms(name=name, **terms).columns()
     moment = current_time(session)
     check_times_ahead(columns, moment)
+    check_changes(None, columns["round_times"], begun=0, moment=moment)
     _check_quota(session, created_by, quota)
     tournament = Tournament(
         id=new_id("tournament"), **columns, status=status, created_by=created_by, created_at=moment, revision=1

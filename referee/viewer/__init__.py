@@ -59,14 +59,7 @@ def render_standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] |
     verifies the log when it is opened.
     """
     header = _header(lines)
-    script, style = bundle(), "".join((FOLDER / name).read_text() for name in STYLES)
-    try:
-        log = b"".join(line + b"\n" for line in lines).decode()
-    except UnicodeDecodeError as error:
-        raise BadLog(0, f"not UTF-8: {error}") from None
-    asked = {str(row): question for row, question in (questions or {}).items()}
-    content = {"log": log, "questions": asked, "faults": advice(), "cards": _cards(log)}
-    packed = gzip.compress(dumps(content), 9, mtime=0)
+    script, style = bundle(), styles()
     players = [html.escape(str(player["name"])) for player in header["players"]]
     return PAGE.format(
         policy=_policy(script, style),
@@ -75,9 +68,25 @@ def render_standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] |
         game=html.escape(game_title(str(header["game"]))),
         match=html.escape(str(header["match"])),
         players=", ".join(f"<bdi>{name}</bdi>" for name in players),
-        packed=base64.b64encode(packed).decode(),
+        packed=pack_match(lines, questions or {}),
         script=script,
     )
+
+
+def styles() -> str:
+    """Return the style sheet of a page with the viewer that needs no other."""
+    return "".join((FOLDER / name).read_text() for name in STYLES)
+
+
+def pack_match(lines: Sequence[bytes], questions: Mapping[int, Json]) -> str:
+    """Return the data of a match that ``bundle`` shows, as gzipped JSON in base64. Raise ``BadLog`` for no log."""
+    try:
+        log = b"".join(line + b"\n" for line in lines).decode()
+    except UnicodeDecodeError as error:
+        raise BadLog(0, f"not UTF-8: {error}") from None
+    asked = {str(row): question for row, question in questions.items()}
+    content = {"log": log, "questions": asked, "faults": advice(), "cards": _cards(log)}
+    return base64.b64encode(gzip.compress(dumps(content), 9, mtime=0)).decode()
 
 
 def bundle() -> str:

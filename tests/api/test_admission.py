@@ -315,3 +315,26 @@ def test_a_page_counts_down_to_the_round_that_waits(service: Service, organiser:
     for page in pages:
         assert "data-until=" in page
         assert "2 starts in" in page
+
+
+def test_rounds_at_given_times_are_set_shown_and_changed(service: Service, organiser: Person) -> None:
+    times = ["2090-05-01T18:00:00+02:00", "2090-05-08T18:00:00+02:00"]
+    utc = ["2090-05-01T16:00:00.000Z", "2090-05-08T16:00:00.000Z"]
+    terms: dict[str, Any] = {"rated": False, "format": "swiss", "format_options": {"rounds": 2}}
+    tournament_id = started(service, organiser, 4, **terms, round_times=times)
+    path = f"/tournaments/{tournament_id}"
+    shown = organiser.get(path).get_json()
+    refused = [
+        organiser.ask("PATCH", path, {"If-Match": "*"}, json={"round_times": wrong}).get_json()
+        for wrong in ([], times[:1], times[::-1], ["2090-05-01T18:00:00", times[1]], ["2020-05-01T18:00:00Z", times[1]])
+    ]
+
+    changed = organiser.ask("PATCH", path, {"If-Match": "*"}, json={"round_times": [times[0], "2090-05-09T16:00:00Z"]})
+    page = service.anonymous().get(path).get_data(as_text=True)
+
+    assert (shown["round_times"], shown["next_round_at"]) == (utc, utc[0])
+    assert all("round_times" in error["errors"][0]["field"] for error in refused), refused
+    assert changed.get_json()["round_times"] == [utc[0], "2090-05-09T16:00:00.000Z"]
+    assert "round 1 starts in" in page
+    assert "Rounds begin" in page
+    assert "2090-05-09T16:00" in page

@@ -67,7 +67,10 @@ def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iter
     rival.ask("PATCH", f"/bots/{rivals_bot}/friendlies", json={"challengers": "on_request"})
     terms = {"game": "saint-poker", "bots": [open_bot, rivals_bot]}
     request_id = owner.post("/friendly-requests", terms).get_json()["id"]
+    series_id = organiser.post("/series", {"name": "Season"}).get_json()["id"]
+    organiser.post(f"/series/{series_id}/tournaments", {"tournament": tournament_id})
     ids = {
+        "series_id": series_id,
         "request_id": request_id,
         "void_id": void["id"],
         "account_id": owner.id,

@@ -26,7 +26,7 @@ from api.streams.stream_writer import (
     chunk,
 )
 from referee.matches.tables import Result, StoredMatch
-from referee.tournaments import tournaments
+from referee.tournaments import disqualification, tournaments
 from referee.workflows import voiding
 from tests.api.conftest import API, Service, fields_of
 from tests.api.streaming import (
@@ -84,6 +84,21 @@ def seqs(told: list[Message]) -> list[int]:
 
 def is_match(message: Message) -> bool:
     return message.name == "match"
+
+
+def test_a_disqualification_reaches_viewers(server: Server) -> None:
+    event, seated = events.begun(server.world, 4)
+    viewer = Viewer(server.port, event)
+    first = viewer.until(lambda message: message.name == "standings")
+
+    with server.world.database.write() as session:
+        disqualification.disqualify_bot(session, event, seated[0], "Two names.")
+    told = viewer.until(lambda message: any(row["disqualification"] for row in message.data.get("items", ())))
+
+    assert first[0].data["entries"]["disqualified"] == 0
+    assert next(message for message in told if message.name == "progress").data["entries"]["disqualified"] == 1
+    assert [row["bot"] for row in told[-1].data["items"] if row["disqualification"] == "Two names."] == [seated[0]]
+    viewer.leave()
 
 
 def test_viewers_get_every_message_of_a_tournament_exactly_once_also_after_reconnecting(server: Server) -> None:

@@ -26,6 +26,7 @@ from referee.match.match import Answer, Match, Request
 from referee.match.time_limits import Limits
 from referee.matches import recording
 from referee.matches.claims import Claim
+from referee.series import series
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.states import TournamentState
 from referee.workflows import match_end, voiding
@@ -125,6 +126,7 @@ class Filled:
     bots: dict[str, str] = field(default_factory=dict)  # by name
     matches: dict[str, str] = field(default_factory=dict)  # by game, finished; "void"; "rated" and "open" are running
     tournaments: dict[str, str] = field(default_factory=dict)  # see ``_events``
+    series: str = ""  # of the tournaments "swiss", "knockout" and "running"
     ladders: dict[str, str] = field(default_factory=dict)  # by game
     live: dict[str, Live] = field(default_factory=dict)  # "rated" and "open"
     shown: Mapping[str, str] = field(default_factory=dict)  # names to show in place of these of bots and tournaments
@@ -243,6 +245,12 @@ def _events(filled: Filled) -> None:
         answer_handshakes(filled.database)
         go_on(filled.database, filled.tournaments[name])
         filled.play_due(filled.tournaments[name], most=1000 if name in ("swiss", "knockout") else 5)
+    with filled.database.write() as session:
+        creator = accounts.get_account(session, filled.accounts["organiser"])
+        season = series.create_series(session, creator, quota=1, name="The season", best=1, description="Two *cups*.")
+        for name in ("swiss", "knockout", "running"):
+            series.add_tournament(session, season.id, filled.tournaments[name], creator)
+        filled.series = season.id
 
 
 def _event(filled: Filled, name: str, status: str, format: str, entered: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from referee.match.time_limits import Limits
-from referee.tournaments import entries, starting, tournaments
+from referee.tournaments import disqualification, entries, starting, tournaments
 from referee.tournaments.states import TournamentState
 from tests.browser.busy_pages import OBSERVE_SHIFTS
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
@@ -102,6 +102,45 @@ def test_a_busy_event_neither_shifts_nor_animates(page_at: PageAt, filled: Fille
     expect(page.locator("#newest li")).to_have_count(8)
 
     assert page.evaluate("shifts") < MOST_SHIFTS
+
+
+def test_a_disqualification_is_shown_without_a_reload(page_at: PageAt, filled: Filled) -> None:
+    made = event(filled, "With a disqualification")
+    page = page_at(f"/tournaments/{made}")
+    expect(page.locator("[data-live=live]")).to_be_visible()
+    row = page.locator("#standings tbody tr", has_text=NAMES[1])
+    expect(row.locator("[data-mark=disqualification]")).to_be_hidden()
+
+    with filled.database.write() as session:
+        disqualification.disqualify_bot(session, made, filled.bots[NAMES[1]], "Two names.")
+
+    expect(row.locator("[data-mark=disqualification]")).to_be_visible()
+    expect(row.locator("[data-mark=disqualification]")).to_have_attribute("title", "Two names.")
+
+
+def test_times_of_rounds_are_typed_in_the_time_zone_of_the_reader(page_at: PageAt, filled: Filled) -> None:
+    terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits(), "format": "swiss"}
+    terms |= {"format_options": {"rounds": 2}, "status": TournamentState.DRAFT}
+    with filled.database.write() as session:
+        organiser = filled.accounts["organiser"]
+        made = tournaments.create_tournament(session, "Weekly cup", created_by=organiser, **terms).id
+    page = page_at.context(token=filled.tokens["organiser"], timezone_id="Europe/Berlin").new_page()
+    page.goto(f"/tournaments/{made}/organise")
+    times = page.get_by_label("Times of the rounds")
+
+    times.fill("2090-05-01 18:00\nsoon")
+    page.get_by_role("button", name="Save the terms").click()
+    expect(page.locator("[data-summary]")).to_contain_text("Must be a time with an offset")
+    times.fill("2090-05-01 18:00\n\n2090-12-08 18:00\n")
+    page.get_by_role("button", name="Save the terms").click()
+    expect(page.locator("[data-done]").first).to_have_text("The changes are saved.")
+    page.reload()
+
+    expect(times).to_have_value("2090-05-01 18:00\n2090-12-08 18:00")
+    with filled.database.read() as session:
+        stored = tournaments.get_tournament(session, made).round_times
+    assert stored == ["2090-05-01T16:00:00Z", "2090-12-08T17:00:00Z"]
+    page_at.troubles[:] = [one for one in page_at.troubles if "422" not in one]
 
 
 def look(page: Page, *, hidden: bool) -> None:

@@ -295,3 +295,23 @@ def test_what_a_stand_in_plays_brings_no_points() -> None:
 
     assert set(history.score) == {0}
     assert all(sum(met.values()) == 1 for met in history.met)
+
+
+def test_a_bye_brings_an_absent_entrant_no_score_until_it_has_played_itself() -> None:
+    before = tournament_of(2, 3)
+    people = tuple(replace(entrant, absent=entrant.id != "e1") for entrant in before.entrants)
+    first = PairingRound((Table(("e0", "e1")),), (Bye("e2", "odd"),))
+    substituted = Leg(("e0", "e1"), (1, 2), (0, 0), scored=(False, True))
+    second = PairingRound((Table(("e2", "e1")),), (Bye("e0", "odd"),))
+    itself = Leg(("e2", "e1"), (2, 1), (0, 0))
+
+    one = replace(before, entrants=people, played=(PlayedRound(first, ((substituted,),)),))
+    two = replace(one, played=(*one.played, PlayedRound(second, ((itself,),))))
+
+    def scores(tournament: PairingInput) -> dict[str, int]:
+        history = read_history(tournament)
+        return dict(zip(history.ids, (score // (2 * history.unit) for score in history.score), strict=True))
+
+    assert scores(one) == {"e0": 0, "e1": 0, "e2": 0}
+    assert scores(two) == {"e0": 0, "e1": 1, "e2": 1}  # e2 has played: its bye counts; a substitute played for e0
+    assert sum(read_history(two).byes) == 2  # nobody has a second one

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee.errors import BadOption
-from referee.tournaments import round_timing, tournaments
+from referee.tournaments import editing, round_timing, tournaments
 from tests.database.tournaments import begun, create, go_on
 from tests.database.world import World
 
@@ -79,3 +79,66 @@ def test_a_round_robin_that_is_paired_in_advance_keeps_the_pace(world: World) ->
 def test_a_pace_has_bounds_and_needs_rounds(world: World, terms: dict[str, Any]) -> None:
     with pytest.raises(BadOption, match="round_minutes"):
         create(world, **terms)
+
+
+def test_rounds_begin_at_given_times_of_which_later_ones_can_be_changed(world: World) -> None:
+    first, second, third = (world.clock.utc_now() + timedelta(hours=hours) for hours in (1, 2, 3))
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 3}, round_times=[first, second, third])
+    assert play_due(world) == 0
+    assert waiting(world, tournament_id) == (1, first)
+
+    world.clock.moment = first
+    assert go_on(world.database, tournament_id) == ["arranged"]
+    assert waiting(world, tournament_id) == (2, second)  # before it is paired
+    assert play_due(world) == 2
+    go_on(world.database, tournament_id)
+    assert play_due(world) == 0
+
+    sooner, later = first + timedelta(minutes=10), third + timedelta(days=1)
+    change_times(world, tournament_id, [first, sooner, later])
+    world.clock.moment = sooner
+    assert go_on(world.database, tournament_id) == ["arranged"]
+    assert play_due(world) == 2
+    go_on(world.database, tournament_id)
+    assert waiting(world, tournament_id) == (3, later)
+
+    for wrong in ([sooner, later], [first, sooner, sooner], [first - timedelta(1), sooner, later]):
+        with pytest.raises(BadOption, match="round_times"):
+            change_times(world, tournament_id, wrong)
+    change_times(world, tournament_id, None)
+    assert go_on(world.database, tournament_id) == ["arranged"]
+
+
+def change_times(world: World, tournament_id: str, times: list[datetime] | None) -> None:
+    with world.database.write() as session:
+        revision = tournaments.get_tournament(session, tournament_id).revision
+        editing.edit(session, tournament_id, revision=revision, round_times=times)
+
+
+@pytest.mark.parametrize(
+    ("terms", "hours"),
+    [
+        ({}, []),
+        ({}, [2, 1]),
+        ({}, [1, 1]),
+        ({}, [-1, 1]),
+        ({}, list(range(1, 102))),
+        ({"format": "ladder"}, [1]),
+        ({"round_minutes": 5}, [1]),
+        ({"format": "swiss", "format_options": {"rounds": 3}}, [1, 2]),
+    ],
+    ids=str,
+)
+def test_given_times_are_in_order_in_the_future_and_fit_the_rounds(
+    world: World, terms: dict[str, Any], hours: list[int]
+) -> None:
+    now = world.clock.utc_now()
+    times = [now + timedelta(hours=number) for number in hours]
+    with pytest.raises(BadOption, match="round_times"):
+        create(world, **terms, round_times=times)
+
+
+def test_the_first_round_is_not_before_the_start(world: World) -> None:
+    now = world.clock.utc_now()
+    with pytest.raises(BadOption, match="starts_at"):
+        create(world, starts_at=now + timedelta(hours=2), round_times=[now + timedelta(hours=1)])

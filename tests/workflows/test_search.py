@@ -196,11 +196,19 @@ def test_the_upgrade_indexes_what_is_public(empty_url: str) -> None:
 
 
 FRIENDLY_TABLES = ("inbox_entries", "requested_owners", "friendly_requests", "challenger_entries", "friendly_rules")
-NEW_TABLES = ("tournament_guests", "entry_requests", "organiser_requests", "tournament_organisers", "acts")
+SERIES_TABLES = ("series_tournaments", "series_organisers", "series")
+NEW_TABLES = (
+    *SERIES_TABLES,
+    "tournament_guests",
+    "entry_requests",
+    "organiser_requests",
+    "tournament_organisers",
+    "acts",
+)
 NEW_COLUMNS = {
     "tournaments": (
         *("description", "link", "contact", "prizes", "listed", "approval", "max_entries", "min_entries"),
-        *("entries_close_at", "join_code", "round_minutes"),
+        *("entries_close_at", "join_code", "round_minutes", "round_times"),
     ),
     "matches": ("listed",),
     "accounts": ("suspended_at", "suspension_reason", "deleted_at"),
@@ -212,7 +220,7 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0033 changed to this database."""
+    """Take back what migrations 0012 to 0034 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             "DROP INDEX ix_bots_erasing",

@@ -30,6 +30,16 @@ export function instantOf(input) {
   return input.value ? new Date(input.value).toISOString() : null;
 }
 
+/** Convert a field with a local time on each line to timestamps of the API, or null for none. Keep what is no time. */
+export function instantsOf(input) {
+  const lines = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const times = lines.map((line) => {
+    const at = new Date(line);
+    return Number.isNaN(at.valueOf()) ? line : at.toISOString();
+  });
+  return times.length ? times : null;
+}
+
 /** Return the text of an error, including its fields. */
 export function inWords(refused) {
   if (!(refused instanceof Refused)) return "A script of this page failed. Reload the page to see the present state.";

@@ -2,7 +2,7 @@
 import { element } from "./dom.js";
 import { statePill } from "./labels.js";
 import { newKey } from "./forms.js";
-import { instantOf, inWords, localInput, mayRun, onSend, signedIn } from "./organise-shared.js";
+import { instantOf, instantsOf, inWords, localInput, mayRun, onSend, signedIn } from "./organise-shared.js";
 import { answered, api, keep, kept, Refused } from "./session.js";
 
 const DRAFT = "referee.draft-tournament"; // the unsent form, stored in this tab
@@ -27,6 +27,10 @@ function prepare() {
   form.dataset.filled = "";
   const isNew = form.dataset.method === "POST";
   for (const input of form.querySelectorAll('[data-type="moment"]')) input.value = localInput(input.dataset.value);
+  for (const input of form.querySelectorAll('[data-type="moments"]')) {
+    const times = input.dataset.value.split(" ").filter(Boolean);
+    input.value = times.map((time) => localInput(time).replace("T", " ")).join("\n");
+  }
   if (isNew) recall();
   for (const button of form.querySelectorAll("[data-preset]")) button.addEventListener("click", () => usePreset(button));
   form.elements.format?.addEventListener("change", fit);
@@ -126,6 +130,8 @@ function valueOf(input) {
       return input.value.trim() || null;
     case "if-given":
       return input.value || undefined;
+    case "moments":
+      return instantsOf(input);
     case "moment":
       return instantOf(input);
     default:

@@ -63,6 +63,8 @@ function filled(row, item, terms, bars) {
   put(row, "rank", String(item.rank));
   put(row, "name", item.name);
   put(row, "matches", count(item.matches));
+  mark(row, "disqualification", item.disqualification !== null);
+  row.querySelector('[data-mark="disqualification"]').title = item.disqualification ?? "";
   mark(row, "withdrawn", item.withdrawn);
   mark(row, "version_changed", item.version_changed);
   const values = new Map(item.tie_breaks.map(({ name, value }) => [name, value]));

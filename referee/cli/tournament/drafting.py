@@ -105,6 +105,14 @@ def announcement_options(function: Function) -> Function:
 @click.option(
     "--round-minutes", type=int, metavar="N", help="Least time from the beginning of a round to that of the next."
 )
+@click.option(
+    "--round-time",
+    "round_times",
+    type=moment,
+    metavar="MOMENT",
+    multiple=True,
+    help="When a round begins at the earliest; repeat it for each round, in order. Not with --round-minutes.",
+)
 @click.option("--approval", is_flag=True, default=None, help="Decide about each bot whose owner asks to enter it.")
 @click.option(
     "--unlisted",
@@ -167,6 +175,14 @@ def create(remote: Remote, name: str, opens: bool, **terms: Any) -> None:
 )
 @click.option("--bots-per-owner", type=int, metavar="N", help="New number of bots that an owner may enter.")
 @click.option("--late-entry/--no-late-entry", default=None, help="Let bots enter after the start, or not.")
+@click.option(
+    "--round-time",
+    "round_times",
+    type=moment,
+    metavar="MOMENT",
+    multiple=True,
+    help="New time of a round; repeat it for each round, in order. Rounds that have begun keep their times.",
+)
 @announcement_options
 def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: bool, **terms: Any) -> None:
     """Change a tournament before its start, or what it says about itself until its end.
@@ -177,7 +193,7 @@ def edit(remote: Remote, tournament_id: str, starts_at: str | None, by_hand: boo
     if starts_at is not None and by_hand:
         raise click.UsageError("Pass either a new time with --starts-at, or --by-hand.")
     given = _read_description(terms).items()
-    changes: Json = {name: None if value == "" else value for name, value in given if value is not None}
+    changes: Json = {name: None if value == "" else value for name, value in given if value not in (None, ())}
     if starts_at is not None or by_hand:
         changes["starts_at"] = starts_at
     if not changes:
@@ -221,4 +237,5 @@ def _body(remote: Remote, name: str, terms: dict[str, Any]) -> Json:
         body["format_options"]["champion"] = lookup.bot_id(remote.api, champion)
     time = {field: limit for field in ("budget_ms", "bank_ms") if (limit := terms.pop(field)) is not None}
     body |= {"time": {**body.get("time", {}), **time}} if time else {}
+    terms["round_times"] = list(terms["round_times"]) or None
     return body | {field: value for field, value in terms.items() if value is not None}

@@ -58,6 +58,7 @@ def terms(tournament: Json) -> list[tuple[str, str]]:
         ("substitute", tournament.get("substitute") or "none"),
         ("also", ", ".join(yes)),
         ("pace", f"a round every {minutes} minutes" if (minutes := tournament.get("round_minutes")) else ""),
+        ("rounds begin", ", ".join(clock(time) for time in tournament.get("round_times") or ())),
         ("next round", clock(tournament["next_round_at"]) if tournament.get("next_round_at") else ""),
         ("entries", _entry_conditions(tournament)),
         ("prizes", replace_control_characters(tournament.get("prizes") or "")),

@@ -76,7 +76,7 @@ def _progress(tournament: Json) -> str:
 
 def _format_entries(entries: Json) -> str:
     """Return the numbers of entries as text like ``5 entered: 4 ready, 1 absent, 1 replaced``."""
-    fields = ("asked", "ready", "absent", "substitutes", "withdrawn")
+    fields = ("asked", "ready", "absent", "substitutes", "withdrawn", "disqualified")
     counts = [f"{entries[field]} {LABELS.get(field, field)}" for field in fields if entries[field]]
     return f"{entries['entered']} entered" + (f": {', '.join(counts)}" if counts else "")
 

@@ -1,0 +1,1 @@
+"""Serve series of tournaments over HTTP and as pages."""

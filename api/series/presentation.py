@@ -1,0 +1,80 @@
+"""Add to a series what the API and pages show with it: organisers, tournaments, and standings from public results."""
+
+from collections.abc import Sequence
+
+from api.downloads.tables import csv_text, escape_markdown, markdown_table
+from api.extended import Extended
+from api.series.schemas import dump_rows
+from api.tournaments import standings_cache
+from api.views import current_session
+from referee.series import series as store
+from referee.series.tables import Series
+from referee.standings.series import Ranks, SeriesRow, series_standings
+from referee.tournaments.states import TournamentState
+from referee.tournaments.tables import Tournament
+
+
+def attach_tournaments(series: Series) -> Extended:
+    """Return a series with its organisers and its tournaments."""
+    return Extended(
+        series,
+        organisers=store.list_organisers(current_session(), series),
+        tournaments=store.list_tournaments(current_session(), series.id),
+    )
+
+
+def compute_standings(series: Series, tournaments: Sequence[Tournament]) -> list[SeriesRow]:
+    """Return the standings of a series, best first, from those of its finished tournaments as they are now."""
+    finished = [tournament for tournament in tournaments if tournament.status == TournamentState.FINISHED]
+    return series_standings(
+        [(tournament.id, scoring_ranks(tournament)) for tournament in finished], series.points, series.best
+    )
+
+
+def attach_bots(rows: Sequence[SeriesRow]) -> list[Extended]:
+    """Return rows of the standings with their bots and owners' names."""
+    found = store.load_bots(current_session(), [row.bot for row in rows])
+    return [Extended(row, person=found[row.bot][0], owner_name=found[row.bot][1]) for row in rows]
+
+
+def standings_csv(series: Series, tournaments: Sequence[Tournament]) -> str:
+    """Return the standings as CSV, with the rank and the points in each finished tournament."""
+    finished = [tournament.id for tournament in tournaments if tournament.status == TournamentState.FINISHED]
+    first = ("rank", "bot", "name", "owner", "owner_name", "points", "points_exact")
+    headings = [*first, *(f"{id} {part}" for id in finished for part in ("rank", "points", "counts"))]
+    rows = []
+    for row in dump_rows(attach_bots(compute_standings(series, tournaments))):
+        by_id = {result["tournament"]: result for result in row["results"]}
+        results = [by_id.get(id, {"rank": "", "points_exact": "", "counts": ""}) for id in finished]
+        cells = [result[part] for result in results for part in ("rank", "points_exact", "counts")]
+        rows.append([*(row[name] for name in first), *cells])
+    return csv_text(headings, rows)
+
+
+def standings_markdown(series: Series, tournaments: Sequence[Tournament]) -> str:
+    """Return the standings as a text in Markdown: a heading, a sentence, a table."""
+    finished = [tournament for tournament in tournaments if tournament.status == TournamentState.FINISHED]
+    rows = []
+    for row in dump_rows(attach_bots(compute_standings(series, tournaments))):
+        by_id = {result["tournament"]: result["points"] for result in row["results"]}
+        rows.append(
+            [
+                row["rank"],
+                row["name"],
+                row["owner_name"],
+                row["points"],
+                *(by_id.get(tournament.id) for tournament in finished),
+            ]
+        )
+    headings = ["Rank", "Bot", "Owner", "Points", *(tournament.name for tournament in finished)]
+    table = markdown_table(headings, rows, left=("Bot", "Owner")) if rows else "No tournament is finished.\n"
+    state = f"Standings after {len(finished)} of {len(tournaments)} tournaments."
+    return f"# {escape_markdown(series.name)}\n\n{state}\n\n{table}"
+
+
+def scoring_ranks(tournament: Tournament) -> Ranks:
+    """Return the ranks of the bots that played a match themselves and are not disqualified, keyed by bot id."""
+    kept = standings_cache.tournament_entry(tournament.id)
+    out = kept.made.disqualified
+    rows = standings_cache.ranked_entrants(kept)
+    return {str(row.entrant): row.rank for row in rows if row.matches and str(row.entrant) not in out}

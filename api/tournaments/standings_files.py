@@ -1,0 +1,65 @@
+"""Write the standings of a tournament as CSV and as Markdown."""
+
+from typing import Any, Final
+
+from api.downloads.tables import csv_text, escape_markdown, markdown_table
+from api.fields import UtcDateTime
+from api.tournaments import standings_cache, terms
+from api.tournaments.standings_schemas import StandingsRow
+from referee.standings import TIE_BREAKS
+from referee.tournaments.states import TournamentState
+from referee.tournaments.tables import Tournament
+
+Json = dict[str, Any]
+
+FIRST: Final = ("rank", "bot", "name", "owner", "owner_name", "matches", "byes", "points", "points_exact", "wins")
+LAST: Final = ("returns", "withdrawn", "disqualification")
+
+
+def standings_csv(tournament: Tournament) -> str:
+    """Return the standings as CSV: a row for each entrant, with the tie-breaks of the format in their order."""
+    names = [name for name in TIE_BREAKS[tournament.format] if name not in FIRST]
+    rows = [
+        [*(row[name] for name in FIRST), *(row["tie_breaks"][name] for name in names), *(row[name] for name in LAST)]
+        for row in _rows(tournament)
+    ]
+    return csv_text([*FIRST, *names, *LAST], rows)
+
+
+def standings_markdown(tournament: Tournament) -> str:
+    """Return the standings as a text in Markdown, with a heading and a sentence about their state."""
+    columns = {name: terms.COLUMNS[name][0] for name in TIE_BREAKS[tournament.format] if name != "points"}
+    headings = ["Rank", "Bot", "Owner", "Matches", "Points", *columns.values()]
+    rows = [
+        [
+            *(row["rank"], row["name"] + (" (disqualified)" if row["disqualification"] else ""), row["owner_name"]),
+            *(row["matches"], row["points"], *(row["tie_breaks"][name] for name in columns)),
+        ]
+        for row in _rows(tournament)
+    ]
+    table = markdown_table(headings, rows, left=("Bot", "Owner")) if rows else "No bots are entered.\n"
+    return f"# {escape_markdown(tournament.name)}\n\n{_state(tournament)}\n\n{table}"
+
+
+def _rows(tournament: Tournament) -> list[Json]:
+    kept = standings_cache.tournament_entry(tournament.id)
+    found = standings_cache.attach_error_bars(
+        kept, tournament.id, standings_cache.ranked_entrants(kept), computed=False
+    )
+    return [
+        {**row, "tie_breaks": {rule["name"]: _points(rule["name"], rule["value"]) for rule in row["tie_breaks"]}}
+        for row in StandingsRow(many=True).dump(found)
+    ]
+
+
+def _points(name: str, value: float | None) -> float | None:
+    """Return the value of a tie-break; ratings, which are stored in millionths of a point, in points."""
+    return value / terms.MICRO if value is not None and name == "rating" else value
+
+
+def _state(tournament: Tournament) -> str:
+    format = terms.FORMATS[tournament.format][0]
+    if tournament.status == TournamentState.FINISHED:
+        ended = UtcDateTime()._serialize(tournament.finished_at, None, None)
+        return f"Final standings, {format}, finished {ended}."
+    return f"Standings so far, {format}; the tournament is {tournament.status}."

@@ -1,0 +1,1 @@
+"""Series: tournaments of any games whose ranks bring points in common standings."""
