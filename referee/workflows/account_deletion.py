@@ -28,6 +28,7 @@ from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, Requeste
 from referee.ladders.tables import MonthRow
 from referee.pictures.kinds import PictureKind
 from referee.pictures.tables import Picture
+from referee.series.tables import Series, SeriesOrganiser
 from referee.tournaments import lifecycle
 from referee.tournaments.states import UNFINISHED, TournamentState
 from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
@@ -52,6 +53,7 @@ def delete_account(
     _check_may_be_deleted(session, by, account)
     erasure.overwrite_deleted_rows(session)
     _hand_over_tournaments(session, account)
+    _hand_over_series(session, account)
     owned = select(Bot.id).where(Bot.owner_id == account_id, Bot.deleted_at.is_(None)).order_by(Bot.id)
     for bot_id in session.scalars(owned).all():
         erasure.delete_bot(session, bot_id, master_key=master_key)
@@ -94,6 +96,18 @@ def _hand_over_tournaments(session: Session, account: Account) -> None:
     session.execute(delete(TournamentOrganiser).where(TournamentOrganiser.account_id == account.id))
     without = {"contact": None, "link": None, "revision": Tournament.revision + 1}
     session.execute(update(Tournament).where(Tournament.created_by == account.id).values(without))
+
+
+def _hand_over_series(session: Session, account: Account) -> None:
+    """Give series to their first co-organiser, and leave those of others. A series without one stays as it is."""
+    run = select(Series).where(Series.created_by == account.id).order_by(Series.id).with_for_update()
+    for series in session.scalars(run).all():
+        heirs = select(SeriesOrganiser).where(SeriesOrganiser.series_id == series.id)
+        heirs = heirs.order_by(SeriesOrganiser.added_at, SeriesOrganiser.account_id)
+        if (heir := session.scalar(heirs.limit(1))) is not None:
+            series.created_by, series.revision = heir.account_id, series.revision + 1
+            session.delete(heir)
+    session.execute(delete(SeriesOrganiser).where(SeriesOrganiser.account_id == account.id))
 
 
 def _require_none(alone: Sequence[Tournament]) -> None:

@@ -29,6 +29,7 @@ from referee.ladders.tables import (
     RatingChange,
 )
 from referee.matches.tables import FailedNonce, Fault, MatchSeat, MatchVoid, ReportedError, StoredMatch
+from referee.series.tables import Series, SeriesOrganiser
 from referee.tournaments.tables import (
     EntryRequest,
     Tournament,
@@ -156,4 +157,6 @@ SECTIONS: Final[Mapping[str, tuple[Any, Condition]]] = {
     "tournament_guests": (TournamentGuest, _of_account(TournamentGuest.account_id)),
     "tournament_entries": (TournamentEntry, _of_bots(TournamentEntry.bot_id)),
     "entry_requests": (EntryRequest, _of_bots(EntryRequest.bot_id)),
+    "series": (Series, _of_account(Series.created_by)),
+    "series_organisers": (SeriesOrganiser, _of_account(SeriesOrganiser.account_id)),
 }

@@ -187,6 +187,8 @@ def test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first(
     tournament_id = organiser.post("/tournaments", {**CUP, "contact": "me@example.org"}).get_json()["id"]
     organiser.post(f"/tournaments/{tournament_id}/open")
     draft = organiser.post("/tournaments", {**CUP, "name": "Never opened"}).get_json()["id"]
+    series = organiser.post("/series", {"name": "Spring league"}).get_json()["id"]
+    organiser.post(f"/series/{series}/organisers", {"account": owner.id})
     name = organiser.get("/accounts/me").get_json()["name"]
 
     alone = organiser.post("/accounts/me/delete", {"name": name})
@@ -199,6 +201,7 @@ def test_E27_an_owner_who_alone_runs_a_tournament_hands_it_over_first(
     assert ([one["id"] for one in shown["organisers"]], shown["contact"]) == ([owner.id], None)
     assert owner.post(f"/tournaments/{tournament_id}/cancel", {}).status_code == 200
     assert owner.get(f"/tournaments/{draft}").status_code == 404
+    assert [one["id"] for one in owner.get(f"/series/{series}").get_json()["organisers"]] == [owner.id]
 
 
 def test_E27_the_last_operator_stays_and_operators_delete_no_operators(
