@@ -12,12 +12,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
-BELOW = ("referee", "referee.settings", "referee.emblems", "referee.figures")  # the version, settings, leaves
+BELOW = (  # the version, settings, leaves
+    *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.retention_limits"),
+)
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
     *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.pictures"),
+    "referee.retention",
 )
 LIBRARY = (
     "referee.local",
@@ -34,7 +37,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
-    "referee.settings": ("referee.errors",),
+    "referee.retention_limits": (),
+    "referee.settings": ("referee.errors", "referee.retention_limits"),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),
@@ -67,6 +71,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "chain",
             "deal_groups",
             "download_seats",
+            "log_pruning",
             "logs",
             "matches",
             "quotas",
@@ -78,9 +83,10 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
         )
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"kinds", "ratings", "tables"},
-    "referee.tournaments": set(),
-    "referee.pictures": set(),
+    "referee.ladders": {"audit", "kinds", "ratings", "tables"},
+    "referee.tournaments": {"states", "tables"},
+    "referee.pictures": {"tables"},
+    "referee.retention": set(),
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice

@@ -66,7 +66,8 @@ class StoredSignature:
 def publish_key(session: Session, key: PublicKey) -> None:
     """Store a public key unless it is stored already."""
     if not _HAS_KEY.rows(session, {"of": key.id}):
-        row = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
+        row: dict[str, Any] = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
+        row |= {"ended_at": None, "last_number": None}
         _ADD_KEY.execute(session, row)
 
 
