@@ -52,6 +52,7 @@ from api.matches import stream_resource as match_streams
 from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
+from api.retention import resource as retention
 from api.search import resource as search
 from api.tournaments import act_resource as acts
 from api.tournaments import admission_resource as admission
@@ -73,6 +74,7 @@ RESOURCES = (
     *(friendly_rules, friendly_requests, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, tournament_streams),
     *(match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads, webhooks, health),
+    retention,
 )
 
 

@@ -158,7 +158,7 @@ def test_a_log_that_becomes_disputed_after_it_was_chosen_stays(world: World) -> 
                 session.execute(insert(MatchVoid).values(**row, state=VoidState.PROPOSED, created_at=moment))
         return chosen
 
-    pruner._select = choose_then_dispute  # type: ignore[method-assign]  # a proposal between two transactions
+    pruner._select = choose_then_dispute  # type: ignore[method-assign, assignment]  # a proposal between two transactions
     run_on(pruner)
 
     assert kept_logs(world) == {result.match_id}
