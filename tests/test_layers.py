@@ -13,7 +13,8 @@ ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
 BELOW = (  # the version, settings, leaves
-    *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.retention_limits"),
+    *("referee", "referee.settings", "referee.emblems", "referee.figures"),
+    *("referee.retention_limits", "referee.master_keys"),
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
@@ -38,7 +39,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
     "referee.retention_limits": (),
-    "referee.settings": ("referee.errors", "referee.retention_limits"),
+    "referee.master_keys": (),
+    "referee.settings": ("referee.errors", "referee.retention_limits", "referee.master_keys"),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),

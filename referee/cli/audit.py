@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+from sqlalchemy.orm import Session
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.cli import public_audit, public_chain
@@ -20,7 +21,9 @@ from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
 from referee.ladders.repairs import RepairReport
-from referee.match.signing_keys import KeyRing, SigningKey
+from referee.master_keys import key_ring
+from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
+from referee.matches import chain
 from referee.retention import archive_audit
 from referee.retention.archive import LogArchive
 from referee.retention.archive_audit import DeletedLogs
@@ -126,27 +129,29 @@ def _audit_service(
     with errors_as_sentences(as_json), Api(url) as api:
         selected = public_audit.select_ladders(api, ladders)
         verified = public_audit.VerifiedLogs(resume)
-        chain = public_chain.audit_chain(api, keys, verified)
-        reports = [public_audit.audit_ladder(api, ladder, verified, chain) for ladder in selected]
+        audited = public_chain.audit_chain(api, keys, verified)
+        reports = [public_audit.audit_ladder(api, ladder, verified, audited) for ladder in selected]
     if as_json:
-        click.echo(json.dumps(public_audit.to_json(reports, chain.to_json())))
+        click.echo(json.dumps(public_audit.to_json(reports, audited.to_json())))
     else:
-        _print_chain(chain)
+        _print_chain(audited)
         for report in reports:
             _print_ladder(report)
         click.echo("" if reports else f"{url} has no ladders.", nl=not reports)
-    sys.exit(1 if chain.differences or any(report.count for report in reports) else 0)
+    sys.exit(1 if audited.differences or any(report.count for report in reports) else 0)
 
 
-def _print_chain(chain: public_chain.ChainAudit) -> None:
-    for difference in chain.differences:
+def _print_chain(audited: public_chain.ChainAudit) -> None:
+    for difference in audited.differences:
         click.echo(replace_control_characters(str(difference)))
-    if chain.head is None:
-        click.echo("chain of signatures: no entries" if not chain.differences else "chain of signatures: not verified")
+    if audited.head is None:
+        click.echo(
+            "chain of signatures: no entries" if not audited.differences else "chain of signatures: not verified"
+        )
         return
-    found = "differences" if chain.differences else "no differences"
-    checked = "keys given" if chain.has_given_keys else "keys of the service itself; pass --key to check them"
-    said = f"{chain.head.number} entries, head {chain.head.digest} ({checked}): {found}"
+    found = "differences" if audited.differences else "no differences"
+    checked = "keys given" if audited.has_given_keys else "keys of the service itself; pass --key to check them"
+    said = f"{audited.head.number} entries, head {audited.head.digest} ({checked}): {found}"
     click.echo(replace_control_characters(f"chain of signatures: {said}"))
 
 
@@ -171,9 +176,16 @@ def _find_differences(database: Database, settings: Settings) -> tuple[list[Diff
             done += more
             update(done, total, "auditing")
 
-        differences = auditing.audit(session, step, key=SigningKey.derive(settings.master_key).public)
+        differences = auditing.audit(session, step, key=_current_key(session, settings))
         found = list(islice(differences, MAX_KEPT))
         return found, len(found) + sum(1 for _ in differences)
+
+
+def _current_key(session: Session, settings: Settings) -> PublicKey:
+    """Return the key that signed last, if it is one of the settings, or else the one that will sign next."""
+    head = chain.find_head(session)
+    keys = [SigningKey.derive(key).public for key in key_ring(settings.master_key)]
+    return next((key for key in keys if head is not None and key.id == head.key), keys[0])
 
 
 def _freeze_ladders(database: Database, found: list[Difference]) -> list[str]:

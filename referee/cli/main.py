@@ -40,6 +40,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "backup": "backup",
         "restore": "backup",
         "prune": "prune",
+        "keys": "keys",
     },
 }
 
