@@ -18,7 +18,7 @@ class MasterKey(bytes):
 
     def __new__(cls, key: bytes, accepted: Sequence[bytes] = ()) -> Self:
         """Raise ``ValueError`` unless all keys have ``KEY_BYTES`` bytes and are different, and are not too many."""
-        if any(len(one) != KEY_BYTES for one in (key, *accepted)):
+        if any(len(each) != KEY_BYTES for each in (key, *accepted)):
             raise ValueError(f"must be {2 * KEY_BYTES} hex digits ({KEY_BYTES} bytes)")
         if len({key, *accepted}) != 1 + len(accepted):
             raise ValueError("contains a key twice")
@@ -30,7 +30,7 @@ class MasterKey(bytes):
 
 
 def key_ring(master_key: bytes) -> tuple[bytes, ...]:
-    """Return the key that is used, and then those that are accepted besides."""
+    """Return the key that is used, and then those that are accepted, too."""
     return (master_key, *master_key.accepted) if isinstance(master_key, MasterKey) else (master_key,)
 
 

@@ -129,7 +129,7 @@ def _check_days_to_keep(days: int) -> None:
 def _keep(env: Env, name: str, default: Keep, *, min_days: int = 1) -> Keep:
     """Return what a variable says is kept. Raise ``BadSettings`` if it says nothing that is possible."""
     try:
-        return parse_keep(env.str(name, str(default)), min_days=min_days)
+        return parse_keep(env.str(name, "") or str(default), min_days=min_days)
     except ValueError as error:
         raise BadSettings(f"REFEREE_{name}: {error}") from error
 
@@ -175,7 +175,8 @@ def _master_key(env: Env, data_dir: Path, production: bool) -> MasterKey:
     production.
     """
     text = env.str("MASTER_KEY", "")
-    texts: list[str] = env.list("ACCEPTED_MASTER_KEYS", [])
+    listed = env.str("ACCEPTED_MASTER_KEYS", "none")
+    texts = [] if listed.strip() in ("", "none") else listed.split(",")
     accepted = [_parse_key("ACCEPTED_MASTER_KEYS", each) for each in texts]
     if not text and production:
         raise BadSettings(

@@ -109,7 +109,7 @@ def test_an_impossible_setting_is_explained_in_a_sentence(data: Path, name: str,
     assert reason in result.output
 
 
-@pytest.mark.parametrize("text", ["forever", "30 days", "1 day", "2000 MiB", "30 days, 2000 MiB", "2 MiB,90 days"])
+@pytest.mark.parametrize("text", ["forever", "30 days", "1 day", "2000 MiB", "30 days, 2000 MiB", "2MiB,90days"])
 def test_possible_settings_are_shown_as_rules(data: Path, text: str) -> None:
     result = run("prune", "--data", str(data), "--dry-run", REFEREE_KEEP_TOKENS=text)
 
