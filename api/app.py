@@ -55,6 +55,7 @@ from api.matches import stream_resource as match_streams
 from api.matches import void_resource as voids
 from api.openings import resource as openings
 from api.overview import resource as overview
+from api.retention import resource as retention
 from api.search import resource as search
 from api.series import resource as series
 from api.tournaments import act_resource as acts
@@ -69,6 +70,7 @@ from api.tournaments import stream_resource as tournament_streams
 from api.webhooks import resource as webhooks
 from referee import __version__
 from referee.db.engine import Database
+from referee.master_keys import key_ring
 from referee.settings import Settings
 
 REDIS_TIMEOUT_S = 1.0
@@ -78,7 +80,7 @@ RESOURCES = (
     *(friendly_rules, friendly_requests, inbox, chain),
     *(ladders, tournaments, entries, admission, organisers, acts, rounds, brackets, standings, series),
     *(tournament_streams, match_streams, ladder_streams, ladder_months, ladder_exchanges, overview, search, downloads),
-    *(account_export, webhooks, health),
+    *(account_export, retention, webhooks, health),
 )
 
 
@@ -98,7 +100,7 @@ def create_app(settings: Settings) -> Flask:
             "info": {"description": "Matches, tournaments and ladders for bots that play cards over HTTP."},
             "servers": [{"url": "/"}],
         },
-        "CURSOR_KEY": derived_key(settings, "cursor"),
+        "CURSOR_KEYS": derived_keys(settings, "cursor"),
         "SETTINGS": settings,
     }
     app.extensions["referee.database"] = Database.from_settings(settings)
@@ -112,9 +114,10 @@ def create_app(settings: Settings) -> Flask:
     return app
 
 
-def derived_key(settings: Settings, purpose: str) -> bytes:
-    """Return a key for ``purpose``, derived from the master key."""
-    return hmac.digest(settings.master_key, b"api|" + purpose.encode(), hashlib.sha256)
+def derived_keys(settings: Settings, purpose: str) -> list[bytes]:
+    """Return the keys for ``purpose``, derived from the master keys: the accepted ones, and last the current one."""
+    derived = [hmac.digest(key, b"api|" + purpose.encode(), hashlib.sha256) for key in key_ring(settings.master_key)]
+    return derived[::-1]
 
 
 def _redis(settings: Settings) -> Redis | None:

@@ -17,6 +17,7 @@ from api import auth
 from api.errors import Problem
 from referee.db import idempotency as store
 from referee.db import sealing
+from referee.master_keys import key_ring
 
 HEADER = "Idempotency-Key"
 PARAMETER = {
@@ -89,5 +90,5 @@ def _unseal(sealed: bytes, account_id: str, key: str) -> bytes:
         ) from error
 
 
-def _key_ring() -> list[bytes]:
-    return [current_app.config["SETTINGS"].master_key]
+def _key_ring() -> tuple[bytes, ...]:
+    return key_ring(current_app.config["SETTINGS"].master_key)

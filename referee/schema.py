@@ -44,6 +44,8 @@ from referee.matches.tables import StoredMatch as StoredMatch
 from referee.matches.tables import friendly as friendly
 from referee.matches.tables import is_unstarted as is_unstarted
 from referee.pictures.tables import Picture as Picture
+from referee.retention.tables import DiskUse as DiskUse
+from referee.retention.tables import RetentionRun as RetentionRun
 from referee.series.tables import Series as Series
 from referee.series.tables import SeriesOrganiser as SeriesOrganiser
 from referee.series.tables import SeriesTournament as SeriesTournament

@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 from environs import Env, EnvError, ValidationError, validate
 
 from referee.errors import RefereeError
+from referee.master_keys import KEY_BYTES, MasterKey, parse_key_file
 from referee.private_ranges import EXAMPLE, parse_private_ranges
+from referee.retention_limits import DAYS_30, DAYS_90, FOREVER, Keep, parse_keep
 
 MIN_DAYS_KEPT = 7
 MAX_DAYS_KEPT = 36_500
+KEY_FILE = "master.key"  # in the data directory
 
 Environment = Literal["development", "production"]
 ForcedMoveWaits = Literal["all", "rated", "none"]
@@ -36,7 +39,7 @@ class Settings:
     data_dir: Path
     database_url: str
     redis_url: str | None  # if None, the supervisor starts an embedded server
-    master_key: bytes = field(repr=False)  # 32 bytes; bot secrets and sealed deal seeds derive from it
+    master_key: bytes = field(repr=False)  # ``MasterKey``; bot secrets and sealed deal seeds derive from it
     egress_allow: str  # non-public addresses that may be called, like "127.0.0.1/32:1024-65535,…"
     allow_http: bool  # bots may have http URLs
     self_service: bool  # people may create accounts without an operator
@@ -54,6 +57,12 @@ class Settings:
     streams_per_address: int = 100
     ladders: Path | None = None  # the operator's list of official ladders, instead of the packaged one
     keep_ladder_logs_days: int = 90  # after which logs of matches on official ladders are deleted; 0: never
+    keep_logs: Keep = FOREVER  # logs of all matches; what is never pruned is in ``retention``
+    keep_fault_reports: Keep = FOREVER  # requests and replies of faults
+    keep_notifications: Keep = DAYS_90  # entries of inboxes
+    keep_deliveries: Keep = DAYS_30  # messages to webhooks
+    keep_tokens: Keep = FOREVER  # tokens that were revoked or have expired
+    log_archive: Path | None = None  # where the scheduler writes logs before it deletes them
     private_tournaments: int = 3  # unfinished ones that an account without the role of an organiser may have
     forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
     request_timeout_s: int = 60  # maximum time for receiving a whole request, and for the first part of a response
@@ -84,7 +93,7 @@ class Settings:
             data_dir=data_dir,
             database_url=os.environ.get("DATABASE_URL") or f"sqlite:///{data_dir / 'referee.db'}",
             redis_url=os.environ.get("REDIS_URL") or None,
-            master_key=_master_key(env.str("MASTER_KEY", ""), data_dir, production),
+            master_key=_master_key(env, data_dir, production),
             egress_allow=egress_allow,
             allow_http=env.bool("ALLOW_HTTP", not production),
             self_service=(self_service := env.bool("SELF_SERVICE", True)),
@@ -103,6 +112,12 @@ class Settings:
             streams_per_address=env.int("STREAMS_PER_ADDRESS", 100, validate=validate.Range(1, 20_000)),
             ladders=Path(ladders).expanduser().resolve() if (ladders := env.str("LADDERS", "")) else None,
             keep_ladder_logs_days=env.int("KEEP_LADDER_LOGS_DAYS", 90, validate=_check_days_to_keep),
+            keep_logs=_keep(env, "KEEP_LOGS", FOREVER, min_days=MIN_DAYS_KEPT),
+            keep_fault_reports=_keep(env, "KEEP_FAULT_REPORTS", FOREVER, min_days=MIN_DAYS_KEPT),
+            keep_notifications=_keep(env, "KEEP_NOTIFICATIONS", DAYS_90),
+            keep_deliveries=_keep(env, "KEEP_DELIVERIES", DAYS_30, min_days=2),
+            keep_tokens=_keep(env, "KEEP_TOKENS", FOREVER),
+            log_archive=Path(archive).expanduser().resolve() if (archive := env.str("LOG_ARCHIVE", "")) else None,
             request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),
             private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
@@ -132,6 +147,14 @@ def _check_days_to_keep(days: int) -> None:
     """Raise ``ValidationError`` unless logs are kept for good, or for long enough to dispute a result."""
     if days and not MIN_DAYS_KEPT <= days <= MAX_DAYS_KEPT:
         raise ValidationError(f"Must be 0 (keep logs for good) or {MIN_DAYS_KEPT} to {MAX_DAYS_KEPT}.")
+
+
+def _keep(env: Env, name: str, default: Keep, *, min_days: int = 1) -> Keep:
+    """Return what a variable says is kept. Raise ``BadSettings`` if it says nothing that is possible."""
+    try:
+        return parse_keep(env.str(name, "") or str(default), min_days=min_days)
+    except ValueError as error:
+        raise BadSettings(f"REFEREE_{name}: {error}") from error
 
 
 def _public_name(url: str) -> str:
@@ -168,29 +191,48 @@ def _is_production(env: Env) -> bool:
     return bool(env.str("ENV", "development", validate=known) == "production")
 
 
-def _master_key(text: str, data_dir: Path, production: bool) -> bytes:
-    """Return the key that ``text`` has in hex, or else the key in the data directory.
+def _master_key(env: Env, data_dir: Path, production: bool) -> MasterKey:
+    """Return the keys that the variables have in hex, or else those in the data directory.
 
-    The latter is created on first use, with mode 0600. Raise ``BadSettings`` if the key is malformed, or missing in
+    The latter are created on first use, with mode 0600. Raise ``BadSettings`` if a key is malformed, or missing in
     production.
     """
-    if text:
-        key = bytes.fromhex(text)
-        if len(key) != 32:
-            raise BadSettings("REFEREE_MASTER_KEY must be 64 hex digits (32 bytes).")
-        return key
-    if production:
+    text = env.str("MASTER_KEY", "")
+    listed = env.str("ACCEPTED_MASTER_KEYS", "none")
+    texts = [] if listed.strip() in ("", "none") else listed.split(",")
+    accepted = [_parse_key("ACCEPTED_MASTER_KEYS", each) for each in texts]
+    if not text and production:
         raise BadSettings(
             "REFEREE_MASTER_KEY is required when REFEREE_ENV=production. It has 64 hex digits (32 bytes)."
         )
-    path = data_dir / "master.key"
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stored = MasterKey(_parse_key("MASTER_KEY", text)) if text else _read_key_file(data_dir / KEY_FILE)
+    try:
+        return MasterKey(bytes(stored), [*stored.accepted, *accepted])
+    except ValueError as error:
+        raise BadSettings(f"REFEREE_ACCEPTED_MASTER_KEYS {error}.") from error
+
+
+def _parse_key(name: str, text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text.strip())
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise BadSettings(f"REFEREE_{name} must be 64 hex digits (32 bytes).")
+    return key
+
+
+def _read_key_file(path: Path) -> MasterKey:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         # Write a temporary file and then link it, so that processes that start at the same time use the same key.
-        draft = data_dir / f"master.key.{os.getpid()}"
+        draft = path.with_name(f"{KEY_FILE}.{os.getpid()}")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_hex(32))
         with suppress(FileExistsError):
             os.link(draft, path)
         draft.unlink()
-    return bytes.fromhex(path.read_text().strip())
+    try:
+        return parse_key_file(path.read_text())
+    except ValueError as error:
+        raise BadSettings(f"{path} {error}.") from error

@@ -13,19 +13,15 @@ ROOT = Path(__file__).parent.parent
 RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
 BELOW = (  # the version, settings, leaves
-    "referee",
-    "referee.settings",
-    "referee.emblems",
-    "referee.figures",
-    "referee.private_ranges",
-    "referee.project_files",
+    *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
+    *("referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
 AREAS = (  # each may use those before it
     *("referee.accounts", "referee.bots", "referee.webhooks", "referee.matches"),
     *("referee.friendlies", "referee.ladders", "referee.tournaments", "referee.series"),
-    "referee.pictures",
+    *("referee.pictures", "referee.retention"),
 )
 LIBRARY = (
     "referee.local",
@@ -42,9 +38,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.errors": (),
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
+    "referee.master_keys": (),
     "referee.private_ranges": (),
     "referee.project_files": (),
-    "referee.settings": ("referee.errors", "referee.private_ranges"),
+    "referee.retention_limits": (),
+    "referee.settings": (
+        *("referee.errors", "referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
+    ),
     "referee.protocol": (*BELOW, *PURE),
     "referee.viewer": (*PURE, "referee.protocol"),
     "referee.botclient": (*BELOW, *PURE, "referee.protocol"),
@@ -77,6 +77,7 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
             "chain",
             "deal_groups",
             "download_seats",
+            "log_pruning",
             "logs",
             "matches",
             "quotas",
@@ -88,10 +89,11 @@ PUBLIC = {  # the modules of an area that other areas import; the rest of it is 
         )
     },
     "referee.friendlies": set(),
-    "referee.ladders": {"kinds", "ratings", "tables"},
+    "referee.ladders": {"audit", "kinds", "ratings", "tables"},
     "referee.tournaments": {"announcement", "states", "tables", "tournaments"},
     "referee.series": set(),
-    "referee.pictures": set(),
+    "referee.pictures": {"tables"},
+    "referee.retention": set(),
 }
 FORBIDDEN_IN_RULES = {"random", "secrets", "time", "datetime", "os", "logging", "asyncio", "threading", "socket"}
 FORBIDDEN_IN_CORE = FORBIDDEN_IN_RULES - {"random"}  # house players are handed their dice

@@ -302,7 +302,7 @@ class _MatchSession:
 
 def _create_seat(context: MatchContext, loaded: LoadedMatch, player: RunnerSeat) -> BotSeat | HouseSeat:
     if is_house(player.url):
-        return HouseSeat(player.url, loaded.header["game"], match_random(loaded.id, context.master_key))
+        return HouseSeat(player.url, loaded.header["game"], match_random(loaded.id, loaded.master_key))
     return BotSeat(context.caller(player), loaded.header, player.seat, loaded.aliases)
 
 

@@ -33,7 +33,8 @@ class NightlyAuditor:
             log.error("audit_differs", extra={"differences": new, "first": self._run.findings[:1]})
         if self._run.finished_at is None:
             return REST_S
-        log.info("audit_finished", extra={"logs": self._run.logs, "differences": self._run.differences})
+        counts = {name: getattr(self._run, name) for name in ("logs", "not_replayable", "differences")}
+        log.info("audit_finished", extra=counts)
         self._run = None
         return LOOK_S
 

@@ -22,15 +22,16 @@ from referee.friendlies import requests
 from referee.ladders import official_matches
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import OfficialLadder, load_official_ladders
-from referee.matches import claims, deal_groups, log_pruning, queued_seats
+from referee.matches import claims, deal_groups, queued_seats
 from referee.runtime import logging_setup
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import BadSettings
-from referee.webhooks import deliveries, inbox
+from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing, erasure
 from workers import queues
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
+from workers.nightly_pruner import NightlyPruner
 from workers.picture_drawer import PictureDrawer
 from workers.queue_watch import QueueWatch
 from workers.rating_errors import RatingErrorRefresher
@@ -45,7 +46,7 @@ SWEEP_S = 1.0
 class Scheduler:
     """Sweep over the database repeatedly, to find due work. ``ladders`` are the official ladders of the service.
 
-    ``keep_ladder_logs_days`` and ``runner_slots`` are the settings of these names.
+    ``runner_slots`` is the setting of this name.
     """
 
     def __init__(
@@ -55,11 +56,9 @@ class Scheduler:
         master_key: bytes,
         ladders: Sequence[OfficialLadder] = (),
         *,
-        keep_ladder_logs_days: int = 0,
         runner_slots: int = 100,
     ) -> None:
         self._database = database
-        self._keep_ladder_logs_days = keep_ladder_logs_days
         self._ladders = ladders
         self._redis = redis
         self._master_key = master_key
@@ -75,8 +74,8 @@ class Scheduler:
         2. Notice due matches that nobody claims.
         3. List due matches that nobody would find, which happens only after an error.
         4. Close deal groups that ended with a cancelled match.
-        5. Delete what is not kept any longer: idempotency keys, deliveries, entries of inboxes, requests, logs, former
-           names, data of deleted bots.
+        5. Delete idempotency keys, requests and former names that are not kept any longer, and data of deleted bots.
+           ``NightlyPruner`` deletes the rest.
         6. Start and advance tournaments.
         7. Make the matches that are due on official ladders.
         """
@@ -85,10 +84,7 @@ class Scheduler:
             answers_old = idempotency.has_expired(session)
             todo = claims.find_due_work(session)
             messages_due = deliveries.has_due(session)
-            deliveries_old = deliveries.has_expired(session)
-            inbox_old = inbox.has_expired(session)
             requests_old = requests.has_expired(session)
-            logs_old = log_pruning.has_expired(session, self._keep_ladder_logs_days)
             is_match_missing = queued_seats.is_oldest_missing(session)
         for match_id in todo.isolated:
             queues.wake_alone(self._redis, match_id)
@@ -102,19 +98,9 @@ class Scheduler:
         if answers_old:
             with self._database.write() as session:
                 idempotency.delete_expired(session)
-        if deliveries_old:
-            with self._database.write() as session:
-                deliveries.delete_expired(session)
-        if inbox_old:
-            with self._database.write() as session:
-                inbox.delete_expired(session)
         if requests_old:
             with self._database.write() as session:
                 requests.delete_expired(session)
-        if logs_old:
-            with self._database.write() as session:
-                deleted = log_pruning.delete_expired(session, self._keep_ladder_logs_days)
-            log.info("ladder_logs_deleted", extra={"logs": deleted})
         self._erase()
         if self._events.advance_all() | self._make_ladder_matches():
             queues.wake(self._redis)
@@ -218,6 +204,7 @@ def main() -> int:
         "rating_errors": RatingErrorRefresher(database).step,
         "month_closing": MonthCloser(database).step,
         "nightly_audit": NightlyAuditor(database).step,
+        "nightly_pruning": NightlyPruner(database, settings).step,
         "picture_drawing": PictureDrawer(database).step,
     }
     threads = [
@@ -231,7 +218,6 @@ def main() -> int:
         queues.connect(settings.redis_url),
         settings.master_key,
         ladders,
-        keep_ladder_logs_days=settings.keep_ladder_logs_days,
         runner_slots=settings.runner_slots,
     )
     scheduler.run(stopped)

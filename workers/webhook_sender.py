@@ -14,7 +14,7 @@ from referee.botclient.address_caps import AddressCaps
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
 from referee.errors import StaleEpoch, Unavailable
-from referee.protocol.signing import webhook_secret
+from referee.protocol.signing import webhook_secrets
 from referee.webhooks import deliveries
 from referee.webhooks.deliveries import DeliveryJob, DeliveryOutcome
 from referee.webhooks.presets import render_body
@@ -111,9 +111,7 @@ class WebhookSender:
             log.exception("delivery_failed", extra=where)
 
     async def _post(self, job: DeliveryJob) -> Reply:
-        secrets = tuple(
-            webhook_secret(self._master_key, job.webhook_id, generation) for generation in job.secret_generations
-        )
+        secrets = webhook_secrets(self._master_key, job.webhook_id, job.secret_generations)
         target = CallTarget(job.webhook_id, job.url, secrets, deliveries.PER_TARGET, job.owner_id)
         caller = BotCaller(target, self._policy, self._limits)
         try:

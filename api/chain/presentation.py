@@ -14,7 +14,7 @@ Json = dict[str, Any]
 def list_keys() -> list[Json]:
     """Return the public keys of the service, the current one first."""
     current = SigningKey.derive(master_key()).public
-    used = dict(chain.list_keys(current_session()))
+    used = {each.key: each for each in chain.list_keys(current_session())}
     keys = [current, *(key for key in used if key != current)]
     return [
         {
@@ -23,7 +23,9 @@ def list_keys() -> list[Json]:
             "public_key": key.raw.hex(),
             "text": key.text,
             "current": key == current,
-            "since": used.get(key),
+            "since": used[key].since if key in used else None,
+            "until": used[key].until if key in used else None,
+            "last_number": used[key].last_number if key in used else None,
         }
         for key in keys
     ]

@@ -27,6 +27,11 @@ class KeyView(View):
     public_key = fields.String(metadata=describe("The 32 bytes of the public key, in hex."))
     current = fields.Boolean(metadata=describe("Whether logs are signed with it now; others signed earlier logs."))
     since = UtcDateTime(allow_none=True, metadata=describe("When it was first used; null if it was not used yet."))
+    until = UtcDateTime(allow_none=True, metadata=describe("When another key followed; null if none did."))
+    last_number = fields.Integer(
+        allow_none=True,
+        metadata=describe("The last entry of the chain that it signed. A later one with it is forged."),
+    )
 
 
 class SignatureView(View):

@@ -286,10 +286,11 @@ class MatchView(View):
     log_deleted_at = UtcDateTime(
         allow_none=True,
         metadata=describe(
-            "When the log was deleted, which happens only to matches of official ladders, after a time that the "
-            "operator chooses; null if it is kept."
+            "When the log was deleted, by a rule of the operator for age or size; null if it is kept. The match is "
+            "then signed, but not replayable."
         ),
     )
+    log_deleted_rule = fields.String(allow_none=True, metadata=describe("The rule by which the log was deleted."))
 
 
 class WholeMatchView(MatchView):

@@ -24,6 +24,7 @@ from referee.db import revisions, sealing
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.db.upgrading import upgrade
+from referee.master_keys import key_ring
 from referee.settings import Settings
 from referee.workflows import voiding
 from referee.workflows.log_signing import sign_old_logs
@@ -89,7 +90,7 @@ def _check_fit(inventory: Inventory, database: Database, settings: Settings, bac
             f"{backup} contains a database of {inventory.database}, and DATABASE_URL names one of {kind}. Set "
             "DATABASE_URL to a database of the same kind."
         )
-    if inventory.master_key_id != sealing.key_id(settings.master_key):
+    if inventory.master_key_id not in map(sealing.key_id, key_ring(settings.master_key)):
         raise BackupError(
             f"{backup} was made with another master key (id {inventory.master_key_id}; this one has "
             f"{sealing.key_id(settings.master_key)}). The secrets of bots and the seeds of deals are lost without it: "

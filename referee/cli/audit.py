@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+from sqlalchemy.orm import Session
 
 import referee.schema  # noqa: F401  # flushing needs all tables, because their foreign keys refer to each other
 from referee.cli import public_audit, public_chain
 from referee.cli.api_client import Api
-from referee.cli.options import FILE, data_option, key_option
+from referee.cli.options import FILE, FOLDER, data_option, key_option
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.progress import progress_bar
 from referee.cli.tournament.remote import errors_as_sentences
@@ -20,7 +21,12 @@ from referee.ladders import audit as auditing
 from referee.ladders import repairs
 from referee.ladders.audit import Difference
 from referee.ladders.repairs import RepairReport
-from referee.match.signing_keys import KeyRing, SigningKey
+from referee.master_keys import key_ring
+from referee.match.signing_keys import KeyRing, PublicKey, SigningKey
+from referee.matches import chain
+from referee.retention import archive_audit
+from referee.retention.archive import LogArchive
+from referee.retention.archive_audit import DeletedLogs
 from referee.runtime.service_database import open_database
 from referee.settings import Settings
 
@@ -50,6 +56,9 @@ MAX_ROUNDS = 3  # maximum number of repair passes; repairing one ladder may reve
     "logs and requires that the chain still contains this head.",
 )
 @key_option("With --url: check signatures with this public key, not with those that the service publishes.")
+@click.option(
+    "--archive", type=FOLDER, help="Replay the logs in DIR, too, which `referee prune --archive` wrote there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def audit(
     data: Path | None,
@@ -60,6 +69,7 @@ def audit(
     ladders: tuple[str, ...],
     resume: Path | None,
     keys: KeyRing | None,
+    archive: Path | None = None,
     as_json: bool,
 ) -> None:
     """Replay all logs, check their signatures, recompute all ratings, and compare them with the database.
@@ -67,6 +77,8 @@ def audit(
     With --url, anybody can audit the ladders of a service from its public files: the ledger must lead to the ratings
     that are shown, bit for bit, the log of every rated match must be valid, signed, and agree with the ledger, and the
     signatures must form one chain.
+
+    Logs that were pruned are signed, but not replayable; they are counted apart, and replayed from --archive.
 
     A ladder whose numbers differ is frozen until --repair corrects it: results are still recorded, but ratings do not
     change. The exit status is 1 if anything differs (with --repair, if anything still does).
@@ -76,8 +88,10 @@ def audit(
     if url is None and (ladders or resume or keys):
         raise click.UsageError("--ladder, --resume and --key need --url.")
     if url is not None:
-        if data or repair or read_only:
-            raise click.UsageError("--url reads a service; --data, --repair and --read-only are for a database.")
+        if data or repair or read_only or archive:
+            raise click.UsageError(
+                "--url reads a service; --data, --repair, --read-only and --archive are for a database."
+            )
         _audit_service(url, ladders, resume, keys, as_json=as_json)
     settings, database = open_database(data)
     found, count = _find_differences(database, settings)
@@ -92,12 +106,20 @@ def audit(
         left, count_left = _find_differences(database, settings)
         if not _freeze_ladders(database, left):
             break
+    logs = _count_deleted(database, archive)
     database.dispose()
+    left, count_left = [*left, *logs.differences], count_left + len(logs.differences)
     if as_json:
-        click.echo(json.dumps(_as_json(found, frozen, repaired, left)))
+        click.echo(json.dumps({**_as_json(found, frozen, repaired, left), **logs.to_json()}))
     else:
+        click.echo(logs.sentence(), nl=bool(logs.sentence()))
         _print_findings(settings.data_dir, left, count_left, repaired, frozen)
     sys.exit(1 if count_left else 0)
+
+
+def _count_deleted(database: Database, archive: Path | None) -> DeletedLogs:
+    with database.read(idle_s=LONG_IDLE_S) as session:
+        return archive_audit.check_deleted(session, LogArchive(archive) if archive else None)
 
 
 def _audit_service(
@@ -107,27 +129,29 @@ def _audit_service(
     with errors_as_sentences(as_json), Api(url) as api:
         selected = public_audit.select_ladders(api, ladders)
         verified = public_audit.VerifiedLogs(resume)
-        chain = public_chain.audit_chain(api, keys, verified)
-        reports = [public_audit.audit_ladder(api, ladder, verified, chain) for ladder in selected]
+        audited = public_chain.audit_chain(api, keys, verified)
+        reports = [public_audit.audit_ladder(api, ladder, verified, audited) for ladder in selected]
     if as_json:
-        click.echo(json.dumps(public_audit.to_json(reports, chain.to_json())))
+        click.echo(json.dumps(public_audit.to_json(reports, audited.to_json())))
     else:
-        _print_chain(chain)
+        _print_chain(audited)
         for report in reports:
             _print_ladder(report)
         click.echo("" if reports else f"{url} has no ladders.", nl=not reports)
-    sys.exit(1 if chain.differences or any(report.count for report in reports) else 0)
+    sys.exit(1 if audited.differences or any(report.count for report in reports) else 0)
 
 
-def _print_chain(chain: public_chain.ChainAudit) -> None:
-    for difference in chain.differences:
+def _print_chain(audited: public_chain.ChainAudit) -> None:
+    for difference in audited.differences:
         click.echo(replace_control_characters(str(difference)))
-    if chain.head is None:
-        click.echo("chain of signatures: no entries" if not chain.differences else "chain of signatures: not verified")
+    if audited.head is None:
+        click.echo(
+            "chain of signatures: no entries" if not audited.differences else "chain of signatures: not verified"
+        )
         return
-    found = "differences" if chain.differences else "no differences"
-    checked = "keys given" if chain.has_given_keys else "keys of the service itself; pass --key to check them"
-    said = f"{chain.head.number} entries, head {chain.head.digest} ({checked}): {found}"
+    found = "differences" if audited.differences else "no differences"
+    checked = "keys given" if audited.has_given_keys else "keys of the service itself; pass --key to check them"
+    said = f"{audited.head.number} entries, head {audited.head.digest} ({checked}): {found}"
     click.echo(replace_control_characters(f"chain of signatures: {said}"))
 
 
@@ -137,7 +161,7 @@ def _print_ladder(report: public_audit.LadderAudit) -> None:
     if report.count > MAX_SHOWN:
         click.echo(f"… and {report.count - MAX_SHOWN} more differences")
     logs = f"{report.verified} logs verified" + (f", {report.skipped} earlier" if report.skipped else "")
-    logs += f", {report.deleted} no longer kept" if report.deleted else ""
+    logs += f", {report.deleted} signed, not replayable" if report.deleted else ""
     found = f"{report.count} differences" if report.count else "no differences"
     click.echo(replace_control_characters(f"{report.name}: {report.entries} ledger entries, {logs}: {found}"))
 
@@ -152,9 +176,16 @@ def _find_differences(database: Database, settings: Settings) -> tuple[list[Diff
             done += more
             update(done, total, "auditing")
 
-        differences = auditing.audit(session, step, key=SigningKey.derive(settings.master_key).public)
+        differences = auditing.audit(session, step, key=_current_key(session, settings))
         found = list(islice(differences, MAX_KEPT))
         return found, len(found) + sum(1 for _ in differences)
+
+
+def _current_key(session: Session, settings: Settings) -> PublicKey:
+    """Return the key that signed last, if it is one of the settings, or else the one that will sign next."""
+    head = chain.find_head(session)
+    keys = [SigningKey.derive(key).public for key in key_ring(settings.master_key)]
+    return next((key for key in keys if head is not None and key.id == head.key), keys[0])
 
 
 def _freeze_ladders(database: Database, found: list[Difference]) -> list[str]:

@@ -43,6 +43,8 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "audit": "audit",
         "backup": "backup",
         "restore": "backup",
+        "prune": "prune",
+        "keys": "keys",
     },
 }
 

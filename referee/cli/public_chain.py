@@ -39,6 +39,7 @@ class ChainAudit:
     last: LogSignature | None = None
     digests: bytearray = field(default_factory=bytearray)
     differences: list[Difference] = field(default_factory=list)
+    ended: set[str] = field(default_factory=set)  # keys that another has followed
 
     @property
     def head(self) -> ChainHead | None:
@@ -52,8 +53,12 @@ class ChainAudit:
             for item in self._items(0 if self.last is None else self.last.number):
                 entry = _parse_entry(item)
                 problem = find_problem(entry, self.last, self.keys)
+                if not problem and entry.key in self.ended:
+                    problem = f"key {entry.key} signed it, although another key had followed"
                 if problem:
                     raise BadSignature(problem)
+                if self.last is not None and self.last.key != entry.key:
+                    self.ended.add(self.last.key)
                 self._add(entry)
         except BadSignature as error:
             number = 1 if self.last is None else self.last.number + 1

@@ -20,7 +20,7 @@ OVERHEAD_BYTES = 33  # added by sealing
 _FORMAT = b"\1"
 _KEY_ID_BYTES = 4
 _NONCE_BYTES = 12  # random nonces suffice: one key seals far fewer than 2^32 messages
-_HEAD_BYTES = len(_FORMAT) + _KEY_ID_BYTES
+HEAD_BYTES = len(_FORMAT) + _KEY_ID_BYTES  # of sealed bytes: they name the format and the key
 
 
 class CannotUnseal(RefereeError):
@@ -39,13 +39,18 @@ def key_id(master_key: bytes) -> str:
     return _derive(master_key)[0].hex()
 
 
+def read_key_id(sealed: bytes) -> str:
+    """Return the id of the master key with which bytes were sealed, or "" if they are in another format."""
+    return sealed[len(_FORMAT) : HEAD_BYTES].hex() if sealed.startswith(_FORMAT) else ""
+
+
 def unseal(sealed: bytes, *, key_ring: Sequence[bytes], context: Sequence[str]) -> bytes:
     """Return the bytes that were sealed in ``context`` with any master key of the ring, or raise ``CannotUnseal``."""
     ciphers = dict(_derive(master_key) for master_key in key_ring)
-    cipher = ciphers.get(sealed[len(_FORMAT) : _HEAD_BYTES])
+    cipher = ciphers.get(sealed[len(_FORMAT) : HEAD_BYTES])
     if not sealed.startswith(_FORMAT) or cipher is None:
         raise CannotUnseal("sealed in an unknown format or with a master key that is not in the key ring")
-    nonce, ciphertext = sealed[_HEAD_BYTES : _HEAD_BYTES + _NONCE_BYTES], sealed[_HEAD_BYTES + _NONCE_BYTES :]
+    nonce, ciphertext = sealed[HEAD_BYTES : HEAD_BYTES + _NONCE_BYTES], sealed[HEAD_BYTES + _NONCE_BYTES :]
     try:
         return cipher.decrypt(nonce, ciphertext, _associated_data(context))
     except (InvalidTag, ValueError) as error:  # ValueError if the text is too short

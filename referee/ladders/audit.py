@@ -17,9 +17,9 @@ from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.canonical import Json
-from referee.match.log import LINK_MEMBERS, parse_row
+from referee.match.log import LINK_MEMBERS, digest, parse_row
 from referee.match.signing_keys import PublicKey
-from referee.matches import deal_groups
+from referee.matches import chain, deal_groups
 from referee.matches.states import PLAYED, DealGroupState, MatchState
 from referee.matches.tables import DealGroup, MatchLog, Result, StoredMatch
 
@@ -96,11 +96,13 @@ def check_page(session: Session, after: str, limit: int) -> AuditedPage:
     return AuditedPage(differences, match_ids, match_ids[-1] if len(page) == limit else None)
 
 
-def _load_page(session: Session, after: str, limit: int) -> list[AuditedMatch]:
+def _load_page(session: Session, after: str, limit: int, *, only: str | None = None) -> list[AuditedMatch]:
     query = select(StoredMatch, DealGroup, MatchLog, Result).join(DealGroup, DealGroup.id == StoredMatch.group_id)
     query = query.outerjoin(MatchLog, MatchLog.match_id == StoredMatch.id).outerjoin(
         Result, Result.match_id == StoredMatch.id
     )
+    if only is not None:
+        query = query.where(StoredMatch.id == only)
     rows = session.execute(query.where(_WAS_PLAYED, StoredMatch.id > after).order_by(StoredMatch.id).limit(limit)).all()
     seats = log_claims.load_seats(session, [match.id for match, *_ in rows])
     return [AuditedMatch(match, group, log, result, seats[match.id]) for match, group, log, result in rows]
@@ -115,18 +117,65 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
         return
     if match.status not in PLAYED:
         yield Difference("match", match.id, match.status, "finished, as it has a result", result.ladder_id)
-    if match.log_deleted_at is not None and match.ladder_id is not None:
-        return  # what the log proved was compared as long as the service kept it
+    if match.log_deleted_at is not None and not log.gzip_log:
+        yield from _check_deleted(session, match, log, result)
+        return
     try:
         lines, report = log_claims.replay_stored_log(session, match.id, log)
     except BadLog as error:
         yield Difference("log", match.id, f"row {error.row}: {error.reason}", "a valid log")
         return
+    yield from _compare(session, played, log, result, lines, revealed=report.revealed)
+
+
+def check_archived(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
+    """Replay the rows of an archived log, and yield each difference from what is stored of its match."""
+    found = _load_page(session, "", 1, only=match_id)
+    played = found[0] if found else None
+    if played is None or played.log is None or played.result is None:
+        yield Difference("archive", match_id, "an archived log", "no log of an unknown match")
+        return
+    try:
+        report = log_claims.replay_lines(match_id, played.log, lines)
+    except (BadLog, TypeError, ValueError) as error:
+        yield Difference("archive", match_id, str(error), "a valid log", played.result.ladder_id)
+        return
+    yield from _compare(session, played, played.log, played.result, lines, revealed=report.revealed)
+    entry = chain.find_entry(session, match_id)
+    if entry is not None and entry.log != digest(lines[-1]):
+        yield Difference(
+            "archive", match_id, f"a log that ends with {digest(lines[-1])}", f"the signed one, {entry.log}"
+        )
+
+
+def _compare(
+    session: Session, played: AuditedMatch, log: MatchLog, result: Result, lines: Sequence[bytes], *, revealed: bool
+) -> Iterator[Difference]:
+    """Yield each difference between a replayed log and what is stored of its match."""
+    match = played.match
     proven = log_claims.derive_records(session, lines, log.rows, played.seats, result)
     for deviation in proven.differing(match, played.seats, result):
         for ladder_id in sorted({result.ladder_id, proven.result["ladder_id"]} - {None}, key=str) or [None]:
             yield Difference(deviation.kind, match.id, str(deviation.stored), str(deviation.derived), ladder_id)
-    yield from _check_reveal(session, played, lines, revealed=report.revealed)
+    yield from _check_reveal(session, played, lines, revealed=revealed)
+
+
+def _check_deleted(session: Session, match: StoredMatch, log: MatchLog, result: Result) -> Iterator[Difference]:
+    """Yield differences of a log that was deleted: it is signed, but not replayable.
+
+    What the log proved was compared as long as the service kept it. Logs of official ladders may be from before logs
+    were signed; others are deleted only if they are signed.
+    """
+    if log.digest != result.digest:
+        yield Difference("log", match.id, f"deleted, with the digest {log.digest}", result.digest, result.ladder_id)
+    if match.ladder_id is None and chain.find_entry(session, match.id) is None:
+        yield Difference("log", match.id, "deleted, and not signed", "a signed log", result.ladder_id)
+
+
+def count_deleted(session: Session, match_ids: Sequence[str] | None = None) -> int:
+    """Return how many logs, of these matches or of all, were deleted: they are signed, but not replayable."""
+    query = select(func.count()).select_from(StoredMatch).where(StoredMatch.log_deleted_at.is_not(None))
+    return session.scalars(query if match_ids is None else query.where(StoredMatch.id.in_(match_ids))).one()
 
 
 def _check_reveal(

@@ -78,11 +78,16 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
     """
     try:
         lines = logs.log_lines(session, match_id)
-        report = verify(lines)
+        return lines, replay_lines(match_id, log, lines)
     except LogDeleted as error:  # but the match does not say so
         raise BadLog(0, "the stored log is empty") from error
     except (TypeError, ValueError) as error:  # the stored value may be of a wrong type
         raise BadLog(0, f"the stored log cannot be read: {error}") from error
+
+
+def replay_lines(match_id: str, log: MatchLog, lines: Sequence[bytes]) -> VerificationReport:
+    """Replay a stored or archived log, and return the report. Raise ``BadLog`` as ``replay_stored_log`` does."""
+    report = verify(lines)
     if not report.ok:
         raise BadLog(report.row or 0, report.reason)
     if report.match != match_id:
@@ -91,7 +96,7 @@ def replay_stored_log(session: Session, match_id: str, log: MatchLog) -> tuple[l
         raise BadLog(log.rows, f"this is stored as the last row, but the log has {len(lines) - report.revealed} rows")
     if digest(lines[log.rows - 1]) != log.digest:
         raise BadLog(log.rows - 1, f"its digest is stored as {log.digest}")
-    return lines, report
+    return report
 
 
 def derive_records(

@@ -56,6 +56,7 @@ def start_run(database: Database) -> AuditRun | None:
             last = session.scalar(select(AuditRun).order_by(AuditRun.day.desc()).limit(1))
             run = AuditRun(day=_day_of(moment), started_at=moment, updated_at=moment, finished_at=None)
             run.after, run.logs, run.differences, run.findings = last.after if last else "", 0, 0, []
+            run.not_replayable = 0
             session.add(run)
     except IntegrityError:
         return None
@@ -71,10 +72,12 @@ def continue_run(database: Database, run: AuditRun) -> AuditRun | None:
         page = audit.check_page(session, run.after, LOGS_PER_STEP)
         logs = run.logs + len(page.matches)
         is_last = page.last is None or logs >= LOGS_PER_NIGHT
+        deleted = audit.count_deleted(session, page.matches)
         found = page.differences + chain_audit.check_logs(session, page.matches)
         if is_last:
             found += [*chain_audit.check_gaps(session), *check_ladders(session, lambda _: None)]
-    return _store_step(database, run, page.last or "", logs, found, is_last=is_last)
+    after = page.last or ""
+    return _store_step(database, run, found, is_last=is_last, after=after, logs=logs, deleted=deleted)
 
 
 def is_abandoned(session: Session, run: AuditRun) -> bool:
@@ -83,7 +86,14 @@ def is_abandoned(session: Session, run: AuditRun) -> bool:
 
 
 def _store_step(
-    database: Database, run: AuditRun, after: str, logs: int, found: Sequence[Difference], *, is_last: bool
+    database: Database,
+    run: AuditRun,
+    found: Sequence[Difference],
+    *,
+    is_last: bool,
+    after: str,
+    logs: int,
+    deleted: int,
 ) -> AuditRun | None:
     with database.write() as session:
         moment = current_time(session)
@@ -95,6 +105,7 @@ def _store_step(
             .values(
                 after=after,
                 logs=logs,
+                not_replayable=run.not_replayable + deleted,
                 differences=run.differences + len(found),
                 findings=told,
                 updated_at=moment,

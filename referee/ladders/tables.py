@@ -148,6 +148,7 @@ class AuditRun(Base):
     logs: Mapped[int]
     differences: Mapped[int]
     findings: Mapped[list[Any]]
+    not_replayable: Mapped[int] = mapped_column(default=0)  # logs that are signed, but were deleted
 
 
 class LadderMonth(Base):

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -72,17 +72,21 @@ class SigningKey:
 
 
 class KeyRing:
-    """Find public keys by their ids."""
+    """Find public keys by their ids. ``last_numbers`` has the last entry that a key may have signed, if it ended."""
 
-    def __init__(self, keys: Iterable[PublicKey]) -> None:
+    def __init__(self, keys: Iterable[PublicKey], last_numbers: Mapping[str, int] | None = None) -> None:
         self._keys = {key.id: key for key in keys}
+        self._last_numbers = last_numbers or {}
 
     def check(self, signature: LogSignature) -> None:
-        """Raise ``BadSignature`` unless one of the keys made the signature."""
+        """Raise ``BadSignature`` unless one of the keys made the signature before it ended."""
         key = self._keys.get(signature.key)
         if key is None:
             known = ", ".join(self._keys) or "none"
             raise BadSignature(f"it was made with key {signature.key}, which is not among the given keys ({known})")
+        last = self._last_numbers.get(signature.key)
+        if last is not None and signature.number > last:
+            raise BadSignature(f"it was made with key {signature.key}, which ended with entry {last}")
         key.check(signature)
 
     def __contains__(self, key_id: str) -> bool:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, literal, select
+from sqlalchemy import bindparam, literal, select, update
 from sqlalchemy.orm import Session
 
 from referee.db.engine import current_time
 from referee.db.prepared import Prepared, insert_columns
-from referee.errors import DamagedChain, DamagedLog
+from referee.errors import DamagedChain, DamagedLog, RefereeError
+from referee.master_keys import key_ring
 from referee.match.log import digest
 from referee.match.signature import BadSignature, ChainHead, LogSignature, check_belongs, head_after
 from referee.match.signing_keys import BadKey, KeyRing, PublicKey, SigningKey, find_problem, parse_key
@@ -25,14 +26,16 @@ class ChainWriter:
     """Append to the chain in one transaction, whose session holds the lock for results (``lock_ledger``)."""
 
     def __init__(self, session: Session, master_key: bytes) -> None:
-        self._session, self._key = session, SigningKey.derive(master_key)
+        self._session, self._keys = session, [SigningKey.derive(key) for key in key_ring(master_key)]
+        self._key = self._keys[0]
         self._head: ChainHead | None = None
         self._is_loaded = False
 
     def sign(self, logs: Sequence[tuple[str, str]]) -> ChainHead | None:
         """Sign logs, given by match id and digest of the last row, in this order. Return the head after them.
 
-        Publish the key if the entry before has another one. Return None without logs.
+        Publish the key if the entry before has another one, and end that one. Return None without logs. Raise
+        ``EndedKey`` if this process has only a key that another has followed.
         """
         if not logs:
             return None
@@ -50,9 +53,33 @@ class ChainWriter:
     def _load_head(self) -> None:
         last = find_head(self._session)
         if last is None or last.key != self._key.public.id:
-            publish_key(self._session, self._key.public)
+            self._change_key(last)
         self._head = None if last is None else head_after(last)
         self._is_loaded = True
+
+    def _change_key(self, last: LogSignature | None) -> None:
+        """Choose the key that follows the one of the last entry, so that keys are never used in turn.
+
+        A key that was used before has ended. Then another process, whose settings were changed already, uses its
+        successor, and this one must use it, too.
+        """
+        if last is not None and _HAS_KEY.rows(self._session, {"of": self._key.public.id}):
+            following = [key for key in self._keys if key.public.id == last.key]
+            if not following:
+                raise EndedKey(
+                    f"Key {self._key.public.id} signed earlier logs and was followed by key {last.key}, which this "
+                    "process does not have. Add its master key to REFEREE_ACCEPTED_MASTER_KEYS and restart."
+                )
+            self._key = following[0]
+            return
+        publish_key(self._session, self._key.public)
+        if last is not None:
+            end = {"ended_at": current_time(self._session), "last_number": last.number}
+            self._session.execute(update(PublishedKey).where(PublishedKey.id == last.key).values(end))
+
+
+class EndedKey(RefereeError):
+    """Report that a log cannot be signed, because another key has followed the one of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +90,21 @@ class StoredSignature:
     problem: str
 
 
+@dataclass(frozen=True, slots=True)
+class UsedKey:
+    """Hold a public key and since when it was used. ``until`` and ``last_number`` are None unless another followed."""
+
+    key: PublicKey
+    since: datetime
+    until: datetime | None
+    last_number: int | None
+
+
 def publish_key(session: Session, key: PublicKey) -> None:
     """Store a public key unless it is stored already."""
     if not _HAS_KEY.rows(session, {"of": key.id}):
-        row = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
+        row: dict[str, Any] = {"id": key.id, "public_key": key.raw.hex(), "created_at": current_time(session)}
+        row |= {"ended_at": None, "last_number": None}
         _ADD_KEY.execute(session, row)
 
 
@@ -120,12 +158,14 @@ def _check_link(session: Session, entry: LogSignature | None) -> LogSignature | 
 
 def load_keys(session: Session) -> KeyRing:
     """Return all public keys of the service. Leave out rows whose id is not that of their key."""
-    return KeyRing(key for key, _ in list_keys(session))
+    used = list_keys(session)
+    ends = {each.key.id: each.last_number for each in used if each.last_number is not None}
+    return KeyRing((each.key for each in used), ends)
 
 
-def list_keys(session: Session) -> list[tuple[PublicKey, datetime]]:
-    """Return the stored public keys with the times since when they are used, newest first."""
-    return [(key, created_at) for key_id, key, created_at in _stored_keys(session) if key.id == key_id]
+def list_keys(session: Session) -> list[UsedKey]:
+    """Return the stored public keys with the times of their use, newest first."""
+    return [used for key_id, used in _stored_keys(session) if used.key.id == key_id]
 
 
 def find_signature(session: Session, match_id: str) -> StoredSignature | None:
@@ -162,11 +202,11 @@ def read_signature(session: Session, match_id: str, rows: Sequence[bytes]) -> Lo
     return entry
 
 
-def _stored_keys(session: Session) -> Iterator[tuple[str, PublicKey, datetime]]:
+def _stored_keys(session: Session) -> Iterator[tuple[str, UsedKey]]:
     """Yield the keys that can be read, with the id under which they are stored."""
-    for key_id, text, created_at in _KEYS.rows(session):
+    for key_id, text, *times in _KEYS.rows(session):
         try:
-            yield key_id, parse_key(text), created_at
+            yield key_id, UsedKey(parse_key(text), *times)
         except BadKey:
             continue
 
@@ -195,7 +235,7 @@ _AFTER: Final = Prepared(
 )
 _ADD: Final = Prepared(insert_columns(_SIGNED))
 _KEYS: Final = Prepared(
-    select(_SIGNING_KEYS.c.id, _SIGNING_KEYS.c.public_key, _SIGNING_KEYS.c.created_at).order_by(
+    select(*(_SIGNING_KEYS.c[name] for name in ("id", "public_key", "created_at", "ended_at", "last_number"))).order_by(
         _SIGNING_KEYS.c.created_at.desc(), _SIGNING_KEYS.c.id
     )
 )

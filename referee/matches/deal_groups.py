@@ -15,6 +15,7 @@ from referee.db.ids import new_id
 from referee.db.leases import Leases
 from referee.db.prepared import Prepared
 from referee.errors import NotFound, RefereeError
+from referee.master_keys import key_ring
 from referee.match.chance import commitment
 from referee.match.reveal import EndedOpening, Reveal
 from referee.matches.states import OPEN, UNREVEALED, DealGroupState, DealSharing
@@ -160,20 +161,38 @@ def list_superseded(session: Session, group_id: str) -> list[tuple[DealGroup, di
 
 def unseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
     """Return the seed in ``sealed``. Raise ``WrongMasterKey`` when it does not match the ``promised`` commitment."""
-    seed = _unseal(sealed, group_id, master_key)
-    if commitment(seed, group_id) != promised:
-        raise WrongMasterKey(f"the seed of {group_id} does not match its commitment")
-    return seed
+    return unseal_with_key(group_id, sealed, promised, master_key)[0]
 
 
-def _unseal(sealed: bytes, group_id: str, master_key: bytes) -> bytes:
+def unseal_with_key(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> tuple[bytes, bytes]:
+    """Return the seed in ``sealed`` and the master key of the ring with which it was sealed.
+
+    All that derives from the master key in a match that was begun derives from that one. Raise ``WrongMasterKey`` when
+    no key of the ring leads to the ``promised`` commitment.
+    """
+    problem = f"the seed of {group_id} does not match its commitment"
+    for key in key_ring(master_key):
+        try:
+            seed = _unseal(sealed, group_id, key)
+        except sealing.CannotUnseal as error:
+            problem = f"the seed of {group_id} cannot be unsealed: {error}"
+            continue
+        if commitment(seed, group_id) == promised:
+            return seed, key
+    raise WrongMasterKey(problem)
+
+
+def reseal_seed(group_id: str, sealed: bytes, promised: str, master_key: bytes) -> bytes:
+    """Return the seed in ``sealed``, sealed with the current key of the ring. Raise ``WrongMasterKey``."""
+    seed = unseal_seed(group_id, sealed, promised, master_key)
+    return sealing.seal(seed, key_ring=key_ring(master_key), context=_context(group_id))
+
+
+def _unseal(sealed: bytes, group_id: str, key: bytes) -> bytes:
     if len(sealed) == SEED_BYTES:  # the old format, without the id of the key
-        pad = hmac.digest(master_key, f"deal-seed|{group_id}".encode(), "sha256")
+        pad = hmac.digest(key, f"deal-seed|{group_id}".encode(), "sha256")
         return bytes(a ^ b for a, b in zip(sealed, pad, strict=True))
-    try:
-        return sealing.unseal(sealed, key_ring=[master_key], context=_context(group_id))
-    except sealing.CannotUnseal as error:
-        raise WrongMasterKey(f"the seed of {group_id} cannot be unsealed: {error}") from error
+    return sealing.unseal(sealed, key_ring=[key], context=_context(group_id))
 
 
 def _context(group_id: str) -> tuple[str, str]:

@@ -29,7 +29,7 @@ def log_lines(session: Session, match_id: str, *, start: int = 0, limit: int | N
     log = session.get(MatchLog, match_id)
     end = None if limit is None else start + limit
     if log is not None:
-        return _read_lines(log)[start:end]
+        return _read_lines(session, log)[start:end]
     query = select(LogRow.line).where(LogRow.match_id == match_id, LogRow.row >= start).order_by(LogRow.row)
     return list(session.scalars(query if end is None else query.where(LogRow.row < end)))
 
@@ -62,7 +62,7 @@ def read_log_file(session: Session, match: StoredMatch, *, gzipped: bool) -> byt
         raise NotReady("The log becomes public when the last match of its deal group is over.")
     if log is None:
         raise NotReady("The match ended before its first row, so it has no log.")
-    lines = _read_lines(log)  # also for a gzipped file, to detect damage
+    lines = _read_lines(session, log)  # also for a gzipped file, to detect damage
     signature = chain.read_signature(session, match.id, lines)
     signed = b"" if signature is None else signature.line() + b"\n"
     if not gzipped:
@@ -97,16 +97,16 @@ def pack_partial_log(session: Session, match_id: str) -> None:
 def last_line(session: Session, match_id: str) -> tuple[int, bytes] | None:
     """Return the number and the bytes of a compressed log's last row, or None if there is no compressed log."""
     log = session.get(MatchLog, match_id)
-    return None if log is None else (log.rows - 1, _decompress(log)[-1])
+    return None if log is None else (log.rows - 1, _decompress(session, log)[-1])
 
 
 def append_reveal(session: Session, match_id: str, line: bytes) -> None:
     _REVEAL.execute(session, {"of": match_id, "line": line})
 
 
-def _read_lines(log: MatchLog) -> list[bytes]:
+def _read_lines(session: Session, log: MatchLog) -> list[bytes]:
     """Return all rows. Compare each link, so that a log that was changed is not taken for the one that was stored."""
-    lines = _decompress(log)
+    lines = _decompress(session, log)
     lines = [*lines, log.reveal_line] if log.reveal_line else lines
     broken = find_broken_link(lines)
     if broken is not None:
@@ -114,13 +114,9 @@ def _read_lines(log: MatchLog) -> list[bytes]:
     return lines
 
 
-def _decompress(log: MatchLog) -> list[bytes]:
+def _decompress(session: Session, log: MatchLog) -> list[bytes]:
     if not log.gzip_log:
-        raise LogDeleted(
-            f"The log of {log.match_id} was deleted after the time for which this service keeps logs of official "
-            "ladders. The result and the ratings remain, and a copy of the log can still be verified: its last row has "
-            f"the digest {log.digest}."
-        )
+        raise LogDeleted(_tombstone(session, log))
     try:
         text = gzip.decompress(log.gzip_log)
     except (OSError, EOFError, zlib.error) as error:
@@ -129,6 +125,19 @@ def _decompress(log: MatchLog) -> list[bytes]:
     if len(lines) != log.rows or digest(lines[-1]) != log.digest:
         raise DamagedLog(log.rows - 1, "the last row does not match the stored digest")
     return lines
+
+
+def _tombstone(session: Session, log: MatchLog) -> str:
+    """Return when and by which rule a log was deleted, and what remains of it."""
+    query = select(StoredMatch.log_deleted_at, StoredMatch.log_deleted_rule).where(StoredMatch.id == log.match_id)
+    deleted_at, rule = session.execute(query).one()
+    when = "" if deleted_at is None else f" on {deleted_at:%Y-%m-%d}"
+    why = "" if rule is None else f" ({rule})"
+    return (
+        f"The log of {log.match_id} was deleted{when} after the time for which this service keeps logs{why}. The "
+        "result, the ratings and the signature remain, and a copy of the log can still be verified: its last row "
+        f"before the reveal has the digest {log.digest}."
+    )
 
 
 def _compress(text: bytes) -> bytes:

@@ -115,6 +115,7 @@ class StoredMatch(Leased, Base):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     log_deleted_at: Mapped[datetime | None]  # see ``log_pruning``
+    log_deleted_rule: Mapped[str | None] = mapped_column(String(128))  # by which rule, in words
     reason: Mapped[str | None] = mapped_column(Text)
 
     @property
@@ -223,13 +224,18 @@ class MatchLog(Base):
 
 
 class PublishedKey(Base):
-    """Store a public key with which logs are signed, also after it was replaced. ``id`` is derived from the key."""
+    """Store a public key with which logs are signed, also after it was replaced. ``id`` is derived from the key.
+
+    ``last_number`` is the last entry of the chain that it may have signed, None as long as the key may be used.
+    """
 
     __tablename__ = "signing_keys"
 
     id: Mapped[str] = mapped_column(String(16), primary_key=True)
     public_key: Mapped[str] = mapped_column(String(64))  # hex
     created_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    last_number: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class SignedLog(Base):

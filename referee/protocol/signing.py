@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from referee.master_keys import key_ring
+
 PREFIX = "whsec_"
 BLOCK_BYTES: Final = 64  # of SHA-256
 PIECE_BYTES: Final = 2047  # most bytes that hashlib hashes without releasing the interpreter lock
@@ -20,14 +22,21 @@ def bot_secret(master_key: bytes, bot_id: str, generation: int) -> str:
 
 
 def bot_secrets(master_key: bytes, bot_id: str, generations: Sequence[int]) -> tuple[str, ...]:
-    """Return the bot's secrets of these generations, in the given order."""
-    return tuple(bot_secret(master_key, bot_id, generation) for generation in generations)
+    """Return the bot's secrets of these generations, in the given order, then those of accepted master keys."""
+    keys = key_ring(master_key)
+    return tuple(bot_secret(key, bot_id, generation) for key in keys for generation in generations)
 
 
 def webhook_secret(master_key: bytes, webhook_id: str, generation: int) -> str:
     """Return the secret shared with the owner of a webhook. Each rotation increments ``generation``."""
     key = hmac.digest(master_key, f"referee/webhook-secret|{webhook_id}|{generation}".encode(), "sha256")
     return PREFIX + base64.b64encode(key).decode()
+
+
+def webhook_secrets(master_key: bytes, webhook_id: str, generations: Sequence[int]) -> tuple[str, ...]:
+    """Return the webhook's secrets of these generations, as ``bot_secrets`` does."""
+    keys = key_ring(master_key)
+    return tuple(webhook_secret(key, webhook_id, generation) for key in keys for generation in generations)
 
 
 def secret_bytes(secret: str) -> bytes:
@@ -59,7 +68,7 @@ def current_secret(given: str | None, file: Path | None) -> str:
 
 
 class Signer:
-    """Sign and verify bodies with all valid secrets: two during a rotation, otherwise one or none."""
+    """Sign and verify bodies with all valid secrets: several during a rotation, otherwise one or none."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._keys = [_KeyedHash(secret_bytes(secret)) for secret in secrets]

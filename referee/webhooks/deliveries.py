@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
-from referee.db.engine import count_changed_rows, current_time, lease_now, take_advisory_lock
+from referee.db.engine import current_time, lease_now, take_advisory_lock
 from referee.db.leases import Leases
 from referee.db.names import make_storable
 from referee.db.paging import Cursor, Page, load_newest_first
@@ -27,7 +27,6 @@ VERIFICATION_ATTEMPTS: Final = 4  # an unverified address is not retried for day
 MAX_JITTER: Final = 0.2  # largest random share of a delay that is added to it, to spread retries
 OUTAGE_DELAY: Final = timedelta(seconds=30)  # delay before the next attempt after an outage of our own network
 DISABLE_AFTER: Final = timedelta(days=1)  # after this long without a success the webhook is disabled
-RETENTION: Final = timedelta(days=30)
 MAX_QUEUE_LENGTH: Final = 10_000  # messages waiting for one webhook; with more, it is disabled
 PER_TARGET: Final = 4  # concurrent deliveries to one address
 PER_FAILING_TARGET: Final = 1
@@ -173,19 +172,6 @@ def redeliver(session: Session, delivery_id: str, *, account_id: str) -> Deliver
     return delivery
 
 
-def has_expired(session: Session) -> bool:
-    """Return whether ``delete_expired`` would delete anything."""
-    return session.scalar(select(_webhooks_with_expired(current_time(session) - RETENTION).exists())) is True
-
-
-def delete_expired(session: Session) -> int:
-    """Delete up to ``_DELETE_BATCH_SIZE`` deliveries that are older than ``RETENTION``. Return their number."""
-    before = current_time(session) - RETENTION
-    webhook_ids = list(session.scalars(_webhooks_with_expired(before)))
-    old = select(Delivery.id).where(Delivery.webhook_id.in_(webhook_ids), Delivery.created_at < before)
-    return count_changed_rows(session, delete(Delivery).where(Delivery.id.in_(old.limit(_DELETE_BATCH_SIZE))))
-
-
 def _lock_webhook_of(session: Session, delivery_id: str) -> Webhook | None:
     """Lock and reread the webhook of a delivery. To avoid deadlocks, webhooks are always locked before deliveries."""
     is_webhook_of_delivery = (
@@ -297,12 +283,6 @@ def _schedule_retry(delivery: Delivery, due_at: datetime, problem: str) -> None:
 def _end_delivery(delivery: Delivery, status: DeliveryState, problem: str | None) -> None:
     delivery.status, delivery.last_error = status, problem
     delivery.end_lease()
-
-
-def _webhooks_with_expired(before: datetime) -> Select[str]:
-    """Return a query for the ids of webhooks with old deliveries. It needs one index lookup per webhook."""
-    old = exists().where(Delivery.webhook_id == Webhook.id, Delivery.created_at < before)
-    return select(Webhook.id).where(old)
 
 
 # Count attempts when claiming, so that a message that crashes its senders fails in the end.

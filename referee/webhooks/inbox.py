@@ -1,10 +1,9 @@
 """Keep the inbox of each account: what ``outbox`` reports, to be read on the pages and through the API.
 
-An account has at most ``MAX_ENTRIES``; older ones are deleted, as are those older than ``RETENTION``.
+An account has at most ``MAX_ENTRIES``; older ones are deleted. ``retention`` deletes those that are too old.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import delete, func, insert, select, update
@@ -19,7 +18,6 @@ from referee.webhooks.states import NotificationType
 from referee.webhooks.tables import InboxEntry
 
 MAX_ENTRIES: Final = 500
-RETENTION: Final = timedelta(days=90)
 KEPT_TYPES: Final = frozenset(  # starts of tournaments and pings are only sent
     set(NotificationType) - {NotificationType.TOURNAMENT_STARTED, NotificationType.PING}
 )
@@ -72,19 +70,6 @@ def mark_read(session: Session, account_id: str, entry_ids: Collection[str] | No
     if entry_ids is not None:
         unread = unread.where(InboxEntry.id.in_(entry_ids))
     return count_changed_rows(session, unread.values(read_at=current_time(session)))
-
-
-def has_expired(session: Session) -> bool:
-    """Return whether ``delete_expired`` would delete anything."""
-    old = select(InboxEntry.id).where(InboxEntry.created_at < current_time(session) - RETENTION)
-    return session.scalar(old.limit(1)) is not None
-
-
-def delete_expired(session: Session) -> int:
-    """Delete up to ``_BATCH`` entries that are older than ``RETENTION``. Return their number."""
-    old = select(InboxEntry.id).where(InboxEntry.created_at < current_time(session) - RETENTION)
-    ids = list(session.scalars(old.order_by(InboxEntry.created_at).limit(_BATCH)))
-    return count_changed_rows(session, delete(InboxEntry).where(InboxEntry.id.in_(ids)))
 
 
 def _present(session: Session, account_ids: Sequence[str]) -> Sequence[str]:

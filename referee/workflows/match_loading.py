@@ -55,6 +55,7 @@ class LoadedMatch:
     nonces: list[str] | None
     aliases: list[str]  # by seat: ids that bots see instead of bot ids in an anonymous match; otherwise empty
     seed: bytes = field(repr=False)
+    master_key: bytes = field(repr=False)  # with which the match began
 
 
 def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedMatch:
@@ -69,6 +70,7 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
     lines = logs.log_lines(session, match_id) if match.rows else []
     seats = [_SeatRow(*row) for row in _SEATED.rows(session, {"of": match_id})]
     players = [_seated_player(seat, current_time(session)) for seat in seats]
+    seed, key = deal_groups.unseal_with_key(match.group_id, match.seed_sealed, match.commitment, master_key)
     return LoadedMatch(
         id=match_id,
         epoch=match.epoch,
@@ -80,8 +82,9 @@ def load_match(session: Session, match_id: str, *, master_key: bytes) -> LoadedM
         group_id=match.group_id,
         group_state=match.state,
         nonces=match.nonces,
-        aliases=_aliases(match_id, match, seats, master_key),
-        seed=deal_groups.unseal_seed(match.group_id, match.seed_sealed, match.commitment, master_key),
+        aliases=_aliases(match_id, match, seats, key),
+        seed=seed,
+        master_key=key,
     )
 
 

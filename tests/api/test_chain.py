@@ -29,7 +29,8 @@ def test_before_the_first_signature_there_is_a_key_and_no_chain(service: Service
 
     assert keys == {
         "items": [
-            {"id": KEY.id, "algorithm": "ed25519", "public_key": KEY.raw.hex(), "current": True, "since": None},
+            {"id": KEY.id, "algorithm": "ed25519", "public_key": KEY.raw.hex(), "current": True}
+            | dict.fromkeys(("since", "until", "last_number")),
         ],
         "next": None,
     }

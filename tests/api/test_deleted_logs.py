@@ -6,9 +6,10 @@ import pytest
 from sqlalchemy import update
 
 from referee.db.engine import current_time
-from referee.matches import log_pruning
 from referee.matches.tables import Result, StoredMatch
+from referee.retention.rules import Kind
 from tests.api.conftest import Service
+from tests.database.pruning import prune
 
 HTML = {"Accept": "text/html"}
 API = "/api/v1/matches"
@@ -21,7 +22,7 @@ def deleted(service: Service) -> Result:
     with service.database.write() as session:
         changes = {"ladder_id": result.ladder_id, "finished_at": current_time(session) - timedelta(days=8)}
         session.execute(update(StoredMatch).values(**changes))
-        assert log_pruning.delete_expired(session, 7) == 1
+    assert prune(service, Kind.LADDER_LOGS, days=7) == 1
     return result
 
 
@@ -30,7 +31,8 @@ def test_the_log_is_gone_and_the_answer_says_why(service: Service, deleted: Resu
     answer = service.anonymous().get(f"{API}/{deleted.match_id}/{path}")
 
     assert (answer.status_code, answer.get_json()["code"]) == (410, "log_deleted")
-    assert "was deleted after the time for which this service keeps logs" in answer.get_json()["detail"]
+    detail = answer.get_json()["detail"]
+    assert "after the time for which this service keeps logs (logs of official ladders are kept for 7 days)" in detail
 
 
 def test_the_match_says_when_and_its_page_shows_everything_else(service: Service, deleted: Result) -> None:

@@ -8,6 +8,7 @@ import stat
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 
@@ -21,11 +22,16 @@ from referee.backups.backup import BackupError
 from referee.db.engine import Database
 from referee.db.health import DatabaseIdentity
 from referee.ladders import audit
-from referee.matches import chain
+from referee.master_keys import MasterKey
+from referee.matches import chain, logs
 from referee.matches.tables import DealGroup, Result, SignedLog, StoredMatch
+from referee.retention import archive_audit
+from referee.retention.archive import LogArchive
+from referee.retention.rules import Kind
 from referee.settings import Settings
 from referee.tournaments.tables import Tournament
 from tests.database import postgres, tournaments
+from tests.database.pruning import prune
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY, settings_for
 
@@ -346,3 +352,46 @@ def test_missing_programs_are_named(
 
     world.database.dispose()
     assert not target.exists()
+
+
+def test_K34_a_backup_from_before_a_rotation_is_restored_while_its_key_is_accepted(
+    world: World, target: Path, settings: Settings
+) -> None:
+    seated = world.bots(2)
+    kept, lost = world.play(seated), world.match(seated)
+    write(world, target)
+    new = bytes(range(100, 132))
+
+    restored = restore(world, target, replace(settings, master_key=MasterKey(new, [MASTER_KEY])))
+
+    assert restored.settled.cancelled == [lost]
+    with world.database.read() as session:
+        assert list(audit.audit(session)) == []
+        head = chain.find_head(session)
+        assert head is not None
+        assert head.match in (kept.match_id, lost)
+    with pytest.raises(BackupError, match="another master key"):
+        restore(world, target, replace(settings, master_key=MasterKey(new)))
+
+
+def test_K31_a_restored_backup_knows_nothing_of_what_was_pruned_later_and_one_of_after_keeps_it_pruned(
+    world: World, target: Path, settings: Settings, tmp_path: Path
+) -> None:
+    result = world.play(world.bots(2))
+    write(world, target)
+    world.clock.moment += timedelta(days=40)
+    assert prune(world, Kind.LOGS, days=30, archive=tmp_path / "archive") == 1
+    later = tmp_path / "later.tar"
+    write(world, later)
+
+    restore(world, later, settings)
+    with world.database.read() as session:
+        assert audit.count_deleted(session) == 1
+        assert list(audit.audit(session)) == []
+        report = archive_audit.check_deleted(session, LogArchive(tmp_path / "archive"))
+        assert (report.replayed, report.differences) == (1, [])
+    restore(world, target, settings)
+    with world.database.read() as session:
+        assert audit.count_deleted(session) == 0
+        assert logs.log_lines(session, result.match_id)
+        assert list(audit.audit(session)) == []

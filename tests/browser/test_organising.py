@@ -125,6 +125,8 @@ def test_an_owner_asks_for_the_role_and_the_operator_gives_it(page_at: PageAt, f
     page = page_at("/operator", token=operator_token)
     expect(page.locator("[data-part=database]")).to_have_text("can be read and written")
     expect(page.locator("[data-part=audit]")).to_have_text("has not run yet")
+    expect(page.locator("[data-disk-summary]")).to_contain_text("Nothing has been measured yet")
+    expect(page.locator("[data-kept]")).to_contain_text("ladder logs90 days")
     page.get_by_role("button", name="Make Asking Anna an organiser?").first.click()
     page.get_by_label("Reason").fill("A teacher")
     page.get_by_role("button", name="Yes, do it").click()

@@ -133,7 +133,7 @@ def test_logs_that_the_service_no_longer_keeps_are_counted_apart(hall: Hall) -> 
         told = hall.audit("--ladder", hall.ladder).stdout
         (report,) = json.loads(hall.audit("--json", "--ladder", hall.ladder).stdout)["ladders"]
 
-    assert f"{RESULTS - 2} logs verified, 2 no longer kept: no differences" in told
+    assert f"{RESULTS - 2} logs verified, 2 signed, not replayable: no differences" in told
     assert (report["verified"], report["deleted"], report["count"]) == (RESULTS - 2, 2, 0)
 
 

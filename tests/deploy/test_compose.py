@@ -26,7 +26,9 @@ from tests.deploy.compose import (
 )
 
 SECRETS = {"REFEREE_MASTER_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
-KNOWN = {f"REFEREE_{spec.name.upper()}" for spec in fields(Settings)} | {"DATABASE_URL", "REDIS_URL", "REFEREE_DATA"}
+KNOWN = {f"REFEREE_{spec.name.upper()}" for spec in fields(Settings)} | {
+    *("DATABASE_URL", "REDIS_URL", "REFEREE_DATA", "REFEREE_ACCEPTED_MASTER_KEYS"),
+}
 FIXED = {  # settings that the operator does not choose in .env
     "env": "always production",
     "data_dir": "a tmpfs: the containers keep nothing",
@@ -35,6 +37,7 @@ FIXED = {  # settings that the operator does not choose in .env
     "egress_allow": "refused in production",
     "private_bots": "the networks of the containers and their firewall close private ranges; see docs/class.md",
     "trusted_proxies": "the proxy of the file",
+    "log_archive": "the containers keep nothing; prune into a mounted directory",
     "dns_canary": "the host of REFEREE_PUBLIC_URL; an empty value would switch it off",
 }
 

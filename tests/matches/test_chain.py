@@ -86,7 +86,7 @@ def test_a_new_master_key_signs_what_follows_and_earlier_signatures_stay_valid(w
         ChainWriter(session, b"n" * 32).sign([(match_id, "e" * 64)])
 
     with world.database.read() as session:
-        assert [key for key, _ in chain.list_keys(session)] == [new.public, KEY.public]
+        assert [used.key for used in chain.list_keys(session)] == [new.public, KEY.public]
         assert [entry.key for entry in chain.list_checked_entries(session, 0, 10)] == [KEY.public.id, new.public.id]
 
 

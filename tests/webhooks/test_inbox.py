@@ -1,14 +1,11 @@
 """The inbox: what is kept for whom, reading it, and its limits."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
 
 from referee.bots import bots, handshakes
 from referee.bots.checks import CheckOutcome
-from referee.db.engine import current_time
 from referee.protocol.messages import PROTOCOL
 from referee.webhooks import inbox, outbox
 from referee.webhooks.sentences import describe_notification
@@ -120,21 +117,6 @@ def test_E21_an_inbox_keeps_a_limited_number_of_the_newest_entries(
 
     assert [entry.payload["name"] for entry in entries(world, mine)] == ["4", "3", "2"]
     assert len(entries(world, other)) == 1
-
-
-def test_old_entries_are_deleted(world: World) -> None:
-    mine = world.account()
-    emit(world, mine)
-    emit(world, mine)
-    with world.database.write() as session:
-        oldest = select(InboxEntry.id).order_by(InboxEntry.created_at).limit(1).scalar_subquery()
-        moment = current_time(session) - inbox.RETENTION - timedelta(hours=1)
-        assert not inbox.has_expired(session)
-        session.execute(update(InboxEntry).where(InboxEntry.id == oldest).values(created_at=moment))
-        assert inbox.has_expired(session)
-        assert inbox.delete_expired(session) == 1
-        assert not inbox.has_expired(session)
-        assert session.scalars(select(func.count()).select_from(InboxEntry)).one() == 1
 
 
 @pytest.mark.parametrize("event", list(NotificationType))

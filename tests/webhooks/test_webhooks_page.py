@@ -15,6 +15,7 @@ from sqlalchemy import select
 from api.webhooks.schemas import NewWebhook
 from referee.bots import bots
 from referee.protocol.signing import Signer, webhook_secret
+from referee.retention_limits import DAYS_30
 from referee.webhooks import deliveries, outbox, webhooks
 from referee.webhooks.states import WebhookState
 from referee.webhooks.tables import Delivery
@@ -89,7 +90,7 @@ def test_the_tables_of_the_page_are_those_of_the_code(tmp_path: Path) -> None:
         f"| concurrent calls to one URL | {deliveries.PER_TARGET}, or {deliveries.PER_FAILING_TARGET} while it fails |",
         f"| pending messages | {deliveries.MAX_QUEUE_LENGTH:,};",
         f"| concurrent calls for one account | {deliveries.PER_ACCOUNT} |",
-        f"| deliveries are listed for | {deliveries.RETENTION.days} days |",
+        f"| deliveries are listed for | {DAYS_30} |",
         f"is attempted at most {deliveries.VERIFICATION_ATTEMPTS} times",
     ):
         assert said in PAGE.replace("\n", " ")

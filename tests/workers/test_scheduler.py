@@ -1,19 +1,16 @@
 """A sweep of the scheduler closes deal groups that were left open, and deletes logs that are not kept any longer."""
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from sqlalchemy import select, update
 
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.matches import deal_groups, matches
 from referee.matches.states import DealGroupState
-from referee.matches.tables import StoredMatch
 from referee.workflows import retirement
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -40,24 +37,6 @@ def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: P
         sweeps.append(count)
 
     assert sweeps == [1, 1]
-
-
-def test_a_sweep_deletes_the_logs_that_are_not_kept_any_longer(world: World, tmp_path: Path) -> None:
-    nowhere = Redis(unix_socket_path=str(tmp_path / "nowhere"), retry=Retry(NoBackoff(), 0))
-    result = world.play(world.bots(2))
-    with world.database.write() as session:
-        session.execute(update(StoredMatch).values(ladder_id=result.ladder_id))
-
-    def is_deleted(keep_days: int) -> bool:
-        Scheduler(world.database, nowhere, MASTER_KEY, keep_ladder_logs_days=keep_days).sweep()
-        with world.database.read() as session:
-            return session.scalars(select(StoredMatch.log_deleted_at)).one() is not None
-
-    world.clock.moment += timedelta(days=29)
-    assert not is_deleted(30)
-    world.clock.moment += timedelta(days=2)
-    assert not is_deleted(0)
-    assert is_deleted(30)
 
 
 def leave_unclosed(world: World) -> str:

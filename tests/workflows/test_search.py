@@ -220,7 +220,7 @@ OPENING_COLUMNS = ("accepted", "opening_number", "left_out", "superseded_by")
 
 
 def _schema_0011(database: Database) -> Database:
-    """Take back what migrations 0012 to 0034 changed to this database."""
+    """Take back what migrations 0012 to 0035 changed to this database."""
     with database.migration_connection() as connection:
         drops = [
             "DROP INDEX ix_bots_erasing",
@@ -239,6 +239,8 @@ def _schema_0011(database: Database) -> Database:
             "ALTER TABLE ladders DROP COLUMN exchanges_after",
             "DROP TABLE signed_logs",
             "DROP TABLE signing_keys",
+            "DROP TABLE retention_runs",
+            "DROP TABLE disk_uses",
             "ALTER TABLE ladders DROP COLUMN results",
             "DROP TABLE installation",
             "ALTER TABLE log_rows DROP COLUMN delays_ms",
@@ -258,6 +260,7 @@ def _schema_0011(database: Database) -> Database:
             "CREATE INDEX ix_match_seats_bot_id ON match_seats (bot_id)",
             "DROP INDEX ix_matches_kept_logs",
             "ALTER TABLE matches DROP COLUMN log_deleted_at",
+            "ALTER TABLE matches DROP COLUMN log_deleted_rule",
             "UPDATE alembic_version SET version_num = '0011'",
         ]
         for statement in drops:

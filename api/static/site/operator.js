@@ -3,6 +3,7 @@ import { element } from "./dom.js";
 import { newKey } from "./forms.js";
 import { moment } from "./local_time.js";
 import { handleClass } from "./operator_class.js";
+import { showDiskUse } from "./operator_disk.js";
 import { showHealth } from "./operator_health.js";
 import { inWords, signedIn } from "./organise-shared.js";
 import { api, token } from "./session.js";
@@ -27,7 +28,7 @@ for (const button of document.querySelectorAll("[data-download]")) button.addEve
 handleClass(part("[data-class]"), () => attempt(() => Promise.all([listAccounts(), listActs()])));
 
 async function lookAtAll() {
-  await Promise.all([showHealth(part("[data-health]")), listRequests(), listAccounts(), listActs()]);
+  await Promise.all([showHealth(part("[data-health]")), showDiskUse(document), listRequests(), listAccounts(), listActs()]);
 }
 
 /** Call `act`, and show its error on the page. */

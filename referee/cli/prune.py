@@ -1,0 +1,82 @@
+"""Implement `referee prune`, which deletes what the settings do not keep any longer."""
+
+import json
+from pathlib import Path
+
+import click
+
+import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
+from referee.cli.options import FOLDER, data_option
+from referee.cli.tables import TextTable
+from referee.retention import compacting, pruning
+from referee.retention.archive import LogArchive
+from referee.retention.pruning import Overdue, Pruner
+from referee.retention.rules import rules_of
+from referee.retention_limits import MIB
+from referee.runtime.service_database import open_database
+
+
+@click.command()
+@data_option
+@click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
+@click.option(
+    "--archive",
+    type=FOLDER,
+    help="Write logs to DIR before they are deleted; by default to REFEREE_LOG_ARCHIVE, if it is set.",
+)
+@click.option("--compact", is_flag=True, help="Give free pages of SQLite back to the disk. Stop the service first.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+def prune(data: Path | None, *, dry_run: bool, archive: Path | None, compact: bool, as_json: bool) -> None:
+    """Delete what the settings REFEREE_KEEP_… do not keep any longer, in small portions, while the service runs.
+
+    Results, ratings, signatures and the list of acts are never deleted, nor are logs of unfinished tournaments, of
+    tournaments with prizes, of matches of the last 7 days, and of matches that somebody proposes to void. A log that
+    was pruned is signed, but not replayable, except from the archive: see `referee audit --archive`. If the archive
+    cannot be written, its logs are not deleted. The scheduler prunes each night.
+    """
+    if dry_run and compact:
+        raise click.UsageError("--dry-run changes nothing and cannot be combined with --compact.")
+    settings, database = open_database(data)
+    rules = rules_of(settings)
+    folder = archive or settings.log_archive
+    try:
+        with database.read() as session:
+            overdue = pruning.list_overdue(session, rules)
+        pruner = Pruner(database, rules, LogArchive(folder) if folder else None)
+        if not dry_run:
+            pruner.run()
+        freed = compacting.compact(database) if compact else None
+    finally:
+        database.dispose()
+    if as_json:
+        deleted = {kind: {"rows": rows, "bytes": size} for kind, (rows, size) in pruner.deleted.items()}
+        click.echo(json.dumps({"overdue": [_as_json(row) for row in overdue], "deleted": deleted, "freed": freed}))
+        return
+    click.echo(_table(overdue).plain())
+    for kind, (rows, size) in pruner.deleted.items():
+        click.echo(f"{kind.replace('_', ' ')}: {rows} pruned, {size / MIB:.1f} MiB")
+    if dry_run:
+        click.echo("Nothing was deleted (--dry-run).")
+    elif not pruner.deleted:
+        click.echo("There was nothing to delete.")
+    if freed is not None:
+        click.echo(f"{freed / MIB:.1f} MiB were given back to the disk.")
+
+
+def _table(overdue: list[Overdue]) -> TextTable:
+    rows = [
+        (
+            str(row.kind).replace("_", " "),
+            str(row.rows),
+            f"{row.oldest:%Y-%m-%d}" if row.oldest else "",
+            f"{row.bytes / MIB:.1f}",
+            row.rule,
+        )
+        for row in overdue
+    ]
+    return TextTable(("kind", "to prune", "oldest", "MiB", "rule"), rows, left=("kind", "rule"))
+
+
+def _as_json(row: Overdue) -> dict[str, object]:
+    oldest = row.oldest.isoformat() if row.oldest else None
+    return {"kind": row.kind, "rows": row.rows, "bytes": row.bytes, "oldest": oldest, "rule": row.rule}

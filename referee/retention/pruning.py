@@ -1,0 +1,196 @@
+"""Prune in small portions: each is one short transaction, and a run that was interrupted is simply started again.
+
+At most one process prunes at a time: each portion renews the ``RetentionRun`` of the day in its transaction.
+"""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from referee.db.engine import Database, count_changed_rows, current_time
+from referee.errors import BadLog, Conflict
+from referee.matches import logs
+from referee.matches.tables import StoredMatch
+from referee.retention.archive import LogArchive
+from referee.retention.rules import MIN_AGE, WITH_LOGS, Kind, Rules
+from referee.retention.sources import SOURCES, PrunableRow
+from referee.retention.tables import RetentionRun
+from referee.retention_limits import MIB, Keep
+
+ROWS_PER_PORTION: Final = 200
+ABANDONED: Final = timedelta(minutes=10)  # after which another process continues a run
+
+
+class PruningElsewhere(Conflict):
+    """Report that another process prunes now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """Describe what a rule deletes of a kind: the number of rows, their size, and the time of the oldest."""
+
+    kind: Kind
+    rule: str
+    rows: int
+    bytes: int
+    oldest: datetime | None
+
+
+def list_overdue(session: Session, rules: Rules) -> list[Overdue]:
+    """Return what ``Pruner`` would delete now, of each kind. This reads all rows that may be deleted."""
+    return [_count_overdue(session, kind, rules[kind]) for kind in Kind]
+
+
+class Pruner:
+    """Prune with these rules. With an ``archive``, write logs to it before they are deleted."""
+
+    def __init__(self, database: Database, rules: Rules, archive: LogArchive | None = None) -> None:
+        self._database, self._rules, self._archive = database, rules, archive
+        self._runner = secrets.token_hex(16)
+        self._after: PrunableRow | None = None
+        self._kinds = list(Kind)
+        self._excess: dict[Kind, int] = {}
+        self.deleted: dict[str, list[int]] = {}  # by kind: rows, bytes
+        self.is_started = False
+
+    def start(self) -> None:
+        """Begin the run of today, or continue it. Raise ``PruningElsewhere`` if another process prunes now."""
+        with self._database.write() as session:
+            now = current_time(session)
+            run = session.get(RetentionRun, now.date(), with_for_update=True)
+            if run is None:
+                run = RetentionRun(day=now.date(), started_at=now, deleted={})
+                session.add(run)
+            elif run.finished_at is None and now - run.updated_at <= ABANDONED:
+                raise PruningElsewhere("Another process prunes now. Wait until it has finished, and try again.")
+            run.runner, run.updated_at, run.finished_at = self._runner, now, None
+        with self._database.read() as session:
+            self._excess = {kind: _measure_excess(session, kind, keep) for kind, keep in self._rules.items()}
+        self.is_started = True
+
+    def step(self) -> bool:
+        """Prune the next portion. Return whether there may be more.
+
+        Raise ``ArchiveError`` if logs cannot be archived; they are not deleted. Raise ``PruningElsewhere`` if another
+        process has taken the run over.
+        """
+        if not self._kinds:
+            return False
+        kind = self._kinds[0]
+        with self._database.read() as session:
+            found = self._select(session, kind)
+            last = found[-1] if found else None
+            intact = self._read_logs(session, found) if kind in WITH_LOGS else None
+        if intact is not None:
+            if self._archive is not None:
+                self._archive.write(intact)
+            valid = {match_id for match_id, _, _ in intact}
+            found = [candidate for candidate in found if candidate.id in valid]
+        if found:
+            self._delete(kind, found)
+        self._after = last
+        if last is None:
+            self._kinds.pop(0)
+        return bool(self._kinds) or self._finish()
+
+    def run(self, step: Callable[[], None] = lambda: None) -> None:
+        """Start, and prune all portions. Call ``step`` after each. If this fails, others may prune immediately."""
+        self.start()
+        try:
+            while self.step():
+                step()
+        except BaseException:
+            self._finish()
+            raise
+
+    def _select(self, session: Session, kind: Kind) -> list[PrunableRow]:
+        """Return the next rows to delete: those that are too old, and the oldest while there is too much."""
+        now, keep, excess = current_time(session), self._rules[kind], self._excess[kind]
+        too_old = now - keep.age if keep.age is not None else None
+        before = now - MIN_AGE[kind] if excess > 0 else too_old
+        if before is None:
+            return []
+        chosen = []
+        for row in session.execute(SOURCES[kind].candidates(before, self._after, ROWS_PER_PORTION)):
+            candidate = PrunableRow(*row)
+            if excess <= 0 and (too_old is None or candidate.moment >= too_old):
+                break
+            excess -= candidate.size
+            chosen.append(candidate)
+        return chosen
+
+    def _read_logs(self, session: Session, found: Sequence[PrunableRow]) -> list[tuple[str, datetime, bytes]]:
+        """Return the logs to archive and delete. A damaged log is left out: it stays, so that audits find it."""
+        files = []
+        for candidate in found:
+            match = session.get_one(StoredMatch, candidate.id)
+            try:
+                files.append((match.id, candidate.moment, logs.read_log_file(session, match, gzipped=True)))
+            except BadLog:
+                continue
+        session.expunge_all()  # free memory, because logs are large
+        return files
+
+    def _delete(self, kind: Kind, found: Sequence[PrunableRow]) -> None:
+        source, rule = SOURCES[kind], describe_rule(kind, self._rules[kind])
+        sizes = {candidate.id: candidate.size for candidate in found}
+        with self._database.write() as session:
+            allowed = source.still_allowed(session, list(sizes))
+            rows = source.delete(session, allowed, rule) if allowed else 0
+            size = sum(sizes[id] for id in allowed)
+            before = self.deleted.get(kind, [0, 0])
+            after = {**self.deleted, str(kind): [before[0] + rows, before[1] + size]}
+            self._renew(session, deleted=after)
+        self.deleted = after
+        self._excess[kind] -= size
+
+    def _renew(self, session: Session, **values: object) -> None:
+        own = RetentionRun.runner == self._runner
+        changes = {"updated_at": current_time(session), **values}
+        if not count_changed_rows(session, update(RetentionRun).where(own).values(changes)):
+            raise PruningElsewhere("Another process has continued the pruning, because this one was too slow.")
+
+    def _finish(self) -> bool:
+        with self._database.write() as session:
+            self._renew(session, finished_at=current_time(session))
+        return False
+
+
+def describe_rule(kind: Kind, keep: Keep) -> str:
+    """Return a rule in words, as the page of a match and the API show it."""
+    name = "logs of official ladders" if kind is Kind.LADDER_LOGS else str(kind).replace("_", " ")
+    return f"{name} are kept {keep if keep.days is None and keep.mib is None else f'for {keep}'}"
+
+
+def find_last_run(session: Session) -> RetentionRun | None:
+    """Return the newest run, or None."""
+    return session.scalar(select(RetentionRun).order_by(RetentionRun.day.desc()).limit(1))
+
+
+def _measure_excess(session: Session, kind: Kind, keep: Keep) -> int:
+    """Return by how many bytes the rows of a kind that may be deleted exceed its limit. Protected rows do not count."""
+    if keep.mib is None:
+        return 0
+    _, size, _ = session.execute(SOURCES[kind].total(current_time(session))).one()
+    return max(0, int(size) - keep.mib * MIB)
+
+
+def _count_overdue(session: Session, kind: Kind, keep: Keep) -> Overdue:
+    now, rows, size, oldest = current_time(session), 0, 0, None
+    excess = _measure_excess(session, kind, keep)
+    if keep.age is not None:
+        rows, size, oldest = session.execute(SOURCES[kind].total(now - keep.age)).one()
+    left = excess - size
+    if left > 0:  # count the next oldest rows that make up for the excess
+        for row in session.execute(SOURCES[kind].candidates(now - MIN_AGE[kind], None, 10**9)):
+            if keep.age is not None and row[1] < now - keep.age:
+                continue
+            rows, size, left, oldest = rows + 1, size + row[2], left - row[2], oldest or row[1]
+            if left <= 0:
+                break
+    return Overdue(kind, describe_rule(kind, keep), rows, size, oldest)
