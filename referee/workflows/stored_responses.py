@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from referee.db import sealing
 from referee.db.idempotency import Idempotency
+from referee.master_keys import key_ring
 
 
 def forget_object(session: Session, account_id: str, object_id: str, *, master_key: bytes) -> int:
@@ -33,7 +34,7 @@ def forget_account(session: Session, account_id: str) -> None:
 
 def _names_object(body: bytes | None, account_id: str, key: str, object_id: str, master_key: bytes) -> bool:
     try:
-        packed = sealing.unseal(body or b"", key_ring=[master_key], context=("idempotency", account_id, key))
+        packed = sealing.unseal(body or b"", key_ring=key_ring(master_key), context=("idempotency", account_id, key))
     except sealing.CannotUnseal:
         return True
     return object_id.encode() in base64.b64decode(json.loads(packed)["body"])
