@@ -22,6 +22,7 @@ AREAS = (  # each may use those before it
 LIBRARY = (
     "referee.local",
     "referee.runtime",
+    "referee.metrics",
     "referee.backups",
     "referee.rulebook",
     "referee.labels",
@@ -48,6 +49,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.rulebook": RULES,
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
+    "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS),
     "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
