@@ -30,6 +30,7 @@ from referee.matches.states import MatchState
 from referee.metrics import catalog
 from referee.metrics.process_metrics import ProcessMetrics
 from referee.metrics.shared import Sender, connect
+from referee.runtime.log_context import begin_work
 from referee.runtime.open_files import report_open_files
 from referee.settings import Settings
 from referee.workflows import check_claims
@@ -253,6 +254,7 @@ class Runner:
 
     async def _play_match(self, claimed: ClaimedMatch) -> None:
         """Play a match, then return the places that it used."""
+        begin_work(match=claimed.claim.match_id)
         outcome = "handed_over"
         try:
             outcome = await self._play_claimed(claimed.claim)
@@ -314,6 +316,7 @@ class Runner:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
     async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
+        begin_work(bot=handshake.bot_id)
         try:
             await perform_handshake(
                 handshake, self._thread, self._policy, self._handshake_limits, self._master_key, self._connectivity
@@ -329,6 +332,7 @@ class Runner:
             self._handshakes_running[handshake.owner_id] -= 1
 
     async def _check(self, claimed: checks.ClaimedCheck) -> None:
+        begin_work(bot=claimed.bot_id)
         try:
             await check_bot(
                 claimed, self._thread, self._policy, self._limits, self._master_key, self._suite, self._connectivity
