@@ -39,6 +39,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "audit": "audit",
         "backup": "backup",
         "restore": "backup",
+        "doctor": "doctor",
     },
 }
 
