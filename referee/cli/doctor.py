@@ -46,8 +46,11 @@ def doctor(
     if data is not None:
         use_data_dir(data)
     folder = service_folder(None)
-    if not folder.exists() and not environment().get("REFEREE_MASTER_KEY"):
-        raise NoDatabase(f"There is no service in {folder}. Pass the data directory of your service with --data.")
+    has_key = environment().get("REFEREE_MASTER_KEY") or (folder / "master.key").exists()
+    if not has_key and environment().get("REFEREE_ENV") != "production":  # loading the settings would create a key
+        raise NoDatabase(
+            f"There is no service in {folder}, which has no master key. Pass its data directory with --data."
+        )
     findings = []
     for finding in examine(environment(), Options(url, backups, without)):
         findings.append(finding)
