@@ -8,6 +8,8 @@ from flask import Flask, Response, g, request
 from api import etags
 from api.body import MAX_BYTES, too_large
 from api.errors import Problem
+from api.request_log import read_request_id
+from referee.runtime.log_context import begin_work
 
 JSON_POLICY = "default-src 'none'; frame-ancestors 'none'"
 LOG_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"  # for files whose content others wrote
@@ -18,13 +20,17 @@ DOCS_POLICY = (
 )
 
 
-def install(app: Flask, hosts: Iterable[str]) -> None:
-    """Add the checks and headers of this module to ``app``; ``hosts`` are the names to serve (all if empty)."""
+def install(app: Flask, hosts: Iterable[str], trusted_proxies: int) -> None:
+    """Add the checks and headers of this module to ``app``; ``hosts`` are the names to serve (all if empty).
+
+    Requests keep the ids that ``trusted_proxies`` gave them, if there are any.
+    """
     served = {host.lower() for host in hosts}
 
     @app.before_request
     def begin() -> None:
-        g.request_id = f"req_{secrets.token_hex(10)}"
+        g.request_id = read_request_id(trusted_proxies) or f"req_{secrets.token_hex(10)}"
+        begin_work(request=g.request_id)
         _check_host(served)
         if (request.content_length or 0) > MAX_BYTES:
             raise too_large()

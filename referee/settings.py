@@ -5,7 +5,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self, cast, get_args
+from typing import Literal, NamedTuple, Self, cast, get_args
 from urllib.parse import urlsplit
 
 from environs import Env, EnvError, ValidationError, validate
@@ -21,10 +21,21 @@ KEY_FILE = "master.key"  # in the data directory
 
 Environment = Literal["development", "production"]
 ForcedMoveWaits = Literal["all", "rated", "none"]
+LogFormat = Literal["json", "text"]
 
 
 class BadSettings(RefereeError):
     """Signal that an environment variable has an invalid or forbidden value."""
+
+
+class ListenAddress(NamedTuple):
+    """Hold an address to listen on. Port 0 takes a free one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,8 @@ class Settings:
     forced_move_waits: ForcedMoveWaits = "rated"  # matches in which forced moves take as long as answers
     request_timeout_s: int = 60  # maximum time for receiving a whole request, and for the first part of a response
     connection_timeout_s: int = 30  # maximum time without a byte read or sent during a request or response
+    metrics: ListenAddress | None = None  # where the scheduler serves the metrics; nowhere if None
+    log: LogFormat = "json"
 
     @classmethod
     def load(cls) -> Self:
@@ -120,6 +133,8 @@ class Settings:
             log_archive=Path(archive).expanduser().resolve() if (archive := env.str("LOG_ARCHIVE", "")) else None,
             request_timeout_s=env.int("REQUEST_TIMEOUT_S", 60, validate=validate.Range(1, 3600)),
             private_tournaments=env.int("PRIVATE_TOURNAMENTS", 3, validate=validate.Range(0, 20)),
+            log=cast(LogFormat, env.str("LOG", "json", validate=validate.OneOf(get_args(LogFormat)))),
+            metrics=_listen_address(env.str("METRICS", "127.0.0.1:9464")),
             connection_timeout_s=env.int("CONNECTION_TIMEOUT_S", 30, validate=validate.Range(1, 3600)),
         )
 
@@ -141,6 +156,27 @@ def _private_bots(text: str, self_service: bool) -> str:
 def _forced_move_waits(env: Env) -> ForcedMoveWaits:
     known = validate.OneOf(get_args(ForcedMoveWaits))
     return cast(ForcedMoveWaits, env.str("FORCED_MOVE_WAITS", "rated", validate=known))
+
+
+def _listen_address(text: str) -> ListenAddress | None:
+    """Return the address in ``text``, or None if it is empty. Raise ``BadSettings`` if it is malformed."""
+    if not text:
+        return None
+    try:
+        parts = urlsplit(f"//{text}")
+        if parts.hostname and parts.port is not None and parts.netloc == text and "@" not in text:
+            return ListenAddress(parts.hostname, parts.port)
+    except ValueError:
+        pass
+    raise BadSettings("REFEREE_METRICS must be an address with a port, such as 127.0.0.1:9464, or empty.")
+
+
+def log_format() -> LogFormat:
+    """Return in which format processes log (``REFEREE_LOG``). An invalid value counts as ``json``.
+
+    Logging begins before the other settings are read, so that errors in them can be logged; ``load`` refuses the value.
+    """
+    return "text" if os.environ.get("REFEREE_LOG") == "text" else "json"
 
 
 def _check_days_to_keep(days: int) -> None:

@@ -26,6 +26,8 @@ AREAS = (  # each may use those before it
 LIBRARY = (
     "referee.local",
     "referee.runtime",
+    "referee.metrics",
+    "referee.doctor",
     "referee.backups",
     "referee.rulebook",
     "referee.labels",
@@ -58,6 +60,17 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.rulebook": (*RULES, "referee.project_files"),
     "referee.labels": AREAS,  # labels of their states
     "referee.runtime": (*BELOW, *PURE, *WIRE, "referee.db"),
+    "referee.metrics": (*BELOW, *PURE, *DATABASE, *AREAS),
+    "referee.doctor": (
+        *BELOW,
+        *PURE,
+        *WIRE,
+        *DATABASE,
+        *AREAS,
+        "referee.backups",
+        "referee.metrics",
+        "referee.runtime",
+    ),
     "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),

@@ -7,6 +7,7 @@ disk. With one transaction for all matches, they wait together.
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from queue import SimpleQueue
@@ -17,6 +18,8 @@ from sqlalchemy.orm import Session
 from referee.db.engine import Database
 from referee.errors import StaleEpoch, Unavailable
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.metrics import catalog
+from referee.metrics.process_metrics import ProcessMetrics
 from referee.workflows import match_end
 from referee.workflows.match_end import FinishedMatch, MatchEnd
 
@@ -56,7 +59,8 @@ class DatabaseThread:
     each request is repeated in its own transaction, so that an error affects no other request.
     """
 
-    def __init__(self, database: Database, *, master_key: bytes) -> None:
+    def __init__(self, database: Database, *, master_key: bytes, metrics: ProcessMetrics | None = None) -> None:
+        self._metrics = metrics or ProcessMetrics()
         self._connection = database.keep_connection()
         self._master_key = master_key
         self._waiting: list[_Job] = []
@@ -203,13 +207,16 @@ class DatabaseThread:
         return None
 
     def _run_in_transaction(self, jobs: Sequence[_Job]) -> None:
-        needs = {job.needs for job in jobs}
-        if needs == {"read"}:
+        needs, began = {job.needs for job in jobs}, time.perf_counter()
+        access = "read" if needs == {"read"} else "write"
+        if access == "read":
             with self._connection.read() as session:
                 self._run_steps(session, jobs)
         else:
             with self._connection.write(durable="durable" in needs) as session:
                 self._run_steps(session, jobs)
+        self._metrics.observe(catalog.TRANSACTIONS, time.perf_counter() - began, access)
+        self._metrics.count(catalog.TRANSACTION_JOBS, access, by=len(jobs))
 
     def _run_steps(self, session: Session, jobs: Sequence[_Job]) -> None:
         updates = [job.work for job in jobs if job.step == JobStep.RECORD]

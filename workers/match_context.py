@@ -8,6 +8,7 @@ from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallLimits, CallTarget
 from referee.errors import RefereeError
 from referee.matches.claims import Claim
+from referee.metrics.process_metrics import ProcessMetrics
 from referee.protocol.signing import bot_secrets
 from referee.settings import ForcedMoveWaits
 from referee.workflows.match_loading import RunnerSeat
@@ -37,6 +38,7 @@ class MatchContext:
     record_claims: RecordClaims
     forced_move_waits: ForcedMoveWaits
     response_times: ResponseTimes
+    metrics: ProcessMetrics
     now_s: Callable[[], float]  # the clock of leases, which includes time in suspension
     callers: dict[tuple[str, int], BotCaller] = field(default_factory=dict)  # by bot and seat
 

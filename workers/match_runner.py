@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 
@@ -17,6 +18,7 @@ from referee.match.chance import CommittedChance
 from referee.match.match import FAULTS, Answer, Match, Request
 from referee.matches import logs
 from referee.matches.recording import NO_DELAYS, BotError, FaultReport, MatchUpdate, PendingAnswer
+from referee.metrics import catalog
 from referee.protocol import messages
 from referee.workflows import match_end
 from referee.workflows.deal_group_closing import ClosedGroup
@@ -80,13 +82,18 @@ class _MatchSession:
         self._written_at_s = float("-inf")  # when the last write began that verified the claim
         self._cut_off: set[int] = set()  # seats that were asked again although they may have read the question
         self._last_update: MatchUpdate | None = None  # rows that are stored with the result
+        self._house_answers = 0  # not counted yet
         self._forced_waits = self._create_waits()
 
     async def play(self) -> None:
         """Play the match to its end."""
         if not self.match.over and self._recorded < len(self.match.lines):
             await self._write_update(self._next_update(fault_reports=[]))
-        await drive(self.match, self._ask, self._record)
+        try:
+            await drive(self.match, self._ask, self._record)
+        finally:
+            if self._house_answers:
+                self._context.metrics.count(catalog.DECISIONS, "house", by=self._house_answers)
 
     def _create_waits(self) -> ForcedWaits | None:
         waits = self._context.forced_move_waits
@@ -130,15 +137,18 @@ class _MatchSession:
         while True:
             await self._confirm_claim()
             uplink.record_call(owner_id)
-            before = uplink.clock.read()
+            before, began = uplink.clock.read(), time.perf_counter()
             try:
                 answer = await seat.ask(request)
             except NoAuthorities as error:
                 await self._wait_for_authorities(error)
                 continue
             if seat.last is None:  # a house player in this process
+                self._house_answers += 1
                 await asyncio.sleep(0)  # a match of house players alone must not starve other matches
                 return answer
+            bot_s = seat.last[1].took_s
+            self._context.metrics.answers.append((max(0.0, time.perf_counter() - began - bot_s), bot_s))
             if not is_unconnected(seat.last[1]):
                 uplink.record_success()
                 if await self._is_clock_to_blame(player, seat.last[1], before):
@@ -244,9 +254,11 @@ class _MatchSession:
     async def _write_update(self, update: MatchUpdate) -> None:
         if update is self._last_update:  # stored with the result
             return
-        started_at_s = self._context.now_s()
+        started_at_s, began = self._context.now_s(), time.perf_counter()
         await self._context.database.record(update)
         self._written_at_s = started_at_s
+        if update.lines or update.sealed:
+            self._context.metrics.writes.append(time.perf_counter() - began)
         if self._context.is_stopping():
             raise HandedOver("stop_requested")
 
@@ -285,6 +297,7 @@ class _MatchSession:
         fault, call = self.match.last_fault, self.seats[seat].last
         if not fault or call is None:
             return []
+        self._context.metrics.count(catalog.FAULTS, fault)
         body, reply = call
         return [
             FaultReport(

@@ -26,6 +26,12 @@ from referee.errors import CallNotMade, NoRoom, Unavailable
 from referee.matches import claims, match_queue
 from referee.matches.claims import Claim, ClaimedMatch
 from referee.matches.shares import create_slots
+from referee.matches.states import MatchState
+from referee.metrics import catalog
+from referee.metrics.process_metrics import ProcessMetrics
+from referee.metrics.shared import Sender, connect
+from referee.runtime.log_context import begin_work
+from referee.runtime.open_files import report_open_files
 from referee.settings import Settings
 from referee.workflows import check_claims
 from workers import queues, shutdown
@@ -90,7 +96,8 @@ class Runner:
         self._in_use = create_slots(settings.runner_slots)  # by the matches of this runner
         self._master_key = settings.master_key
         self._database = database
-        self._thread = DatabaseThread(database, master_key=settings.master_key)
+        self._metrics = ProcessMetrics()
+        self._thread = DatabaseThread(database, master_key=settings.master_key, metrics=self._metrics)
         self._policy = Policy.from_settings(settings)
         self._limits = CallLimits(AddressCaps())
         self._handshake_limits = CallLimits(AddressCaps.for_handshakes())
@@ -103,6 +110,7 @@ class Runner:
         self._checks_running = 0
         redis = None if settings.redis_url is None else queues.connect(settings.redis_url)
         self._notifier = change_notifier.ChangeNotifier(redis)
+        self._sender = None if settings.redis_url is None else self._create_sender(settings.redis_url)
         self._webhook_sender = WebhookSender(
             self._thread, self._policy, self._master_key, public_url=settings.public_url
         )
@@ -122,12 +130,16 @@ class Runner:
         """Run everything that is due or, with ``match_id``, only that match, which other runners lost."""
         self._lease_renewer = LeaseRenewer(self._database)
         self._lease_renewer.start()
+        if self._sender is not None:
+            self._sender.start()
         try:
             await self._run_loop(match_id)
         finally:
             await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
             self._lease_renewer.stop()
             self._thread.close()
+            if self._sender is not None:
+                self._sender.stop()
         log.info("runner_finished", extra=vars(self.counters))
         return self.counters
 
@@ -225,6 +237,8 @@ class Runner:
 
     def _start_matches(self, claimed: list[ClaimedMatch]) -> None:
         self._record_claims("match", [match.claim for match in claimed])
+        if lost := sum(match.has_replaced_lost for match in claimed):
+            self._metrics.count(catalog.LEASES_EXPIRED, by=lost)
         for match in claimed:
             self._in_use.take(match.lane)
             self._spawn(self._play_match(match))
@@ -240,15 +254,18 @@ class Runner:
 
     async def _play_match(self, claimed: ClaimedMatch) -> None:
         """Play a match, then return the places that it used."""
+        begin_work(match=claimed.claim.match_id)
+        outcome = "handed_over"
         try:
-            await self._play_claimed(claimed.claim)
+            outcome = await self._play_claimed(claimed.claim)
         finally:
+            self._metrics.count(catalog.MATCHES_ENDED, claimed.lane.kind, outcome)
             was_wanted = self._in_use.count_free(claimed.lane) <= 0
             self._in_use.take(claimed.lane, -1)
             self._planner.add_freed(claimed.bots, is_slot_wanted=was_wanted)
 
-    async def _play_claimed(self, claim: Claim) -> None:
-        """Play a match. Handle every error here, so that it affects no other match."""
+    async def _play_claimed(self, claim: Claim) -> str:
+        """Play a match and return how that ended. Handle every error here, so that it affects no other match."""
         playing = MatchContext(
             claim=claim,
             database=self._thread,
@@ -262,12 +279,14 @@ class Runner:
             record_claims=self._record_claims,
             forced_move_waits=self._forced_move_waits,
             response_times=self._response_times,
+            metrics=self._metrics,
             now_s=lambda: self._database.clock.boot()[1],
         )
         try:
             finished = await play_match(playing)
             self.counters.finished += finished
             self._capacity.note_success()
+            return MatchState.FINISHED.value if finished else "lost"
         except HandedOver as reason:
             await self._hand_over(claim, str(reason))
         except CallNotMade as reason:
@@ -285,6 +304,8 @@ class Runner:
             # played alone, and a match that makes no progress becomes stuck instead of being claimed forever.
             self.counters.failed += 1
             log.exception("match_failed", extra={"match": claim.match_id})
+            return "failed"
+        return "handed_over"
 
     async def _hand_over(self, claim: Claim, reason: str) -> None:
         self.counters.handed_over += 1
@@ -295,6 +316,7 @@ class Runner:
             log.warning("claim_not_released", extra={"match": claim.match_id, "reason": str(error)})
 
     async def _handshake(self, handshake: handshakes.ClaimedHandshake) -> None:
+        begin_work(bot=handshake.bot_id)
         try:
             await perform_handshake(
                 handshake, self._thread, self._policy, self._handshake_limits, self._master_key, self._connectivity
@@ -310,6 +332,7 @@ class Runner:
             self._handshakes_running[handshake.owner_id] -= 1
 
     async def _check(self, claimed: checks.ClaimedCheck) -> None:
+        begin_work(bot=claimed.bot_id)
         try:
             await check_bot(
                 claimed, self._thread, self._policy, self._limits, self._master_key, self._suite, self._connectivity
@@ -336,6 +359,13 @@ class Runner:
 
     def _age_s(self) -> float:
         return self._seconds() - self._started_at
+
+    def _create_sender(self, redis_url: str) -> Sender:
+        """Return the sender of the metrics of this work-horse."""
+        self._metrics.follow(catalog.RUNNER_CPU, time.process_time)
+        self._metrics.report("referee_runner_matches", lambda: self._in_use.total)
+        self._metrics.report("referee_open_files", report_open_files)
+        return Sender(self._metrics, connect(redis_url))
 
 
 def _create_connectivity(settings: Settings, policy: Policy, clock: ClockWatch | None) -> Connectivity:

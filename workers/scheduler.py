@@ -29,6 +29,7 @@ from referee.settings import BadSettings
 from referee.webhooks import deliveries
 from referee.workflows import deal_group_closing, erasure
 from workers import queues
+from workers.metrics_server import MetricsServer
 from workers.month_closing import MonthCloser
 from workers.nightly_auditor import NightlyAuditor
 from workers.nightly_pruner import NightlyPruner
@@ -207,6 +208,9 @@ def main() -> int:
         "nightly_pruning": NightlyPruner(database, settings).step,
         "picture_drawing": PictureDrawer(database).step,
     }
+    if settings.metrics is not None:
+        server = MetricsServer(settings.metrics, database, settings.redis_url)
+        tasks["metrics_server"] = server.step
     threads = [
         threading.Thread(target=run_steps, args=(name, step, stopped), name=name) for name, step in tasks.items()
     ]

@@ -20,6 +20,7 @@ from rq.serializers import JSONSerializer
 from referee.db.engine import Database
 from referee.db.revisions import is_usable_at_start
 from referee.runtime import logging_setup, parent_death
+from referee.runtime.log_context import set_process_fields
 from referee.runtime.open_files import OpenFilesWatch, count_open_files
 from referee.runtime.starting import load_settings_at_start
 from referee.settings import shorten_resolver_timeouts
@@ -103,6 +104,7 @@ class RunnerWorker(Worker):
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Run the work-horse. Make it die with its worker, because an orphan would play alongside its successor."""
         parent_death.set_parent_death_signal(self._parent, signal.SIGKILL)
+        set_process_fields(runner=f"{self.name[:8]}-{os.getpid()}")
         shutdown.listen()
         jobs.report_shortages(self._report_shortage)
         super().main_work_horse(job, queue)

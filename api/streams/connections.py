@@ -76,6 +76,12 @@ def close(app: Flask) -> None:
         registry.close()
 
 
+def count_viewers(app: Flask) -> int:
+    """Return the number of viewers of streams of this process."""
+    limits = (app.extensions.get(name) for name in list(app.extensions) if name.startswith("referee.streams "))
+    return sum(limit.in_use for limit in limits if isinstance(limit, ConnectionLimit))
+
+
 def follow(kind: type[Stream[Any]], id: str, after: int | None = None, *arguments: Any) -> Response:
     """Return a response that follows subject ``id`` after the message in ``Last-Event-ID``, by default after ``after``.
 

@@ -72,6 +72,7 @@ class Reply(NamedTuple):
     no_authorities: bool = False  # this host has no certificate authorities
     no_room: bool = False  # the cap of connections to the address left no place
     untimely: bool = False  # according to our clock, the bot's certificate is not valid now
+    took_s: float = 0.0  # like ``ms``, but not rounded
 
     @property
     def ok(self) -> bool:
@@ -307,7 +308,8 @@ class _Call:
         self._read += self._mark - (first or self._mark)
 
     def reply(self, fault: str, detail: str) -> Reply:
-        elapsed_ms = round((self._mark - self._start - self.lag_s()) * 1000)
+        took_s = self._mark - self._start - self.lag_s()
+        elapsed_ms = round(took_s * 1000)
         if fault == "deadline":
             elapsed_ms = self._deadline_ms
         response = self._connection.response if self._connection else None
@@ -327,6 +329,7 @@ class _Call:
             sent=self._sent,
             dialled=self._dialled,
             unresolved=self.unresolved,
+            took_s=max(0.0, took_s),
         )
 
     def _lap(self) -> float:

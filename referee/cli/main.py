@@ -45,6 +45,7 @@ COMMANDS = {  # in the order of the help page: heading, name of the command, mod
         "restore": "backup",
         "prune": "prune",
         "keys": "keys",
+        "doctor": "doctor",
     },
 }
 

@@ -304,7 +304,11 @@ def _create_sqlite_engine(url: URL, wait_s: float) -> Engine:
         raise BadSettings("DATABASE_URL must name the file of the database: sqlite:////path/to/file")
     Path(str(url.database)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = create_engine(
-        url, pool_size=POOL_SIZE, max_overflow=-1, connect_args={"timeout": wait_s, "check_same_thread": False}
+        url,
+        pool_size=POOL_SIZE,
+        max_overflow=-1,
+        connect_args={"timeout": wait_s, "check_same_thread": False},
+        hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")
@@ -366,7 +370,13 @@ def _read_only_engine(url: URL) -> Engine:
 def _create_postgres_engine(url: URL, wait_s: float) -> Engine:
     keepalive = {name: value for name, value in _CLIENT_KEEPALIVE.items() if name not in url.query}
     engine = create_engine(
-        url, pool_size=POOL_SIZE, max_overflow=20, pool_pre_ping=True, pool_timeout=wait_s, connect_args=keepalive
+        url,
+        pool_size=POOL_SIZE,
+        max_overflow=20,
+        pool_pre_ping=True,
+        pool_timeout=wait_s,
+        connect_args=keepalive,
+        hide_parameters=True,  # values of rows do not belong into logs
     )
     limits = {"lock_timeout": wait_s, "idle_in_transaction_session_timeout": READ_IDLE_S}
     settings = _SERVER_KEEPALIVE | {name: int(seconds * 1000) for name, seconds in limits.items()}

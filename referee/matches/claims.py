@@ -41,6 +41,7 @@ class ClaimedMatch(NamedTuple):
     claim: Claim
     lane: Lane
     bots: tuple[str, ...]
+    has_replaced_lost: bool = False  # whether the lease of another runner had expired
 
 
 def claim_found(session: Session, units: Sequence[ClaimUnit], *, slots: Pool | None = None) -> list[ClaimedMatch]:
@@ -156,7 +157,8 @@ def _claim_units(
     # Lock in order of ids, so that two transactions cannot wait for each other.
     wanted = sorted(match_id for unit in units for match_id in unit.match_ids)
     free = _LOCK_FREE.rows_of_each(session, [{"of": match_id, "boot": boot, "seconds": seconds} for match_id in wanted])
-    started = {match_id: started_at for rows in free for match_id, started_at in rows}
+    started = {match_id: started_at for rows in free for match_id, started_at, _ in rows}
+    lost = {match_id for rows in free for match_id, _, status in rows if status == MatchState.RUNNING}
     claimable = [unit for unit in units if started.keys() >= set(unit.match_ids)]
     lanes = {match_id: unit.lane for unit in claimable for match_id in unit.match_ids}
     _STORE_ADDRESSES.execute_all(session, [{"of": match_id} for match_id in lanes if started[match_id] is None])
@@ -164,7 +166,7 @@ def _claim_units(
     epochs = LEASES.claim_keys(session, _CLAIM, list(lanes), boot, seconds, **values)
     queued_seats.remove_from_queue(session, list(lanes))
     return [
-        ClaimedMatch(Claim(match_id, epochs[match_id]), lane, tuple(capacity.seats[match_id]))
+        ClaimedMatch(Claim(match_id, epochs[match_id]), lane, tuple(capacity.seats[match_id]), match_id in lost)
         for match_id, lane in lanes.items()
     ]
 
@@ -182,7 +184,7 @@ _ISOLATED: Final = [
     for wanted in match_queue.isolated_match_queries(_BOOT, _SECONDS)
 ]
 _LOCK_FREE: Final = Prepared(
-    select(_M.id, _M.started_at)
+    select(_M.id, _M.started_at, _M.status)
     .where(_M.id == bindparam("of"), LEASES.is_claimable(_BOOT, _SECONDS))
     .with_for_update(skip_locked=True)
 )

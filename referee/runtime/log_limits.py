@@ -10,6 +10,8 @@ from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
 LINES_PER_MINUTE: Final = 300  # of a cause; a runner that stops logs a line for each of its matches
+REQUEST_LINES: Final = "api.request_log"  # the logger with a line for each request
+LINES_FOR_REQUESTS: Final = 6_000  # a minute
 LINES_FOR_STRANGERS: Final = 30  # where a single request without a token causes a line
 MAX_TEXT: Final = 1_000  # characters of a text
 MAX_TRACEBACK: Final = 20_000
@@ -32,14 +34,14 @@ class LineLimit(logging.Filter):
         """Return whether a line is logged. Cut its message if it is very long."""
         raised = record.exc_info[0] if record.exc_info else None
         cause = (record.name, record.pathname, record.lineno, raised.__name__ if raised else "")
-        now = self._seconds()
+        now, most = self._seconds(), LINES_FOR_REQUESTS if record.name == REQUEST_LINES else self._lines
         with self._lock:
             ends, lines = self._windows.get(cause, (now + WINDOW_S, 0))
-            dropped = lines - self._lines if now >= ends else 0
+            dropped = lines - most if now >= ends else 0
             if now >= ends:
                 ends, lines = now + WINDOW_S, 0
             self._windows[cause] = ends, lines + 1
-        if lines >= self._lines:
+        if lines >= most:
             return False
         text = cut(record.getMessage())
         if dropped > 0:

@@ -39,6 +39,12 @@ def count_open_files(pid: int = 0) -> OpenFiles | None:
         return OpenFiles(limit, limit) if error.errno == errno.EMFILE and not pid else None
 
 
+def report_open_files() -> float:
+    """Return the number of descriptors that this process has open, or 0 if they cannot be counted."""
+    files = count_open_files()
+    return 0 if files is None else files.open
+
+
 class OpenFilesWatch:
     """Log when few descriptors of a process are left, and when there are enough again."""
 

@@ -20,8 +20,18 @@ class NoDatabase(RefereeError):
 def load_settings(data: Path | None) -> Settings:
     """Return the settings. If given, ``data`` replaces $REFEREE_DATA in this process and its children."""
     if data is not None:
-        os.environ["REFEREE_DATA"] = str(data.expanduser().resolve())
+        use_data_dir(data)
     return Settings.load()
+
+
+def use_data_dir(data: Path) -> None:
+    """Let ``data`` replace $REFEREE_DATA in this process and its children."""
+    os.environ["REFEREE_DATA"] = str(data.expanduser().resolve())
+
+
+def service_folder(data: Path | None) -> Path:
+    """Return the data directory of the service. If given, ``data`` replaces $REFEREE_DATA."""
+    return (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
 
 
 def open_database(data: Path | None) -> tuple[Settings, Database]:
@@ -29,7 +39,7 @@ def open_database(data: Path | None) -> tuple[Settings, Database]:
 
     Raise ``NoDatabase`` if it is missing, and ``RefereeError`` if its schema is not the current one.
     """
-    folder = (data or Path(os.environ.get("REFEREE_DATA") or "referee-data")).expanduser().resolve()
+    folder = service_folder(data)
     url = parse_database_url(os.environ.get("DATABASE_URL") or f"sqlite:///{folder / 'referee.db'}")
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
         raise NoDatabase(

@@ -58,6 +58,7 @@ def test_its_braces_close_and_its_directives_end(text: str) -> None:
         "limit_conn_zone $caller zone=requests:10m",
         "proxy_request_buffering on",
         "proxy_set_header X-Forwarded-For $remote_addr",
+        "proxy_set_header X-Request-Id $request_id",
         "proxy_next_upstream off",
         "server_tokens off",
     ],

