@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import spaces
@@ -10,16 +10,14 @@ from gymnasium.utils.seeding import np_random
 from pettingzoo import AECEnv
 
 from referee.games import game
-from referee.games.state import Event
 from referee.gym.encoding import Array, Encoder
+from referee.gym.rendering import format_events
+from referee.gym.spaces import box
 from referee.gym.table import LearningTable
 from referee.match.canonical import Json
-from referee.match.log import visible_events
 
 Observe = Literal["vector", "dictionary"]
 Reward = Literal["returns", "scores"]
-
-HUGE: Final = np.float32(1e9)
 
 
 def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, **settings: Any) -> "CardGame":
@@ -132,11 +130,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         """Return the public events since the last call as text. In mode "human", print them and return None."""
         if self.render_mode is None:
             return None
-        table = self.table
-        public = visible_events(game(self.game), table.events, None, table.state.options)
-        lines = [_format_event(event) for event in public[self._told :]]
-        self._told = len(public)
-        text = "\n".join(lines)
+        text, self._told = format_events(self.table, None, self._told)
         if self.render_mode == "ansi":
             return text
         print(text)  # noqa: T201  # the purpose of the mode
@@ -174,15 +168,6 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
     def _space(self) -> spaces.Dict:
         mask = spaces.Box(0, 1, (self._most,), np.int8)
         if self._observe == "dictionary":
-            parts = {name: _box(shape) for name, shape in self.encoder.parts.items()}
+            parts = {name: box(shape) for name, shape in self.encoder.parts.items()}
             return spaces.Dict({**parts, "action_mask": mask})
-        return spaces.Dict({"observation": _box((self.encoder.length,)), "action_mask": mask})
-
-
-def _box(shape: tuple[int, ...]) -> spaces.Box:
-    return spaces.Box(-HUGE, HUGE, shape, np.float32)
-
-
-def _format_event(event: Event) -> str:
-    rest = ", ".join(f"{name} {value}" for name, value in event.items() if name != "event")
-    return f"{event['event']}: {rest}" if rest else str(event["event"])
+        return spaces.Dict({"observation": box((self.encoder.length,)), "action_mask": mask})
