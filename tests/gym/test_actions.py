@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from itertools import islice
+from pathlib import Path
 from random import Random
 from subprocess import run
 from sys import executable
@@ -115,5 +116,7 @@ def test_the_command_states_the_sizes_and_lists_the_actions() -> None:
     assert {line.split()[0]: int(line.split()[1]) for line in sizes.splitlines()} == {
         name: size for name, (_, size, _) in LISTS.items()
     }
+    page = (Path(__file__).parents[2] / "docs/learning.md").read_text()
+    assert f"python -m referee.gym.actions\n```\n\n```\n{sizes}```" in page
     assert listed.splitlines()[0] == '0 {"type":"pass"}'
     assert len(listed.splitlines()) == LISTS["pool-nap"][1]

@@ -123,7 +123,7 @@ def test_rewards_are_returns_score_changes_or_the_share_of_seats_behind(
 ) -> None:
     totals: dict[str, float] = {}
     for reward in ("returns", "scores", "placement"):
-        env = LearnerEnv(game_name, players, options, opponents="house:2", reward=reward)  # type: ignore[arg-type]
+        env = LearnerEnv(game_name, players, options, opponents="house:2", reward=reward)
         _, info = env.reset(seed=8)
         begun = type(env.table.state).start(players, options).scores()[0]
         rewards, over = [], False
