@@ -1,7 +1,11 @@
 """What a policy is worth: equal players come out equal, the better one ahead, every seat with the same cards."""
 
+import re
 from functools import partial
+from pathlib import Path
 from random import Random
+from subprocess import run
+from sys import executable
 from typing import Any
 
 import pytest
@@ -11,6 +15,9 @@ from referee.games import catalogue
 from referee.gym.evaluation import evaluate
 from referee.house.players import find_player
 from referee.match.canonical import Json
+from tests.cli.running import PATIENCE_S, surroundings
+
+ROOT = Path(__file__).parents[2]
 
 
 def player(level: str, game_name: str) -> Any:
@@ -67,3 +74,16 @@ def test_a_single_deal_and_an_illegal_policy_are_refused() -> None:
         evaluate(player("house:1", "pool-nap"), "pool-nap", deals=1)
     with pytest.raises(IllegalAction, match="not in legal_actions"):
         evaluate(lambda question: {"type": "bid", "tricks": 77}, "pool-nap", deals=2)
+
+
+def test_the_command_of_the_baselines_prints_a_row_for_each_level_and_strategy() -> None:
+    command = [executable, "examples/baselines.py", "--games", "saint-poker", "--deals", "2", "--search-deals", "0"]
+
+    ran = run(command, cwd=ROOT, env=surroundings(), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+    assert ran.returncode == 0, ran.stderr
+    head, _, *rows = [line for line in ran.stdout.splitlines() if line.startswith("|")]
+    assert head in (ROOT / "docs/baselines.md").read_text()
+    names = [row.split("|")[1].strip("` ")[-7:].strip() for row in rows]
+    assert names == ["house:1", "house:2", "house:3", "step 1", "step 2"]
+    assert all(len(re.findall(r"[01]\.\d{3} ± 0\.\d{3} \(2\)|0\.5, equal", row)) == 3 for row in rows)
