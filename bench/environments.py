@@ -13,9 +13,10 @@ from open_spiel.python.observation import make_observation  # type: ignore[impor
 
 from bench.engine import SEATS
 from bench.measure import Benchmark, Json, geometric_mean, repeat_for, run, significant
-from bench.playouts import play_agents, play_positions
+from bench.playouts import play_agents, play_learner, play_positions
 from referee.games import catalogue
 from referee.gym import aec, openspiel
+from referee.gym.learner import LearnerEnv
 
 GOAL: Final = 20_000  # steps per CPU second with the interface of PettingZoo, the geometric mean of the games
 
@@ -23,7 +24,11 @@ GOAL: Final = 20_000  # steps per CPU second with the interface of PettingZoo, t
 def measure(benchmark: Benchmark) -> Json:
     agents, positions = (measure_games(benchmark, prepare) for prepare in (prepare_agents, prepare_positions))
     agents["mean, of the goal"] = significant(agents["geometric mean"] / GOAL)
-    return {"PettingZoo": agents, "OpenSpiel with tensors": positions}
+    learners = {
+        f"Gymnasium, against {level}": measure_games(benchmark, partial(prepare_learner, level))
+        for level in ("house:1", "house:3")
+    }
+    return {"PettingZoo": agents, "OpenSpiel with tensors": positions, **learners}
 
 
 def measure_games(benchmark: Benchmark, prepare: Callable[[str, int], Callable[[], int]]) -> Json:
@@ -46,6 +51,12 @@ def prepare_agents(name: str, seats: int) -> Callable[[], int]:
 def prepare_positions(name: str, seats: int) -> Callable[[], int]:
     game = openspiel.load(name, seats)
     return partial(play_positions, game, make_observation(game), Random(1))
+
+
+def prepare_learner(level: str, name: str, seats: int) -> Callable[[], int]:
+    environment = LearnerEnv(name, seats, opponents=level)
+    environment.reset(seed=1)
+    return partial(play_learner, environment, Random(1))
 
 
 if __name__ == "__main__":

@@ -76,6 +76,17 @@ def play_agents(environment: Any, rng: Random) -> int:
         steps += 1
 
 
+def play_learner(environment: Any, rng: Random) -> int:
+    """Play a match in a Gymnasium environment, at random for the learner. Return the number of its steps."""
+    random, steps, over = rng.random, 0, False
+    _, info = environment.reset()
+    while not over:
+        (legal,) = info["action_mask"].nonzero()
+        _, _, over, _, info = environment.step(int(legal[int(random() * len(legal))]))
+        steps += 1
+    return steps
+
+
 def play_positions(game: Any, observer: Any, rng: Random) -> int:
     """Play a random match of a game of OpenSpiel, writing the tensor of each acting player's view. Return the number of
     decisions, without those of chance, whose outcomes must be equally likely."""

@@ -74,7 +74,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.backups": (*BELOW, *PURE, *DATABASE, *AREAS, "referee.workflows", "referee.schema"),
     "referee.local": (*BELOW, *PURE, *WIRE, "referee.runtime"),
     "referee.sdk": (*BELOW, *PURE, "referee.protocol", "referee.rulebook"),
-    "referee.gym": PURE,
+    "referee.gym": (*PURE, "referee.house"),
     "referee.cli": REFEREE,
     "referee.__main__": ("referee.cli",),
     "workers": (*REFEREE, "workers"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import spaces
@@ -10,16 +10,15 @@ from gymnasium.utils.seeding import np_random
 from pettingzoo import AECEnv
 
 from referee.games import game
-from referee.games.state import Event
+from referee.gym.actions import ActionSpace
 from referee.gym.encoding import Array, Encoder
+from referee.gym.rendering import format_events
+from referee.gym.spaces import box
 from referee.gym.table import LearningTable
 from referee.match.canonical import Json
-from referee.match.log import visible_events
 
 Observe = Literal["vector", "dictionary"]
 Reward = Literal["returns", "scores"]
-
-HUGE: Final = np.float32(1e9)
 
 
 def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, **settings: Any) -> "CardGame":
@@ -28,14 +27,15 @@ def env(game_name: str, players: int, options: Mapping[str, Any] | None = None, 
 
 
 class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is untyped
-    """Represent a match. Agents are ``seat_0`` …; an action is an index into the legal actions.
+    """Represent a match. Agents are ``seat_0`` …; an action is an index into the legal actions or, with ``actions``
+    "fixed", the number of an action (see ``ActionSpace``).
 
     An observation is a dictionary. Its ``action_mask`` marks legal indices. If ``observe`` is "vector", it also has the
     array "observation"; if ``observe`` is "dictionary", the parts of ``Encoder``, keyed by name. ``infos`` of the
     acting agent has its observation and legal actions as on the rules page. With ``reward`` "returns", the rewards are
     the returns of the match, given at its end. With "scores", each change of the agent's score is a reward. Seats that
     decide concurrently act in turn and do not see each other's choices. ``step`` raises ``IllegalAction`` for an
-    invalid index.
+    invalid number.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -53,11 +53,14 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         *,
         observe: Observe = "vector",
         reward: Reward = "returns",
+        actions: Literal["index", "fixed"] = "index",
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
         if observe not in ("vector", "dictionary") or reward not in ("returns", "scores"):
             raise ValueError("observe must be 'vector' or 'dictionary', and reward must be 'returns' or 'scores'")
+        if actions not in ("index", "fixed"):
+            raise ValueError(f"actions must be 'index' or 'fixed', got {actions!r}")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ValueError(f"render_mode must be None or one of {', '.join(self.metadata['render_modes'])}")
         game(game_name).start(players, options)  # raises BadOption for invalid options
@@ -66,7 +69,8 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         self.encoder = Encoder(game_name, players)
         self.possible_agents = [f"seat_{seat}" for seat in range(players)]
         self._observe, self._reward = observe, reward
-        self._most = game(game_name).legal_bound(players)
+        self.numbering = ActionSpace(game_name, players) if actions == "fixed" else None
+        self._most = self.numbering.size if self.numbering else game(game_name).legal_bound(players)
         self._dice = Random()  # noqa: S311  # not used for security
         self._observation_spaces = {agent: self._space() for agent in self.possible_agents}
         self._action_spaces: dict[str, spaces.Discrete] = {
@@ -103,8 +107,11 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             self._was_dead_step(action)
             return
         if action is None:
-            raise ValueError(f"{agent} is to act; expected the index of an action, got None")
-        self.table.act(int(action))
+            raise ValueError(f"{agent} is to act; expected the number of an action, got None")
+        if self.numbering:
+            self.table.play(self.numbering.decode(int(action), self.possible_agents.index(agent)))
+        else:
+            self.table.act(int(action))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         self._reward_all()
@@ -117,7 +124,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         seat, mask = self.possible_agents.index(agent), np.zeros(self._most, np.int8)
         if seat == self.table.to_act:
             seen_now = self._seen_by_actor
-            mask[: self._legal_count] = 1
+            mask[self._legal_numbers] = 1
         else:
             seen_now = self.table.state.observation(seat)
         if self._observe == "dictionary":
@@ -132,11 +139,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
         """Return the public events since the last call as text. In mode "human", print them and return None."""
         if self.render_mode is None:
             return None
-        table = self.table
-        public = visible_events(game(self.game), table.events, None, table.state.options)
-        lines = [_format_event(event) for event in public[self._told :]]
-        self._told = len(public)
-        text = "\n".join(lines)
+        text, self._told = format_events(self.table, None, self._told)
         if self.render_mode == "ansi":
             return text
         print(text)  # noqa: T201  # the purpose of the mode
@@ -155,7 +158,7 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
             return
         agent = self.agent_selection = self.possible_agents[seat]
         self._seen_by_actor, legal = self.table.state.observation(seat), self.table.legal()
-        self._legal_count = len(legal)
+        self._legal_numbers = self.numbering.encode_all(legal, seat) if self.numbering else slice(len(legal))
         self.infos = {other: {} for other in self.agents}
         self.infos[agent] = {"observation": self._seen_by_actor, "legal_actions": legal}
 
@@ -174,15 +177,6 @@ class CardGame(AECEnv):  # type: ignore[misc]  # pettingzoo's base class is unty
     def _space(self) -> spaces.Dict:
         mask = spaces.Box(0, 1, (self._most,), np.int8)
         if self._observe == "dictionary":
-            parts = {name: _box(shape) for name, shape in self.encoder.parts.items()}
+            parts = {name: box(shape) for name, shape in self.encoder.parts.items()}
             return spaces.Dict({**parts, "action_mask": mask})
-        return spaces.Dict({"observation": _box((self.encoder.length,)), "action_mask": mask})
-
-
-def _box(shape: tuple[int, ...]) -> spaces.Box:
-    return spaces.Box(-HUGE, HUGE, shape, np.float32)
-
-
-def _format_event(event: Event) -> str:
-    rest = ", ".join(f"{name} {value}" for name, value in event.items() if name != "event")
-    return f"{event['event']}: {rest}" if rest else str(event["event"])
+        return spaces.Dict({"observation": box((self.encoder.length,)), "action_mask": mask})

@@ -1,4 +1,4 @@
-"""Run a match for learning, where an action is an index into the legal actions and ``dice`` deal the cards."""
+"""Run a match for learning, without log, clock or bots; ``dice`` deal the cards."""
 
 from collections.abc import Mapping
 from random import Random
@@ -20,6 +20,7 @@ class LearningTable:
     def __init__(self, game_name: str, players: int, options: Mapping[str, Any] | None, dice: Random) -> None:
         self.game = game_name
         self.state: State = game(game_name).start(players, options)
+        self.first_scores = self.state.scores()  # before chance deals anything
         self.events: list[Event] = []
         self._dice = dice
         self._deal()
@@ -33,12 +34,31 @@ class LearningTable:
 
         Raise ``IllegalAction`` and change nothing if the index is out of range.
         """
-        seat, legal = self.to_act, self._legal
-        if seat is None or not 0 <= number < len(legal):
+        legal = self._legal
+        if not 0 <= number < len(legal):
             raise IllegalAction(f"index {number} is out of range: there are {len(legal)} legal actions")
-        happened = self.state.apply(seat, legal[number])
+        return self.play(legal[number])
+
+    def play(self, action: Json) -> list[Event]:
+        """Play an action of the seat to act, and return the events, including those of chance.
+
+        Raise ``IllegalAction`` and change nothing if it is not legal, or if the match is over.
+        """
+        if self.to_act is None:
+            raise IllegalAction("the match is over, so no action is legal")
+        happened = self.state.apply(self.to_act, action)
         self.events += happened
         return happened + self._deal()
+
+    def question(self) -> Json:
+        """Return what a house player needs to decide for the seat to act: its observation and its legal actions."""
+        seat = self.to_act
+        assert seat is not None, "nobody is asked when the match is over"
+        return {
+            "observation": self.state.observation(seat),
+            "legal_actions": self._legal[:],
+            "default_action": self.state.default(seat),
+        }
 
     def _deal(self) -> list[Event]:
         """Draw all outcomes that are due, and return their events. Note who acts then, and the legal actions."""

@@ -30,11 +30,11 @@ of_every_game = pytest.mark.parametrize(("game_name", "seats", "options"), PLAYE
 
 
 @of_every_game
-@pytest.mark.parametrize("observe", ["vector", "dictionary"])
+@pytest.mark.parametrize(("observe", "actions"), [("vector", "index"), ("dictionary", "index"), ("vector", "fixed")])
 def test_the_tests_of_pettingzoo_pass(
-    game_name: str, seats: int, options: Options, observe: str, capsys: pytest.CaptureFixture[str]
+    game_name: str, seats: int, options: Options, observe: str, actions: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make = partial(env, game_name, seats, options, observe=observe)
+    make = partial(env, game_name, seats, options, observe=observe, actions=actions)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it expects observations without a mask
@@ -122,6 +122,26 @@ def test_actions_that_differ_have_different_rows() -> None:
             table.act(dice.randrange(len(table.legal())))
 
 
+@of_every_game
+def test_numbered_actions_play_the_same_match_as_indices(game_name: str, seats: int, options: Options) -> None:
+    indexed, numbered = (env(game_name, seats, options, actions=actions) for actions in ("index", "fixed"))
+    dice = Random(3)
+    for match in (indexed, numbered):
+        match.reset(seed=11)
+
+    while not indexed.terminations["seat_0"]:
+        seat, legal = indexed.table.to_act, indexed.table.legal()
+        assert seat is not None
+        mask = numbered.observe(f"seat_{seat}")["action_mask"]
+        numbers = numbered.numbering.encode_all(legal, seat)  # type: ignore[union-attr]
+        assert np.flatnonzero(mask).tolist() == sorted(numbers)
+        index = dice.randrange(len(legal))
+        indexed.step(index)
+        numbered.step(numbers[index])
+
+    assert numbered.table.state == indexed.table.state
+
+
 def test_what_cannot_be_played_is_refused() -> None:
     with pytest.raises(NoSuchGame):
         env("whist", 4)
@@ -138,6 +158,8 @@ def test_what_cannot_be_played_is_refused() -> None:
     assert begun.table.state.as_json() == before
     with pytest.raises(ValueError, match="got None"):
         begun.step(None)
+    with pytest.raises(ValueError, match="'index' or 'fixed', got 'all'"):
+        env("pool-nap", 3, actions="all")
 
 
 def test_options_can_be_said_in_the_name_of_a_game() -> None:

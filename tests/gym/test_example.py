@@ -36,7 +36,7 @@ def test_a_short_training_gains_and_its_bot_plays(tmp_path: Path) -> None:
     assert json.loads(played.output)["faults"] == [0, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["aec", "openspiel", "house"])
+@pytest.mark.parametrize("name", ["aec", "openspiel", "house", "learner", "evaluate"])
 def test_what_the_page_shows_runs(name: str) -> None:
     text = "".join(page.read_text() for page in PAGES)
     code = re.search(rf"<!-- test: {name} -->\n```python\n(.*?)```", text, re.DOTALL)
