@@ -52,12 +52,8 @@ class Host:
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Move the current thread into the host while the block runs; processes that it starts stay there."""
-        with Path("/proc/thread-self/ns/net").open() as own, (NAMESPACES / self._namespace).open() as host:
-            _set_namespace(host.fileno())
-            try:
-                yield
-            finally:
-                _set_namespace(own.fileno())
+        with enter_namespace(NAMESPACES / self._namespace):
+            yield
 
     def cut(self) -> None:
         """Pull the cable: every packet from and to the host is lost without a word."""
@@ -142,6 +138,17 @@ class Lan:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._remove()
+
+
+@contextmanager
+def enter_namespace(path: Path) -> Iterator[None]:
+    """Move the current thread into this network namespace while the block runs."""
+    with Path("/proc/thread-self/ns/net").open() as own, path.open() as other:
+        _set_namespace(other.fileno())
+        try:
+            yield
+        finally:
+            _set_namespace(own.fileno())
 
 
 def _remove_abandoned() -> None:

@@ -109,5 +109,6 @@ def _count_statements(log: Path) -> int:
 
 def _count_transactions(url: str) -> int:
     with psycopg.connect(url, autocommit=True) as connection:
-        (count,) = connection.execute("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'").fetchone()
-    return int(count)
+        found = connection.execute("SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'").fetchone()
+    assert found is not None
+    return int(found[0])

@@ -24,12 +24,41 @@ class OtherVersion(NamedTuple):
 
 def unpack_oldest(folder: Path) -> OtherVersion:
     """Unpack the oldest version of the main line that has the current schema. Raise ``NoOtherVersion`` without one."""
+    commit, *_ = _list_schema_changes()
+    if commit == _git("rev-parse", "HEAD").decode().strip():
+        raise NoOtherVersion("the newest commit changed the schema, so no other version has it")
+    return _unpack(commit, folder)
+
+
+def unpack_previous_schema(folder: Path) -> OtherVersion:
+    """Unpack the newest version of the main line whose migrations are the first ones of the current version.
+
+    Raise ``NoOtherVersion`` if there is none.
+    """
+    current = _read_migrations("HEAD")
+    for commit in _list_schema_changes():
+        earlier = _read_migrations(commit)
+        if earlier < current:
+            return _unpack(commit, folder)
+    raise NoOtherVersion("no version of the main line has a schema from which the current one follows")
+
+
+def _list_schema_changes() -> list[str]:
+    """Return the commits of the main line that changed the schema, newest first."""
     if not (ROOT / ".git").exists():
         raise NoOtherVersion("this is not a checkout of git")
-    commit = _git("log", "--first-parent", "-1", "--format=%H", "--", MIGRATIONS).decode().strip()
-    head = _git("rev-parse", "HEAD").decode().strip()
-    if commit == head:
-        raise NoOtherVersion("the newest commit changed the schema, so no other version has it")
+    found = _git("log", "--first-parent", "--format=%H", "--", MIGRATIONS).decode().split()
+    if not found:
+        raise NoOtherVersion("the checkout has no history")
+    return found
+
+
+def _read_migrations(commit: str) -> set[str]:
+    """Return the names of the migrations of a version, each with the digest of its content."""
+    return set(_git("ls-tree", commit, f"{MIGRATIONS}/").decode().splitlines())
+
+
+def _unpack(commit: str, folder: Path) -> OtherVersion:
     folder.mkdir()
     with tarfile.open(fileobj=BytesIO(_git("archive", commit))) as archive:
         archive.extractall(folder, filter="data")

@@ -39,7 +39,12 @@ class Workload:
 
     def play_until(self, condition: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> None:
         """Keep matches open until the condition holds. Raise ``AssertionError`` if it takes longer than ``seconds``."""
-        self.site.until(lambda: self._go_on() or condition(), what, seconds)
+
+        def holds() -> bool:
+            self._go_on()
+            return bool(condition())
+
+        self.site.until(holds, what, seconds)
 
     def finish(self) -> None:
         """Arrange no more, and wait until all matches are over."""
