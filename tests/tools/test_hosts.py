@@ -91,7 +91,7 @@ def test_a_failure_leaves_no_namespace_and_processes_of_a_host_have_its_network(
             with lan["one"].entered():
                 shown = subprocess.run(["ip", "-brief", "address"], capture_output=True, text=True, check=True).stdout
             assert lan["one"].address in shown
-            assert lan.address not in shown
+            assert f"{lan.address}/" not in shown
             raise RuntimeError("on purpose")
 
     with pytest.raises(RuntimeError, match="on purpose"):
