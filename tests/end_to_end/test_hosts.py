@@ -11,7 +11,7 @@ from tools.hosts.campaign import Size, run_campaign
 from tools.hosts.lan import why_unavailable
 from tools.hosts.silences import render_windows
 
-CUT_S = 30.0  # twice as long as a lease
+CUT_S = 24.0  # longer than a lease, and than a match may stand still
 
 
 def test_K1_when_a_host_is_cut_off_its_matches_go_on_at_another_within_20_s(tmp_path: Path) -> None:
@@ -30,4 +30,6 @@ def test_K1_when_a_host_is_cut_off_its_matches_go_on_at_another_within_20_s(tmp_
     assert list_broken(report.findings) == [], shown
     assert window.too_long == [], shown
     assert window.moved > 0, shown
-    assert window.at(1) > 5, shown  # a match waited for the lease of the host that was cut off
+    assert window.find_quantile(1) > 5, shown  # a match waited for the lease of the host that was cut off
+    if not report.not_tested:  # the wall clocks of the hosts differ by two minutes
+        assert {"worker1", "worker2"} <= set(report.clocks_noticed), shown

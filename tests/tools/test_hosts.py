@@ -88,7 +88,7 @@ def test_a_failure_leaves_no_namespace_and_processes_of_a_host_have_its_network(
 
     def fail_on_hosts() -> None:
         with Lan(["one", "two"]) as lan:
-            with lan["one"].entered():
+            with lan["one"].enter_network():
                 shown = subprocess.run(["ip", "-brief", "address"], capture_output=True, text=True, check=True).stdout
             assert lan["one"].address in shown
             assert f"{lan.address}/" not in shown

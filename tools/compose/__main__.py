@@ -1,7 +1,7 @@
 """Run the stack of docker-compose.yml: ``python -m tools.compose [--cache DIR] [--only STEP]``.
 
 It prints what each step saw and how long it took. The exit status is 1 if a step failed, and 3 if no container engine
-can be had.
+is available.
 """
 
 import argparse
@@ -10,30 +10,36 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from tools.compose.engine import CommandFailed, Engine, NoEngine, OwnEngine, RunningEngine, why_no_own_engine
 from tools.compose.images import Distribution
 from tools.compose.stack import ROOT, Stack
-from tools.compose.steps import STEPS, NotTested, take_down
+from tools.compose.steps import STEPS, StepNotTested, take_down
 
 NO_ENGINE = 3
 
 
-def main() -> int:
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.compose", description=__doc__)
     parser.add_argument(
         "--cache", type=Path, default=ROOT / ".compose", help="Folder that keeps the base file system and the wheels."
     )
     parser.add_argument("--skip", action="append", default=[], choices=[*STEPS], help="Skip this step; repeatable.")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    options = parse_options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that containers and engine are removed
     try:
         with ExitStack() as stack:
             return _run(stack, options)
     except NoEngine as error:
-        print(f"*** NOT TESTED: no container was started, because no engine can be had: {error} ***")
+        print(f"*** NOT TESTED: no container was started, because no engine is available: {error} ***")
         return NO_ENGINE
     except KeyboardInterrupt:
         print("interrupted; containers and engine were removed")
@@ -43,24 +49,26 @@ def main() -> int:
 def _run(stack: ExitStack, options: argparse.Namespace) -> int:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="compose")))
     folder.chmod(0o755)  # containers of other users read files in it
-    engine = _start_engine(stack, folder)
+    engine = start_engine(stack, folder)
     services = Stack(engine, folder)
     stack.callback(_clean_up, services)
     if engine.is_own:
         distribution = Distribution(options.cache, services.docker)
         workspace = folder / "images"
         workspace.mkdir()
-        if not _report("prepare packages", distribution.prepare):
+        if not report_step("prepare packages", distribution.prepare):
             return 1
-        if not _report("make base images", lambda: "".join(f"\n    {line}" for line in distribution.build(workspace))):
+        if not report_step(
+            "make base images", lambda: "".join(f"\n    {line}" for line in distribution.build(workspace))
+        ):
             return 1
     for name, step in STEPS.items():
-        if name not in options.skip and not _report(name, lambda step=step: step(services)):
+        if name not in options.skip and not report_step(name, partial(step, services)):
             return 1
     return 0
 
 
-def _start_engine(stack: ExitStack, folder: Path) -> Engine:
+def start_engine(stack: ExitStack, folder: Path) -> Engine:
     """Start an engine of our own, or use the running one, which must be able to pull images."""
     if why_no_own_engine():
         try:
@@ -74,13 +82,13 @@ def _start_engine(stack: ExitStack, folder: Path) -> Engine:
     return own
 
 
-def _report(name: str, step: object) -> bool:
+def report_step(name: str, step: Callable[[], str]) -> bool:
     """Do a step and print what it saw. Return whether it succeeded or could not be tested."""
     began = time.monotonic()
     print(f"{time.strftime('%H:%M:%S')} {name} …", flush=True)
     try:
-        saw = step()  # type: ignore[operator]
-    except NotTested as error:
+        saw = step()
+    except StepNotTested as error:
         print(f"*** NOT TESTED: {name}: {error} ***", flush=True)
         return True
     except (AssertionError, CommandFailed, subprocess.TimeoutExpired) as error:

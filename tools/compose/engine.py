@@ -26,7 +26,7 @@ START = (
 
 
 class NoEngine(Exception):
-    """Raised if no container engine can be had; the message says why."""
+    """Raised if no container engine is available; the message says why."""
 
 
 class CommandFailed(Exception):
@@ -42,7 +42,7 @@ class Engine(Protocol):
     def environment(self) -> Mapping[str, str]: ...
 
     @contextmanager
-    def entered(self) -> Iterator[None]: ...
+    def enter_network(self) -> Iterator[None]: ...
 
 
 class RunningEngine:
@@ -54,7 +54,7 @@ class RunningEngine:
         self.environment: Mapping[str, str] = {}
 
     @contextmanager
-    def entered(self) -> Iterator[None]:
+    def enter_network(self) -> Iterator[None]:
         yield
 
     def __enter__(self) -> Self:
@@ -70,7 +70,7 @@ class RunningEngine:
 
 
 class OwnEngine:
-    """An engine that ends with this process. ``entered`` moves the current thread into its network."""
+    """An engine that ends with this process. ``enter_network`` moves the current thread into its network."""
 
     is_own = True
 
@@ -80,7 +80,7 @@ class OwnEngine:
         self._process: Process | None = None
 
     @contextmanager
-    def entered(self) -> Iterator[None]:
+    def enter_network(self) -> Iterator[None]:
         assert self._process is not None
         with enter_namespace(Path(f"/proc/{self._process.pid}/ns/net")):
             yield

@@ -128,7 +128,7 @@ class Stack:
         own = {"REFEREE_URL": f"https://{HOST}:{TLS_PORT}", "SSL_CERT_FILE": str(self.certificate)}
         command = [sys.executable, "-m", "tools.compose.client", *arguments]
         token = {"REFEREE_TOKEN": self.token} if self.token else {}
-        with self.engine.entered():
+        with self.engine.enter_network():
             return run(command, own | token | {"PYTHONPATH": str(ROOT)}, cwd=self.folder).stdout
 
     token = ""
@@ -170,7 +170,7 @@ class Stack:
     def request(self, path: str, *, timeout_s: float = 15, host: str = f"{HOST}:{TLS_PORT}") -> httpx.Response:
         """Ask the service through the proxy, with TLS, on a new connection."""
         context = ssl.create_default_context(cafile=str(self.certificate))
-        with self.engine.entered(), httpx.Client(verify=context, timeout=timeout_s, trust_env=False) as client:
+        with self.engine.enter_network(), httpx.Client(verify=context, timeout=timeout_s, trust_env=False) as client:
             url = f"https://127.0.0.1:{TLS_PORT}{path}"
             return client.get(url, headers={"Host": host}, extensions={"sni_hostname": HOST})
 

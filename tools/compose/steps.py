@@ -1,5 +1,6 @@
 """The steps of the test, in order: what an operator does, and what fails meanwhile. Each returns what it saw."""
 
+import socket
 import threading
 import time
 from collections import Counter
@@ -8,19 +9,21 @@ from typing import Final
 
 import httpx
 
-from tools.compose.engine import OwnEngine, run
+from tools.compose.engine import CommandFailed, OwnEngine, run
 from tools.compose.stack import BOTS_NETWORK, BOTS_RANGE, LASTING, PROJECT, ROOT, Stack
 from tools.hosts.versions import NoOtherVersion, unpack_previous_schema
 
-BOTS, CYCLES, LATENCY_MS = 4, 8, 60
+BOTS, CYCLES, LATENCY_MS = 4, 5, 60
 PREVIOUS = "referee:previous"
 END_S = 240.0
 PROBES_S = 15.0
+IN_TOURNAMENT = "tournament_id IS NOT NULL"
+UNFINISHED = "status NOT IN ('finished', 'cancelled')"
 BACKUP = "/backups/backup.tar"
 MEMORY_MB = 2**20
 
 
-class NotTested(Exception):
+class StepNotTested(Exception):
     """Raised by a step that cannot be done here; the message says why."""
 
 
@@ -47,10 +50,26 @@ def create_organiser(stack: Stack) -> str:
 def load_firewall(stack: Stack) -> str:
     """Load the rules for workers, and see that they keep a worker from its host but not from the bots."""
     if not isinstance(stack.engine, OwnEngine):
-        raise NotTested("the firewall of this machine is left alone; an engine of our own is needed")
-    with stack.engine.entered():
+        raise StepNotTested("the firewall of this machine is left alone; an engine of our own is needed")
+    with stack.engine.enter_network(), socket.create_server(("0.0.0.0", 0)) as listener:  # in the engine's network
+        port = listener.getsockname()[1]
+        assert _reaches_host(stack, port), "a worker cannot reach its host even without a firewall"
         run(["nft", "-f", str(ROOT / "deploy/egress.nft")], {})
-    return "deploy/egress.nft is loaded"
+        assert not _reaches_host(stack, port), "a worker reaches its host in spite of the firewall"
+    return "deploy/egress.nft is loaded, and keeps workers from their host"
+
+
+def _reaches_host(stack: Stack, port: int) -> bool:
+    """Return whether a worker can connect to a port of the host."""
+    worker = stack.containers("worker")[0]
+    networks = stack.inspect(worker)["NetworkSettings"]["Networks"]
+    gateway = networks[f"{PROJECT}_egress"]["Gateway"]
+    program = f"import socket; socket.create_connection(({gateway!r}, {port}), 3)"
+    try:
+        stack.docker("exec", worker, "python", "-c", program)
+    except CommandFailed:
+        return False
+    return True
 
 
 def register_bots(stack: Stack) -> str:
@@ -60,9 +79,9 @@ def register_bots(stack: Stack) -> str:
         *("--opt", f"com.docker.network.bridge.name={BOTS_NETWORK}", BOTS_NETWORK),
     )
     if isinstance(stack.engine, OwnEngine):  # the engine keeps its networks apart, but not the internet
-        for one, other in ((BOTS_NETWORK, "ref-egress"), ("ref-egress", BOTS_NETWORK)):
-            with stack.engine.entered():
-                run(["iptables", "-I", "DOCKER-USER", "-i", one, "-o", other, "-j", "ACCEPT"], {})
+        for source, target in ((BOTS_NETWORK, "ref-egress"), ("ref-egress", BOTS_NETWORK)):
+            with stack.engine.enter_network():
+                run(["iptables", "-I", "DOCKER-USER", "-i", source, "-o", target, "-j", "ACCEPT"], {})
     secrets = stack.folder / "secrets"
     secrets.mkdir()
     for number in range(1, BOTS + 1):
@@ -97,17 +116,22 @@ def start_tournament(stack: Stack, name: str) -> None:
 
 
 def finish_tournaments(stack: Stack) -> int:
-    """Wait until all tournaments are over; return how many matches have a result. Raise if any has none."""
+    """Wait until all tournaments are over; return how many of their matches have a result. Raise if one lacks it."""
     stack.until(
-        lambda: stack.count("tournaments", "status NOT IN ('finished', 'cancelled')") == 0,
+        lambda: stack.count("tournaments", UNFINISHED) == 0,
         "the end of all tournaments",
         END_S,
     )
-    results, matches = stack.count("results"), stack.count("matches", "status = 'finished'")
-    assert results == matches, f"{matches} finished matches have {results} results"
-    unfinished = stack.count("matches", "status NOT IN ('finished', 'cancelled')")
+    lacking = stack.count("matches", "status = 'finished' AND id NOT IN (SELECT match_id FROM results)")
+    assert not lacking, f"{lacking} finished matches have no result"
+    unfinished = stack.count("matches", f"{IN_TOURNAMENT} AND {UNFINISHED}")
     assert not unfinished, f"{unfinished} matches have not ended"
-    return results
+    return count_results(stack)
+
+
+def count_results(stack: Stack) -> int:
+    """Return how many matches of tournaments have a result. The service also plays matches on official ladders."""
+    return stack.count("results", f"match_id IN (SELECT id FROM matches WHERE {IN_TOURNAMENT})")
 
 
 def scale_workers(stack: Stack) -> str:
@@ -172,13 +196,13 @@ def kill_one_api(stack: Stack) -> str:
 def back_up_and_restore(stack: Stack) -> str:
     """Back up, play on, and restore: what came after the backup is gone, and the audit finds no difference."""
     mount = _back_up(stack)
-    saved = stack.count("results")
+    saved = count_results(stack)
     start_tournament(stack, "After the backup")
     finish_tournaments(stack)
     stack.compose("stop", *(service for service in LASTING if service != "postgres"))
     run_in = ["run", "--rm", "-T", "--volume", mount, "worker", "referee"]
     stack.compose(*run_in, "restore", "--replace", BACKUP)
-    restored = stack.count("results")
+    restored = count_results(stack)
     assert restored == saved, f"{restored} results instead of {saved}"
     stack.compose("up", "-d")
     stack.wait_until_up()
@@ -221,7 +245,7 @@ def upgrade_from_previous(stack: Stack) -> str:
     try:
         previous = unpack_previous_schema(stack.folder / "previous")
     except NoOtherVersion as error:
-        raise NotTested(str(error)) from error
+        raise StepNotTested(str(error)) from error
     stack.docker("build", "--quiet", "--tag", PREVIOUS, str(previous.checkout))
     stack.use_image(PREVIOUS)
     stack.compose("up", "-d")
@@ -229,10 +253,10 @@ def upgrade_from_previous(stack: Stack) -> str:
     create_organiser(stack)
     register_bots(stack)
     start_tournament(stack, "Across the upgrade")
-    stack.until(lambda: stack.count("results") >= 4, "some results")
+    stack.until(lambda: count_results(stack) >= 4, "some results")
     _back_up(stack)
     stack.compose("stop", "worker", "scheduler", "api")
-    unfinished = stack.count("matches", "status NOT IN ('finished', 'cancelled')")
+    unfinished = stack.count("matches", f"{IN_TOURNAMENT} AND {UNFINISHED}")
     stack.use_image(None)
     stack.compose("up", "-d")
     stack.wait_until_up()

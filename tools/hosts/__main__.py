@@ -15,7 +15,7 @@ from random import SystemRandom
 
 from tests.database import postgres
 from tools.chaos.invariants import list_broken, render_table
-from tools.hosts.campaign import Report, run_campaign
+from tools.hosts.campaign import HostsReport, run_campaign
 from tools.hosts.lan import why_unavailable
 from tools.hosts.scaling import measure_scaling
 from tools.hosts.scenarios import SCENARIOS
@@ -67,8 +67,9 @@ def _run_scenarios(names: Sequence[str], seed: int) -> int:
     return 1 if stood_still or list_broken(report.findings) else 0
 
 
-def print_report(report: Report) -> None:
-    print(f"\n{report.matches} matches, {report.asks} questions, {report.refused} requests repeated\n")
+def print_report(report: HostsReport) -> None:
+    print(f"\n{report.matches} matches, {report.asks} questions, {report.refused} requests repeated")
+    print(f"hosts that logged that their clock differs: {', '.join(report.clocks_noticed) or 'none'}\n")
     print(render_windows(report.windows) + "\n")
     print(render_table(report.findings))
     for part in report.not_tested:

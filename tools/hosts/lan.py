@@ -50,7 +50,7 @@ class Host:
         self._namespace, self._switch, self._port = namespace, switch, port
 
     @contextmanager
-    def entered(self) -> Iterator[None]:
+    def enter_network(self) -> Iterator[None]:
         """Move the current thread into the host while the block runs; processes that it starts stay there."""
         with enter_namespace(NAMESPACES / self._namespace):
             yield

@@ -16,7 +16,7 @@ import psycopg
 from tools.chaos.bots import RandomBots
 from tools.hosts.campaign import Size, start_database
 from tools.hosts.lan import Lan
-from tools.hosts.site import Site
+from tools.hosts.service import DistributedService
 
 HOSTS: Final = (1, 2, 3)
 SLOTS, LATENCY_MS, BOTS = 8, 200, 4
@@ -58,11 +58,11 @@ class Scaling:
             f"bots of {LATENCY_MS} ms, {SLOTS} slots a host",
             "worker hosts  matches  seconds  matches/s  times  questions/s  statements/match  transactions/match",
         ]
-        for one in self.measurements:
+        for found in self.measurements:
             lines.append(
-                f"{one.hosts:12}  {one.matches:7}  {one.seconds:7.1f}  {one.matches_per_s:9.2f}"
-                f"  {one.matches_per_s / first:5.2f}  {one.asks / one.seconds:11.1f}"
-                f"  {one.statements / one.matches:16.1f}  {one.transactions / one.matches:18.1f}"
+                f"{found.hosts:12}  {found.matches:7}  {found.seconds:7.1f}  {found.matches_per_s:9.2f}"
+                f"  {found.matches_per_s / first:5.2f}  {found.asks / found.seconds:11.1f}"
+                f"  {found.statements / found.matches:16.1f}  {found.transactions / found.matches:18.1f}"
             )
         return "\n".join(lines)
 
@@ -72,7 +72,7 @@ def measure_scaling(seed: int, folder: Path) -> Scaling:
 
 
 def _measure(hosts: int, seed: int, folder: Path) -> Measurement:
-    """Start a site with so many worker hosts and play matches that are all arranged before the first host starts."""
+    """Play matches, all arranged before the first worker host starts, on this number of worker hosts."""
     print(f"{time.strftime('%H:%M:%S')} {hosts} worker hosts", flush=True)
     folder.mkdir(mode=0o700)
     size = Size(apis=1, workers=hosts)
@@ -81,7 +81,7 @@ def _measure(hosts: int, seed: int, folder: Path) -> Measurement:
         server = start_database(stack, lan, log_statement="all")
         bots = stack.enter_context(RandomBots(seed))
         slots = {name: {"REFEREE_RUNNER_SLOTS": str(SLOTS)} for name in size.names}
-        site = stack.enter_context(Site(folder, lan, server, slots))
+        site = stack.enter_context(DistributedService(folder, lan, server, slots))
         site.redis()
         for _ in range(BOTS):
             site.enlist(bots.serve_random(latency_ms=LATENCY_MS, host=lan.bots_address))
@@ -99,7 +99,7 @@ def _measure(hosts: int, seed: int, folder: Path) -> Measurement:
     return Measurement(hosts, len(match_ids), seconds, len(asks), statements, transactions)
 
 
-def _arrange(site: Site, rng: Random) -> str:
+def _arrange(site: DistributedService, rng: Random) -> str:
     return site.arrange("pool-nap", rng.sample(site.bot_ids, 2), options={"rounds": ROUNDS}, rated=True)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import psycopg
 
-from tools.hosts.site import DATABASE, Site
+from tools.hosts.service import DATABASE, DistributedService
 from tools.hosts.versions import NoOtherVersion, unpack_oldest
 from tools.hosts.workload import Workload
 
@@ -26,15 +26,15 @@ _HOLDING = """
 """
 
 
-class NotTested(Exception):
+class ScenarioNotTested(Exception):
     """Raised by a scenario that could not be made to happen; the message says why."""
 
 
 @dataclass(slots=True)
-class Stage:
+class ScenarioContext:
     """Give a scenario what it acts on. ``cut_s`` is for how long hosts are cut off or frozen."""
 
-    site: Site
+    site: DistributedService
     workload: Workload
     cut_s: float = CUT_S
     notes: list[str] = field(default_factory=list)
@@ -58,113 +58,113 @@ class Stage:
         self.workload.play_until(lambda: is_at_work(self, name, began), f"work of {name}")
 
 
-def is_at_work(stage: Stage, name: str, since: float) -> bool:
+def is_at_work(context: ScenarioContext, name: str, since: float) -> bool:
     """Return whether a host has asked a bot or answers over HTTP."""
-    if name in stage.apis:
-        return stage.site.answers(name)
-    address = stage.site.lan[name].address
-    return any(ask.host == address and ask.at > since for ask in stage.workload.bots.notebook.asks[-200:])
+    if name in context.apis:
+        return context.site.answers(name)
+    address = context.site.lan[name].address
+    return any(ask.host == address and ask.at > since for ask in context.workload.bots.notebook.asks[-200:])
 
 
-def calm(stage: Stage) -> None:
-    """Nothing happens."""
-    stage.workload.play(CALM_S)
+def calm(context: ScenarioContext) -> None:
+    """Let nothing happen."""
+    context.workload.play(CALM_S)
 
 
-def cut_off_worker(stage: Stage) -> None:
-    """A worker host is cut off from everything, and comes back."""
-    _cut(stage, stage.workers[0])
+def cut_off_worker(context: ScenarioContext) -> None:
+    """Cut a worker host off from everything, and connect it again."""
+    _cut(context, context.workers[0])
 
 
-def cut_off_from_database(stage: Stage) -> None:
-    """A worker host hears nothing from the database, but reaches the bots."""
-    site, name = stage.site, stage.workers[-1]
+def cut_off_from_database(context: ScenarioContext) -> None:
+    """Let a worker host hear nothing from the database, while it reaches the bots."""
+    site, name = context.site, context.workers[-1]
     site.lan[DATABASE].drop_to(site.lan[name])
     try:
-        stage.workload.play(stage.cut_s)
+        context.workload.play(context.cut_s)
     finally:
         site.lan[DATABASE].reach(site.lan[name])
-    stage.workload.play(AFTER_S)
+    context.workload.play(min(AFTER_S, context.cut_s / 3))
 
 
-def cut_off_api(stage: Stage) -> None:
-    """An API host, which also has a scheduler, is cut off from everything, and comes back."""
-    _cut(stage, stage.apis[0])
+def cut_off_api(context: ScenarioContext) -> None:
+    """Cut off an API host, which also has a scheduler, from everything, and connect it again."""
+    _cut(context, context.apis[0])
 
 
-def _cut(stage: Stage, name: str) -> None:
-    host = stage.site.lan[name]
+def _cut(context: ScenarioContext, name: str) -> None:
+    host = context.site.lan[name]
     host.cut()
     try:
-        stage.workload.play(stage.cut_s)
+        context.workload.play(context.cut_s)
     finally:
         host.mend()
-    stage.workload.play(AFTER_S)
+    context.workload.play(min(AFTER_S, context.cut_s / 3))
 
 
-def freeze_in_transaction(stage: Stage) -> None:
-    """All processes of a worker host stop while one of its transactions holds locks, and go on later."""
-    name = stage.workers[-1]
+def freeze_in_transaction(context: ScenarioContext) -> None:
+    """Stop all processes of a worker host while one of its transactions holds locks; let them go on later."""
+    name = context.workers[-1]
     try:
-        locks = _stop_in_transaction(stage, name)
-        stage.notes.append(f"locks held: {locks}")
-        stage.workload.play(stage.cut_s)
+        locks = _stop_in_transaction(context, name)
+        context.notes.append(f"locks held: {locks}")
+        context.workload.play(context.cut_s)
     finally:
-        stage.site.signal_host(name, signal.SIGCONT)
-    stage.workload.play(AFTER_S)
+        context.site.signal_host(name, signal.SIGCONT)
+    context.workload.play(min(AFTER_S, context.cut_s / 3))
 
 
-def _stop_in_transaction(stage: Stage, name: str) -> str:
+def _stop_in_transaction(context: ScenarioContext, name: str) -> str:
     """Stop the host, and look whether it holds locks; otherwise let it go on, and try again."""
-    address = stage.site.lan[name].address
-    with psycopg.connect(stage.site.server.url("postgres"), autocommit=True) as connection:
+    address = context.site.lan[name].address
+    with psycopg.connect(context.site.server.url("postgres"), autocommit=True) as connection:
         for attempt in range(ATTEMPTS):
-            stage.site.signal_host(name, signal.SIGSTOP)
+            context.site.signal_host(name, signal.SIGSTOP)
             time.sleep(0.02)  # for statements that the database is executing
             (locks,) = connection.execute(_HOLDING, [address]).fetchone() or ("",)
             if locks:
-                stage.notes.append(f"attempt {attempt + 1}")
+                context.notes.append(f"attempt {attempt + 1}")
                 return str(locks)
-            stage.site.signal_host(name, signal.SIGCONT)
-            stage.workload.play(stage.workload.rng.uniform(0.01, 0.1))
-    raise NotTested(f"{name} held no locks in {ATTEMPTS} random moments")
+            context.site.signal_host(name, signal.SIGCONT)
+            context.workload.play(context.workload.rng.uniform(0.01, 0.1))
+    raise ScenarioNotTested(f"{name} held no locks in {ATTEMPTS} random moments")
 
 
-def lose_power(stage: Stage) -> None:
-    """A worker host loses its power, and is started again later."""
-    name = stage.workers[0]
-    stage.site.kill_host(name)
-    stage.workload.play(stage.cut_s / 2)
-    stage.site.lan[name].mend()
-    stage.start(name)
+def lose_power(context: ScenarioContext) -> None:
+    """Let a worker host lose its power, and start it again later."""
+    name = context.workers[0]
+    context.site.kill_host(name)
+    context.workload.play(context.cut_s / 2)
+    context.site.lan[name].mend()
+    context.start(name)
 
 
-def restart_in_turn(stage: Stage) -> None:
-    """Every host is stopped and started, one after the other."""
-    for name in [*stage.workers, *stage.apis]:
-        stage.restart(name)
+def restart_in_turn(context: ScenarioContext) -> None:
+    """Stop and start every host with workers or an API, one after the other."""
+    for name in [*context.workers, *context.apis]:
+        context.restart(name)
 
 
-def run_two_versions(stage: Stage) -> None:
-    """One host of each kind runs an older version, then all run the current one again."""
+def run_two_versions(context: ScenarioContext) -> None:
+    """Run an older version on one host of each kind, then the current one on all again."""
     try:
-        other = unpack_oldest(stage.site.folder / "other-version")
+        other = unpack_oldest(context.site.folder / "other-version")
     except NoOtherVersion as error:
-        raise NotTested(str(error)) from error
-    stage.notes.append(other.title)
-    for name in (stage.workers[0], stage.apis[0]):
-        own = stage.site.hosts[name].checkout
-        _run_version(stage, name, other.checkout)
-        stage.workload.play(SIDE_BY_SIDE_S / 2)
-        _run_version(stage, name, own)
+        raise ScenarioNotTested(str(error)) from error
+    context.notes.append(other.title)
+    for name in (context.workers[0], context.apis[0]):
+        own = context.site.hosts[name].checkout
+        _run_version(context, name, other.checkout)
+        context.workload.play(SIDE_BY_SIDE_S / 2)
+        _run_version(context, name, own)
 
 
-def _run_version(stage: Stage, name: str, checkout: Path) -> None:
-    stage.site.use_version(name, checkout)
-    stage.restart(name)
+def _run_version(context: ScenarioContext, name: str, checkout: Path) -> None:
+    context.site.use_version(name, checkout)
+    context.restart(name)
 
 
-SCENARIOS: Final[Mapping[str, Callable[[Stage], None]]] = {
+SCENARIOS: Final[Mapping[str, Callable[[ScenarioContext], None]]] = {
     "calm": calm,
     "worker cut off": cut_off_worker,
     "worker cut off from the database": cut_off_from_database,

@@ -37,7 +37,7 @@ class WindowReport:
     silences: Sequence[Silence]
     moved: int
 
-    def at(self, share: float) -> float:
+    def find_quantile(self, share: float) -> float:
         """Return a quantile of the longest silences."""
         return self.silences[min(int(share * len(self.silences)), len(self.silences) - 1)].seconds
 
@@ -75,7 +75,7 @@ def render_windows(reports: Sequence[WindowReport]) -> str:
         window = report.window
         figures = "      -      -          -"
         if report.silences:
-            figures = f"{report.at(0.5):7.2f}{report.at(0.9):7.2f}{report.at(1):11.2f}"
+            figures = f"{report.find_quantile(0.5):7.2f}{report.find_quantile(0.9):7.2f}{report.find_quantile(1):11.2f}"
         lines.append(
             f"{window.name:{width}}  {window.ended - window.began:7.0f}  {len(report.silences):7}  {report.moved:5}"
             f"{figures}  {window.refused:11}  {window.note}".rstrip()

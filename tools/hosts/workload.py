@@ -9,7 +9,7 @@ from typing import Any
 from referee.errors import Unavailable
 from referee.matches.states import PLAYABLE
 from tools.chaos.bots import RandomBots
-from tools.hosts.site import Site
+from tools.hosts.service import DistributedService
 
 BOTS, FASTEST_MS, STEP_MS = 4, 40, 40
 TIME = {"budget_ms": 60_000, "bank_ms": 60_000}
@@ -20,7 +20,7 @@ ROWS_EACH_S = 3.0
 class Workload:
     """Arrange matches of bots that answer at random, through the API, so that ``open_matches`` are never over."""
 
-    def __init__(self, site: Site, bots: RandomBots, rng: Random, *, open_matches: int) -> None:
+    def __init__(self, site: DistributedService, bots: RandomBots, rng: Random, *, open_matches: int) -> None:
         self.site, self.bots, self.rng = site, bots, rng
         self.open_matches = open_matches
         self.client = site.create_client()
@@ -28,7 +28,7 @@ class Workload:
         self._rows_due = 0.0
 
     @staticmethod
-    def enlist_bots(site: Site, bots: RandomBots) -> None:
+    def enlist_bots(site: DistributedService, bots: RandomBots) -> None:
         for number in range(BOTS):
             site.enlist(bots.serve_random(latency_ms=FASTEST_MS + STEP_MS * number, host=site.lan.bots_address))
 

@@ -49,7 +49,7 @@ class HostProcesses:
         return [*own, *(child for pid in own for child in children(pid))]
 
 
-class Site(Service):
+class DistributedService(Service):
     """Run the processes of all hosts. ``settings`` has additional variables of the environment for each host."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Site(Service):
         host = self.lan[REDIS]
         command = [str(get_binary_path()), "--bind", host.address, "--port", str(REDIS_PORT), "--protected-mode", "no"]
         command += ["--dir", str(self.folder), "--appendonly", "yes", "--save", "", "--daemonize", "no"]
-        with host.entered():
+        with host.enter_network():
             self.redis_server = Process.start("redis", command, self.environment, self.folder)
         client = self.client()
 
@@ -109,7 +109,7 @@ class Site(Service):
     def _start_on(self, running: HostProcesses, role: str) -> None:
         self.names += 1
         command = [sys.executable, "-m", *running.roles[role].split()]
-        with running.host.entered():
+        with running.host.enter_network():
             process = Process.start(
                 f"{running.host.name}-{role}-{self.names}", command, self.environment_on(running), running.folder
             )
@@ -174,9 +174,13 @@ class Site(Service):
     def url_of(self, name: str) -> str:
         return f"http://{self.lan[name].address}:{API_PORT}"
 
-    def find_host(self, address: str) -> str:
-        """Return the name of the host with this address, or the address if there is none."""
-        return next((name for name, running in self.hosts.items() if running.host.address == address), address)
+    def find_hosts_that_logged(self, event: str) -> list[str]:
+        """Return the names of the hosts whose processes have logged this event."""
+        return [
+            name
+            for name, running in self.hosts.items()
+            if any(event in log.read_text(errors="replace") for log in running.folder.glob("*.log"))
+        ]
 
 
 class SwitchingClient(Client):
