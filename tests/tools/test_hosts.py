@@ -1,12 +1,14 @@
 """The parts of ``tools/hosts`` that need no hosts, and what it says where none can be made."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.processes import until
 from tools.chaos.bots import Ask, Notebook
 from tools.hosts import __main__ as command
 from tools.hosts.clocks import NoShift, build_library
@@ -97,8 +99,41 @@ def test_a_failure_leaves_no_namespace_and_processes_of_a_host_have_its_network(
     with pytest.raises(RuntimeError, match="on purpose"):
         fail_on_hosts()
 
-    left = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
-    assert f"referee-hosts-{os.getpid()}" not in left
+    assert f"referee-hosts-{os.getpid()}" not in _namespaces()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_campaign_removes_its_hosts(number: signal.Signals) -> None:
+    if reason := why_unavailable():
+        pytest.skip(f"several hosts NOT RUN: {reason}")
+    campaign = subprocess.Popen(
+        [sys.executable, "-m", "tools.hosts", "--only", "calm"],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    until(lambda: f"referee-hosts-{campaign.pid}-worker3" in _namespaces(), "hosts", tell=_namespaces)
+
+    campaign.send_signal(number)
+    said, _ = campaign.communicate(timeout=60)
+
+    assert campaign.returncode == 128 + number, said
+    assert f"-{campaign.pid}-" not in _namespaces()
+
+
+def test_hosts_of_a_killed_campaign_are_removed_by_the_next() -> None:
+    if reason := why_unavailable():
+        pytest.skip(f"several hosts NOT RUN: {reason}")
+    program = "from tools.hosts.lan import Lan; lan = Lan(['one']); lan.__enter__(); input()"
+    killed = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.PIPE)
+    until(lambda: f"referee-hosts-{killed.pid}-one" in _namespaces(), "a host", tell=_namespaces)
+    killed.kill()
+    killed.communicate()
+
+    with Lan([]):
+        assert f"-{killed.pid}-" not in _namespaces()
+
+
+def _namespaces() -> str:
+    return subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
 
 
 def test_a_shifted_clock_is_built_and_tried(tmp_path: Path) -> None:
