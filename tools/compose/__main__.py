@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
-from tools.compose.engine import CommandFailed, Engine, NoEngine, OwnEngine, RunningEngine, why_no_own_engine
+from tools.compose.engine import CommandFailed, Engine, NoEngine
 from tools.compose.images import Distribution
 from tools.compose.stack import ROOT, Stack
 from tools.compose.steps import STEPS, StepNotTested, take_down
@@ -49,37 +49,21 @@ def main() -> int:
 def _run(stack: ExitStack, options: argparse.Namespace) -> int:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="compose")))
     folder.chmod(0o755)  # containers of other users read files in it
-    engine = start_engine(stack, folder)
+    engine = stack.enter_context(Engine(folder / "engine"))
+    print("started a container engine", flush=True)
     services = Stack(engine, folder)
     stack.callback(_clean_up, services)
-    if engine.is_own:
-        distribution = Distribution(options.cache, services.docker)
-        workspace = folder / "images"
-        workspace.mkdir()
-        if not report_step("prepare packages", distribution.prepare):
-            return 1
-        if not report_step(
-            "make base images", lambda: "".join(f"\n    {line}" for line in distribution.build(workspace))
-        ):
-            return 1
+    workspace = folder / "images"
+    workspace.mkdir()
+    distribution = Distribution(options.cache, services.docker)
+    if not report_step("prepare packages", distribution.prepare):
+        return 1
+    if not report_step("make base images", lambda: "".join(f"\n    {line}" for line in distribution.build(workspace))):
+        return 1
     for name, step in STEPS.items():
         if name not in options.skip and not report_step(name, partial(step, services)):
             return 1
     return 0
-
-
-def start_engine(stack: ExitStack, folder: Path) -> Engine:
-    """Start an engine of our own, or use the running one, which must be able to pull images."""
-    if why_no_own_engine():
-        try:
-            engine: Engine = stack.enter_context(RunningEngine())
-        except NoEngine as error:
-            raise NoEngine(f"{why_no_own_engine()}; and {error}") from error
-        print("uses the running engine and the official images", flush=True)
-        return engine
-    own = stack.enter_context(OwnEngine(folder / "engine"))
-    print("started an engine of its own", flush=True)
-    return own
 
 
 def report_step(name: str, step: Callable[[], str]) -> bool:

@@ -1,7 +1,7 @@
-"""A container engine: one of our own, with a folder, socket and network of its own, or the one that is running.
+"""A container engine of our own, with a folder, socket and network of its own. It needs root and ``dockerd``.
 
-Our own engine needs root and ``dockerd``. It has no route to any network, so images are built from what lies on the
-disk; see ``images``.
+An engine that runs on this machine is left alone: a service in it may use the same names of networks and images. Ours
+has no route to any network, so images are built from what lies on the disk; see ``images``.
 """
 
 import os
@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from tests.end_to_end.processes import Process
 from tools.hosts.lan import enter_namespace
 
 START_S = 60.0
+PROGRAMS = ("dockerd", "docker", "ip", "iptables", "nft", "unshare", "debootstrap")
 ADDRESSES = "172.31.0.1/24"  # of the engine's default network, which is not used
 START = (
     'ip link set lo up && exec dockerd --host "unix://$0/engine.sock" --data-root "$0/data" --exec-root "$0/exec" '
@@ -33,46 +34,8 @@ class CommandFailed(Exception):
     """Raised if a command failed; the message has the command and the end of its output."""
 
 
-class Engine(Protocol):
-    """Run commands against a container engine, in its network."""
-
-    is_own: bool
-
-    @property
-    def environment(self) -> Mapping[str, str]: ...
-
-    @contextmanager
-    def enter_network(self) -> Iterator[None]: ...
-
-
-class RunningEngine:
-    """The engine that the client of this machine reaches. Published ports are on this machine."""
-
-    is_own = False
-
-    def __init__(self) -> None:
-        self.environment: Mapping[str, str] = {}
-
-    @contextmanager
-    def enter_network(self) -> Iterator[None]:
-        yield
-
-    def __enter__(self) -> Self:
-        if shutil.which("docker") is None:
-            raise NoEngine("there is no docker on PATH")
-        asked = subprocess.run(["docker", "version"], capture_output=True, text=True, check=False)
-        if asked.returncode:
-            raise NoEngine(asked.stderr.strip().splitlines()[-1])
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        return
-
-
-class OwnEngine:
-    """An engine that ends with this process. ``enter_network`` moves the current thread into its network."""
-
-    is_own = True
+class Engine:
+    """Run an engine that ends with this process. Containers publish ports in its network, not on this machine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -81,12 +44,13 @@ class OwnEngine:
 
     @contextmanager
     def enter_network(self) -> Iterator[None]:
+        """Move the current thread into the network of the engine while the block runs."""
         assert self._process is not None
         with enter_namespace(Path(f"/proc/{self._process.pid}/ns/net")):
             yield
 
     def __enter__(self) -> Self:
-        if reason := why_no_own_engine():
+        if reason := why_no_engine():
             raise NoEngine(reason)
         self.folder.mkdir(parents=True, exist_ok=True)
         command = ["unshare", "--net", "--mount", "--propagation", "private", "sh", "-c", START, str(self.folder)]
@@ -115,13 +79,14 @@ class OwnEngine:
         self._stop()
 
 
-def why_no_own_engine() -> str:
+def why_no_engine() -> str:
+    """Return why no engine can be started here, or an empty text."""
     if os.geteuid() != 0:
-        return "an engine of our own needs root"
-    missing = [name for name in ("dockerd", "docker", "ip", "unshare", "debootstrap") if shutil.which(name) is None]
-    return f"{', '.join(missing)} not found; install docker.io, docker-compose, debootstrap and iproute2" * bool(
-        missing
-    )
+        return "a container engine of our own needs root"
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if not missing:
+        return ""
+    return f"{', '.join(missing)} not found; install docker.io, docker-compose, debootstrap, iproute2 and nftables"
 
 
 def find_compose(environment: Mapping[str, str]) -> list[str]:

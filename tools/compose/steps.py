@@ -9,7 +9,7 @@ from typing import Final
 
 import httpx
 
-from tools.compose.engine import CommandFailed, OwnEngine, run
+from tools.compose.engine import CommandFailed, run
 from tools.compose.stack import BOTS_NETWORK, BOTS_RANGE, LASTING, PROJECT, ROOT, Stack
 from tools.hosts.versions import NoOtherVersion, unpack_previous_schema
 
@@ -49,8 +49,6 @@ def create_organiser(stack: Stack) -> str:
 
 def load_firewall(stack: Stack) -> str:
     """Load the rules for workers, and see that they keep a worker from its host but not from the bots."""
-    if not isinstance(stack.engine, OwnEngine):
-        raise StepNotTested("the firewall of this machine is left alone; an engine of our own is needed")
     with stack.engine.enter_network(), socket.create_server(("0.0.0.0", 0)) as listener:  # in the engine's network
         port = listener.getsockname()[1]
         assert _reaches_host(stack, port), "a worker cannot reach its host even without a firewall"
@@ -78,10 +76,10 @@ def register_bots(stack: Stack) -> str:
         *("network", "create", "--subnet", f"{BOTS_RANGE}.0/24"),
         *("--opt", f"com.docker.network.bridge.name={BOTS_NETWORK}", BOTS_NETWORK),
     )
-    if isinstance(stack.engine, OwnEngine):  # the engine keeps its networks apart, but not the internet
-        for source, target in ((BOTS_NETWORK, "ref-egress"), ("ref-egress", BOTS_NETWORK)):
-            with stack.engine.enter_network():
-                run(["iptables", "-I", "DOCKER-USER", "-i", source, "-o", target, "-j", "ACCEPT"], {})
+    # The engine keeps its networks apart, but workers must reach the bots as if they were on the internet.
+    for source, target in ((BOTS_NETWORK, "ref-egress"), ("ref-egress", BOTS_NETWORK)):
+        with stack.engine.enter_network():
+            run(["iptables", "-I", "DOCKER-USER", "-i", source, "-o", target, "-j", "ACCEPT"], {})
     secrets = stack.folder / "secrets"
     secrets.mkdir()
     for number in range(1, BOTS + 1):
