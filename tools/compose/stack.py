@@ -188,8 +188,19 @@ class Stack:
     def count(self, table: str, where: str = "true") -> int:
         """Return how many rows of a table fulfil a condition."""
         query = f"SELECT count(*) FROM {table} WHERE {where}"
-        command = ["exec", "-T", "postgres", "psql", "-U", "referee", "-h", "127.0.0.1", "-At", "-c", query, "referee"]
-        return int(self.compose(command[0], "-T", "-e", f"PGPASSWORD={self.password}", *command[2:]).strip())
+        command = [
+            "psql",
+            "--username",
+            "referee",
+            "--host",
+            "127.0.0.1",
+            "--tuples-only",
+            "--command",
+            query,
+            "referee",
+        ]
+        (postgres,) = self.containers("postgres")
+        return int(self.docker("exec", "--env", f"PGPASSWORD={self.password}", postgres, *command).strip())
 
     @property
     def password(self) -> str:
