@@ -1,4 +1,4 @@
-"""The Dockerfile: what it copies exists, what it installs is pinned, what it starts runs. `make compose-test` builds it."""
+"""The Dockerfile: what it copies exists, what it installs is pinned, what it starts runs. It is built elsewhere."""
 
 import json
 import re
