@@ -1,6 +1,6 @@
 """Run ``referee`` for the service under test: its host name has no entry in any name server.
 
-``python -m tools.compose.client ARGUMENT…`` resolves the name to this machine and is otherwise the command.
+``python client.py ARGUMENT…`` resolves the name to this machine and then is the command of the version on the path.
 """
 
 import socket

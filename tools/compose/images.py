@@ -100,8 +100,14 @@ def pack_tree(tree: Path, archive: Path) -> None:
     draft.rename(archive)
 
 
+def find_python_image(checkout: Path) -> str:
+    """Return the name of the image on which the Dockerfile of a checkout builds."""
+    (name,) = re.findall(r"^FROM (\S+)$", (checkout / "Dockerfile").read_text(), re.MULTILINE)
+    return str(name)
+
+
 def find_base_images() -> list[str]:
     """Return the names of all images that Dockerfile and docker-compose.yml take from elsewhere."""
-    named = re.findall(r"^FROM (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    named = [find_python_image(ROOT)]
     named += re.findall(r"^ +image: (\S+)$", (ROOT / "docker-compose.yml").read_text(), re.MULTILINE)
     return [name for name in dict.fromkeys(named) if not name.startswith("referee:")]

@@ -25,6 +25,7 @@ from tests.end_to_end.processes import until
 from tools.compose.engine import Engine, find_compose, run
 
 ROOT = Path(__file__).parent.parent.parent
+CLIENT: Final = Path(__file__).with_name("client.py")
 PROJECT: Final = "referee-compose-test"
 HOST, TLS_PORT = "referee.test", 8443
 BOTS_NETWORK, BOTS_RANGE = "ref-bots", "11.77.3"  # addresses as they are on the internet, since workers refuse others
@@ -49,6 +50,8 @@ class Stack:
         self._main.write_text(text if self._compose[0] == "docker" else UNKNOWN_TO_1.sub("", text))
         self._write_settings()
         self._write_certificate()
+        self.checkout = ROOT  # whose commands owners and organisers use
+        self.token = ""
         self.use_image(None)
 
     # -- settings --
@@ -126,12 +129,10 @@ class Stack:
     def referee(self, *arguments: str) -> str:
         """Run a command of an owner or organiser, on this machine, through the proxy with TLS."""
         own = {"REFEREE_URL": f"https://{HOST}:{TLS_PORT}", "SSL_CERT_FILE": str(self.certificate)}
-        command = [sys.executable, "-m", "tools.compose.client", *arguments]
+        command = [sys.executable, "-P", str(CLIENT), *arguments]  # -P: only PYTHONPATH has the packages
         token = {"REFEREE_TOKEN": self.token} if self.token else {}
         with self.engine.enter_network():
-            return run(command, own | token | {"PYTHONPATH": str(ROOT)}, cwd=self.folder).stdout
-
-    token = ""
+            return run(command, own | token | {"PYTHONPATH": str(self.checkout)}, cwd=self.folder).stdout
 
     # -- containers --
 

@@ -10,6 +10,7 @@ from typing import Final
 import httpx
 
 from tools.compose.engine import CommandFailed, run
+from tools.compose.images import find_python_image
 from tools.compose.stack import BOTS_NETWORK, BOTS_RANGE, LASTING, PROJECT, ROOT, Stack
 from tools.hosts.versions import NoOtherVersion, unpack_previous_schema
 
@@ -238,24 +239,29 @@ def show_memory(stack: Stack) -> str:
 
 
 def upgrade_from_previous(stack: Stack) -> str:
-    """Start the newest version with an older schema, upgrade in the middle of a tournament, and finish it."""
+    """Start the newest version with an older schema, upgrade in the middle of a tournament, and finish it.
+
+    The bots are of the current version all the time. Earlier versions may have no backups, so none is made here.
+    """
     take_down(stack)
     try:
         previous = unpack_previous_schema(stack.folder / "previous")
     except NoOtherVersion as error:
         raise StepNotTested(str(error)) from error
+    stack.docker("tag", find_python_image(ROOT), find_python_image(previous.checkout))
     stack.docker("build", "--quiet", "--tag", PREVIOUS, str(previous.checkout))
     stack.use_image(PREVIOUS)
+    stack.checkout = previous.checkout
     stack.compose("up", "-d")
     stack.wait_until_up()
     create_organiser(stack)
     register_bots(stack)
     start_tournament(stack, "Across the upgrade")
     stack.until(lambda: count_results(stack) >= 4, "some results")
-    _back_up(stack)
     stack.compose("stop", "worker", "scheduler", "api")
     unfinished = stack.count("matches", f"{IN_TOURNAMENT} AND {UNFINISHED}")
     stack.use_image(None)
+    stack.checkout = ROOT
     stack.compose("up", "-d")
     stack.wait_until_up()
     matches = finish_tournaments(stack)
