@@ -1,5 +1,5 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
-#   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make mutants   make lock
+#   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make hosts   make compose-test   make mutants   make lock
 #   make bench-peers   make gallery   make nginx   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -18,6 +18,8 @@ UP_ARGS ?=
 BENCH_ARGS ?=
 GALLERY_ARGS ?=
 CHAOS_ARGS ?=
+HOSTS_ARGS ?=
+COMPOSE_ARGS ?=
 MUTANTS_ARGS ?=
 SIMULATE_ARGS ?=
 LOCK_ARGS ?=
@@ -27,7 +29,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test coverage lint types browser nginx gallery bench bench-peers chaos chaos-planted mutants simulate lock clean
+.PHONY: demo up test coverage lint types browser nginx gallery bench bench-peers chaos chaos-planted hosts compose-test mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -76,6 +78,14 @@ chaos: $(VENV)/.dev
 # Run a shorter campaign with each planted fault, and report which invariants it breaks.
 chaos-planted: $(VENV)/.dev
 	@$(BIN)/python -m tools.chaos --planted $(CHAOS_ARGS)
+
+# Run the service on hosts made of network namespaces and injure whole hosts; needs root. HOSTS_ARGS="--only 'API cut off'"
+hosts: $(VENV)/.dev
+	@$(BIN)/python -m tools.hosts $(HOSTS_ARGS)
+
+# Build the image and run docker-compose.yml, in a container engine of its own if run as root.
+compose-test: $(VENV)/.dev
+	@$(BIN)/python -m tools.compose $(COMPOSE_ARGS)
 
 # Plant faults in a copy of the rules and report those that no test catches, e.g. MUTANTS_ARGS="--count 20 prisoners".
 mutants: $(VENV)/.dev

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import URL, Connection, func, select, text
 
 import referee
 from referee.accounts.tables import Account
@@ -174,7 +174,7 @@ def run_postgres_program(database: Database, program: str, *arguments: str) -> N
 
     Raise ``BackupError`` with its last line if it fails, or if it is not installed.
     """
-    url = database.url.set(drivername="postgresql", password=None).render_as_string()
+    url = _remove_password(database.url).render_as_string()
     variables = {"PGPASSWORD": str(database.url.password)} if database.url.password else {}
     try:
         done = subprocess.run(
@@ -192,6 +192,11 @@ def run_postgres_program(database: Database, program: str, *arguments: str) -> N
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         raise BackupError(f"{program} failed: {said[-1]}")
+
+
+def _remove_password(url: URL) -> URL:
+    """Return the URL as client programs understand it. ``URL.set`` would keep a password that is set to None."""
+    return URL.create("postgresql", url.username, None, url.host, url.port, url.database, url.query)
 
 
 def _describe(connection: Connection) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""docker-compose.yml: well-formed, and closed where it must be. It is read, not run: that takes a container engine."""
+"""docker-compose.yml: well-formed, and closed where it must be. It is read here; `make compose-test` runs it."""
 
+import re
 import subprocess
 import sys
 from dataclasses import fields
@@ -227,6 +228,18 @@ def test_no_container_but_that_of_postgres_begins_as_root(running: dict[str, Any
     assert "0" not in given.values()
     assert "root" not in given.values()
     assert given["redis"] == "999"  # the user of the image; no other user could write to the volume
+
+
+def test_no_container_can_take_the_memory_of_the_others(running: dict[str, Any]) -> None:
+    units = {"m": 2**20, "g": 2**30}
+    limits = {
+        name: int(service["mem_limit"][:-1]) * units[service["mem_limit"][-1]] for name, service in running.items()
+    }
+
+    maxmemory = re.search(r"--maxmemory (\d+)mb", running["redis"]["command"][-1])
+    assert maxmemory is not None
+    assert limits["redis"] > 2 * int(maxmemory[1]) * units["m"]  # a copy for rewriting its file
+    assert all(limit >= 512 * units["m"] for limit in limits.values())
 
 
 def test_redis_keeps_what_it_is_told_and_asks_for_a_password(running: dict[str, Any]) -> None:

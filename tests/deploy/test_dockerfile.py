@@ -1,4 +1,4 @@
-"""The Dockerfile: what it copies exists, what it installs is pinned, what it starts runs. It is read, not built."""
+"""The Dockerfile: what it copies exists, what it installs is pinned, what it starts runs. It is built elsewhere."""
 
 import json
 import re

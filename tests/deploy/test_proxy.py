@@ -59,7 +59,9 @@ def test_its_braces_close_and_its_directives_end(text: str) -> None:
         "proxy_request_buffering on",
         "proxy_set_header X-Forwarded-For $remote_addr",
         "proxy_set_header X-Request-Id $request_id",
-        "proxy_next_upstream off",
+        "proxy_next_upstream error timeout",  # without non_idempotent: a POST that was sent is not repeated
+        "proxy_next_upstream_tries 2",
+        "proxy_next_upstream_timeout 10s",
         "server_tokens off",
     ],
 )

@@ -18,7 +18,7 @@ from tests.end_to_end.bots import Bots
 
 @dataclass(slots=True)
 class Ask:
-    """Hold one question as one bot received it, and the action it gave. ``connection`` is the port of the runner."""
+    """Hold one question as one bot received it, from ``host`` and its port ``connection``, and the action it gave."""
 
     id: str
     match_id: str
@@ -27,6 +27,12 @@ class Ask:
     at: float
     connection: int
     action: Any = None
+    host: str = ""
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        """Return the address and the port of the runner: each runner opens its own connections."""
+        return self.host, self.connection
 
 
 @dataclass(slots=True)
@@ -64,9 +70,9 @@ class RandomBot(House):
     async def _decide(self, request: web.Request) -> web.Response:
         question = await self._read_signed_body(request)
         match, id = question["match"], request.headers["webhook-id"]
-        _, port = request.transport.get_extra_info("peername")[:2] if request.transport else ("", 0)
+        host, port = request.transport.get_extra_info("peername")[:2] if request.transport else ("", 0)
         body = sha256(await request.read()).hexdigest()
-        ask = Ask(id, match["id"], match["seat"], body, time.monotonic(), port)
+        ask = Ask(id, match["id"], match["seat"], body, time.monotonic(), port, host=host)
         self.bots.notebook.note(ask)
         await self.bots.wait_if_held(ask)
         if self.latency_ms:

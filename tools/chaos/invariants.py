@@ -204,11 +204,11 @@ def _check_runners(evidence: Evidence) -> InvariantReport:
         by_seat[ask.match_id, ask.seat].append(ask)
     for asks in by_seat.values():
         finding.checked += len(asks)
-        past: set[int] = set()
+        past: set[tuple[str, int]] = set()
         for before, ask in pairwise(asks):
-            if ask.connection != before.connection:
-                past.add(before.connection)
-            if ask.connection in past:
+            if ask.origin != before.origin:
+                past.add(before.origin)
+            if ask.origin in past:
                 finding.broken.append(f"{ask.id} was asked by a runner that was superseded")
     return finding
 

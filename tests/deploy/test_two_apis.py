@@ -1,0 +1,141 @@
+"""The proxy before two containers of the API, one of which does not answer. It runs a real nginx and a name server."""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.test_proxy import CONFIGURATION, PATIENCE_S, free_port, needs_nginx, started, wait_for
+
+GOOD, BAD = "127.0.0.2", "127.0.0.3"
+REQUESTS = 8  # the proxy takes the containers in turn
+
+
+class Api:
+    """Answer each request with 200, or read it and close the connection."""
+
+    def __init__(self, address: str, port: int, *, answers: bool) -> None:
+        self.methods: list[str] = []
+        self._socket = socket.create_server((address, port))
+        self._answers = answers
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._serve)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._socket.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            self._socket.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                line, _ = self._socket.accept()
+            except OSError:
+                return
+            with line:
+                self.methods.append(line.recv(4096).split()[0].decode())
+                if self._answers:
+                    line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
+
+@contextmanager
+def name_server() -> Iterator[int]:
+    """Answer every question for an address with those of both containers."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            question, asker = server.recvfrom(512)
+            if not question:
+                return
+            addresses = b"".join(
+                b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x05\x00\x04" + socket.inet_aton(address)
+                for address in (GOOD, BAD)
+            )
+            server.sendto(question[:2] + b"\x81\x80\x00\x01\x00\x02\x00\x00\x00\x00" + question[12:] + addresses, asker)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield server.getsockname()[1]
+    finally:
+        server.sendto(b"", server.getsockname())
+        thread.join()
+        server.close()
+
+
+@pytest.fixture
+def api_port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def good(api_port: int) -> Iterator[Api]:
+    api = Api(GOOD, api_port, answers=True)
+    with api.serving():
+        yield api
+
+
+@pytest.fixture
+def proxy_port(tmp_path: Path, api_port: int, good: Api) -> Iterator[int]:
+    with ExitStack() as stack:
+        port, names = free_port(), stack.enter_context(name_server())
+        text = CONFIGURATION.read_text()
+        for ours, test in {
+            "/tmp/": f"{tmp_path}/",
+            "listen 8080": f"listen 127.0.0.1:{port}",
+            "http://api:8000": f"http://api:{api_port}",
+            "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}",
+            "access_log /dev/stdout brief": f"access_log {tmp_path}/access.log brief",
+            "worker_processes auto": "worker_processes 1",
+        }.items():
+            assert ours in text
+            text = text.replace(ours, test)
+        process = started(text, tmp_path)
+        stack.callback(process.wait)
+        stack.callback(process.terminate)
+        wait_for(port)
+        yield port
+
+
+def ask(port: int, method: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    connection.request(method, "/x", b"{}" if method == "POST" else None)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+@needs_nginx
+def test_a_container_that_is_gone_costs_no_request(proxy_port: int, good: Api) -> None:
+    statuses = Counter(ask(proxy_port, method) for _ in range(REQUESTS) for method in ("GET", "POST"))
+
+    assert statuses == {200: 2 * REQUESTS}
+    assert Counter(good.methods) == {"GET": REQUESTS, "POST": REQUESTS}
+
+
+@needs_nginx
+def test_a_request_that_a_container_lost_is_asked_again_unless_it_is_a_post(
+    proxy_port: int, good: Api, api_port: int
+) -> None:
+    bad = Api(BAD, api_port, answers=False)
+    with bad.serving():
+        reads = Counter(ask(proxy_port, "GET") for _ in range(REQUESTS))
+        writes = Counter(ask(proxy_port, "POST") for _ in range(REQUESTS))
+
+    lost = Counter(bad.methods)
+    assert lost["GET"] > 0
+    assert lost["POST"] > 0
+    assert reads == {200: REQUESTS}
+    assert writes == {200: REQUESTS - lost["POST"], 503: lost["POST"]}
+    assert Counter(good.methods)["POST"] == REQUESTS - lost["POST"]

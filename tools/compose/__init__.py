@@ -1,0 +1,1 @@
+"""Run docker-compose.yml in a container engine, as operators do, and check each step."""
