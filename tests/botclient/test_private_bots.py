@@ -197,8 +197,9 @@ def test_A19_the_addresses_of_the_services_hosts_are_looked_up_again_for_every_c
 def test_A19_without_the_addresses_of_the_service_nothing_private_is_called() -> None:
     known = judge(hosts=("db.invalid",), look_up=_not_found)
 
-    with pytest.raises(Unavailable, match=r"db\.invalid"):
-        asyncio.run(known.refresh())
+    for _ in range(2):  # the second one does not count as fresh
+        with pytest.raises(Unavailable, match=r"db\.invalid"):
+            asyncio.run(known.refresh())
 
 
 def test_A19_addresses_found_once_stay_forbidden_when_the_name_server_fails() -> None:
