@@ -4,13 +4,14 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
-from tests.deploy.test_proxy import CONFIGURATION, PATIENCE_S, free_port, needs_nginx, started, wait_for
+from tests.deploy.processes import free_port
+from tests.deploy.proxying import PATIENCE_S, Upstream, in_front_of
 
 GOOD, BAD = "127.0.0.2", "127.0.0.3"
 REQUESTS = 8  # the proxy takes the containers in turn
@@ -88,24 +89,13 @@ def good(api_port: int) -> Iterator[Api]:
 
 @pytest.fixture
 def proxy_port(tmp_path: Path, api_port: int, good: Api) -> Iterator[int]:
-    with ExitStack() as stack:
-        port, names = free_port(), stack.enter_context(name_server())
-        text = CONFIGURATION.read_text()
-        for ours, test in {
-            "/tmp/": f"{tmp_path}/",
-            "listen 8080": f"listen 127.0.0.1:{port}",
+    with name_server() as names:
+        changes = {
             "http://api:8000": f"http://api:{api_port}",
             "resolver 127.0.0.11": f"resolver 127.0.0.1:{names}",
-            "access_log /dev/stdout brief": f"access_log {tmp_path}/access.log brief",
-            "worker_processes auto": "worker_processes 1",
-        }.items():
-            assert ours in text
-            text = text.replace(ours, test)
-        process = started(text, tmp_path)
-        stack.callback(process.wait)
-        stack.callback(process.terminate)
-        wait_for(port)
-        yield port
+        }
+        with in_front_of(api_port, tmp_path, Upstream(), **changes) as proxy:
+            yield proxy.port
 
 
 def ask(port: int, method: str) -> int:
@@ -116,7 +106,6 @@ def ask(port: int, method: str) -> int:
     return status
 
 
-@needs_nginx
 def test_a_container_that_is_gone_costs_no_request(proxy_port: int, good: Api) -> None:
     statuses = Counter(ask(proxy_port, method) for _ in range(REQUESTS) for method in ("GET", "POST"))
 
@@ -124,7 +113,6 @@ def test_a_container_that_is_gone_costs_no_request(proxy_port: int, good: Api) -
     assert Counter(good.methods) == {"GET": REQUESTS, "POST": REQUESTS}
 
 
-@needs_nginx
 def test_a_request_that_a_container_lost_is_asked_again_unless_it_is_a_post(
     proxy_port: int, good: Api, api_port: int
 ) -> None:
