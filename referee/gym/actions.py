@@ -54,11 +54,19 @@ class ActionSpace:
         self.version = find_numbering(game_name).version
         self._listed = list_actions(game_name)
         self.size = len(self._listed)
+        self._members = {name for action in self._listed for name in action}
         self._by_seat: dict[Seat, tuple[list[Json | None], dict[bytes, int]]] = {}
 
     def encode(self, action: Json, seat: Seat) -> int:
-        """Return the number of an action of this seat, written as in ``legal_actions``. Raise ``IllegalAction``."""
-        number = self._tables(seat)[1].get(dumps(action))
+        """Return the number of an action of this seat, written as in ``legal_actions``. Raise ``IllegalAction``.
+
+        Members that no action of the game has are ignored, as the protocol demands of bots.
+        """
+        numbers = self._tables(seat)[1]
+        number = numbers.get(dumps(action))
+        if number is None:
+            known = {name: value for name, value in action.items() if name in self._members}
+            number = numbers.get(dumps(known))
         if number is None:
             raise IllegalAction(f"{str(action)[:200]} is no action of {self.game} with {self.players} seats")
         return number
@@ -71,9 +79,8 @@ class ActionSpace:
         return {name: [*value] if isinstance(value, list) else value for name, value in action.items()}
 
     def encode_all(self, legal: Sequence[Json], seat: Seat) -> list[int]:
-        """Return the numbers of legal actions, in their order."""
-        numbers = self._tables(seat)[1]
-        return [numbers[dumps(action)] for action in legal]
+        """Return the numbers of legal actions, in their order. Raise ``IllegalAction`` like ``encode``."""
+        return [self.encode(action, seat) for action in legal]
 
     def mask(self, legal: Sequence[Json], seat: Seat) -> Mask:
         """Return an array of shape (``size``,) with 1 for each legal action and 0 for all others."""

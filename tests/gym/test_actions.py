@@ -91,6 +91,15 @@ def test_the_order_of_members_does_not_matter_and_the_result_can_be_changed() ->
     assert space.decode(number, 0) == {"type": "select", "cards": ["2c", "2d"]}
 
 
+def test_members_that_a_later_protocol_may_add_are_ignored() -> None:
+    space = ActionSpace("pool-nap", 3)
+    bid = {"type": "bid", "tricks": 2}
+
+    assert space.encode_all([{**bid, "x_unknown": {"more": [1, "two", None]}}], 0) == [space.encode(bid, 0)]
+    with pytest.raises(IllegalAction):
+        space.encode({"type": "pass", "tricks": 2}, 0)
+
+
 def test_what_is_no_action_and_no_number_is_refused() -> None:
     space = ActionSpace("prince-albert", 2)
     for action in ({"type": "exchange", "discard": "2c", "from": 0}, {"type": "bid", "cards": 9}, {}):
