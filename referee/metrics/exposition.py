@@ -19,7 +19,7 @@ from referee.matches.states import MatchKind, MatchState
 from referee.metrics import catalog, shared
 from referee.metrics.catalog import CountedMetric
 from referee.metrics.database import DatabaseFigures, DatabaseReader
-from referee.metrics.process_metrics import Series
+from referee.metrics.process_metrics import MetricSeries
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class ServiceCollector(Collector):
             log.warning("metrics_incomplete", extra={"part": "database", "reason": type(error).__name__})
             return None
 
-    def _read_redis(self) -> tuple[Mapping[Series, float], Mapping[str, float], QueueFigures] | None:
+    def _read_redis(self) -> tuple[Mapping[MetricSeries, float], Mapping[str, float], QueueFigures] | None:
         try:
             counts = shared.read_counts(self._redis)
             return counts, shared.read_states(self._redis), self._read_queue(self._redis)
@@ -81,7 +81,7 @@ def expose(collector: Collector) -> bytes:
     return bytes(generate_latest(registry))
 
 
-def counted_metrics(counts: Mapping[Series, float]) -> Iterator[Metric]:
+def counted_metrics(counts: Mapping[MetricSeries, float]) -> Iterator[Metric]:
     """Yield what processes counted. Each metric without labels is there before its first event."""
     by_metric: dict[str, dict[tuple[str, ...], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for series, amount in counts.items():

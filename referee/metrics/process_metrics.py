@@ -14,7 +14,7 @@ from referee.metrics.catalog import CountedMetric
 _Item = TypeVar("_Item")
 
 
-class Series(NamedTuple):
+class MetricSeries(NamedTuple):
     """Identify a number: the metric, the values of its labels, and the part of a histogram ("sum" or a bucket)."""
 
     metric: str
@@ -33,14 +33,14 @@ class ProcessMetrics:
         self.answers: deque[tuple[float, float]] = deque()
         self.writes: deque[float] = deque()
         self._lock = threading.Lock()
-        self._counted: dict[Series, float] = {}
+        self._counted: dict[MetricSeries, float] = {}
         self._gauges: dict[str, Callable[[], float]] = {}
         self._totals: dict[str, tuple[Callable[[], float], float]] = {}
 
     def count(self, metric: CountedMetric, *labels: str, by: float = 1) -> None:
         """Add to a counter."""
         with self._lock:
-            self._add(Series(metric.name, labels), by)
+            self._add(MetricSeries(metric.name, labels), by)
 
     def observe(self, metric: CountedMetric, seconds: float, *labels: str) -> None:
         """Add a duration to a histogram."""
@@ -55,24 +55,24 @@ class ProcessMetrics:
         """Count by how much the number that ``read`` returns rises from now on."""
         self._totals[metric.name] = read, read()
 
-    def take(self) -> dict[Series, float]:
+    def take(self) -> dict[MetricSeries, float]:
         """Return what was counted since the last call."""
         answers, writes = _empty(self.answers), _empty(self.writes)
         with self._lock:
             if answers:
                 self._observe(catalog.TIME_BEFORE, (), [own_s for own_s, _ in answers])
                 self._observe(catalog.TIME_OF_BOT, (), [bot_s for _, bot_s in answers])
-                self._add(Series(catalog.DECISIONS.name, ("bot",)), len(answers))
+                self._add(MetricSeries(catalog.DECISIONS.name, ("bot",)), len(answers))
             if writes:
                 self._observe(catalog.TIME_AFTER, (), writes)
             for name, (read, before) in self._totals.items():
                 now = read()
-                self._add(Series(name), now - before)
+                self._add(MetricSeries(name), now - before)
                 self._totals[name] = read, now
             taken, self._counted = self._counted, {}
         return taken
 
-    def put_back(self, taken: Mapping[Series, float]) -> None:
+    def put_back(self, taken: Mapping[MetricSeries, float]) -> None:
         """Count again what could not be sent."""
         with self._lock:
             for series, amount in taken.items():
@@ -85,10 +85,10 @@ class ProcessMetrics:
     def _observe(self, metric: CountedMetric, labels: tuple[str, ...], times: Sequence[float]) -> None:
         """Add durations to the buckets; the last bucket has no upper limit."""
         for bucket, count in Counter(map(partial(bisect_left, metric.buckets), times)).items():
-            self._add(Series(metric.name, labels, str(bucket)), count)
-        self._add(Series(metric.name, labels, "sum"), sum(times))
+            self._add(MetricSeries(metric.name, labels, str(bucket)), count)
+        self._add(MetricSeries(metric.name, labels, "sum"), sum(times))
 
-    def _add(self, series: Series, amount: float) -> None:
+    def _add(self, series: MetricSeries, amount: float) -> None:
         self._counted[series] = self._counted.get(series, 0) + amount
 
 

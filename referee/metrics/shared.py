@@ -17,7 +17,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from referee.metrics.process_metrics import ProcessMetrics, Series
+from referee.metrics.process_metrics import MetricSeries, ProcessMetrics
 
 SEND_EVERY_S: Final = 5.0
 REPORT_EXPIRES_S: Final = 20.0  # of the states of a process that died
@@ -88,7 +88,7 @@ class Sender:
         self.send()
 
 
-def read_counts(redis: Any) -> dict[Series, float]:
+def read_counts(redis: Any) -> dict[MetricSeries, float]:
     """Return the counts of all processes. Raise ``RedisError`` if Redis does not answer."""
     return {_parse_field(field): float(amount) for field, amount in redis.hgetall(_COUNTS_KEY).items()}
 
@@ -109,10 +109,10 @@ def read_states(redis: Any, *, now: float | None = None) -> dict[str, float]:
     return total
 
 
-def _name_field(series: Series) -> str:
+def _name_field(series: MetricSeries) -> str:
     return json.dumps([series.metric, list(series.labels), series.part])
 
 
-def _parse_field(field: bytes) -> Series:
+def _parse_field(field: bytes) -> MetricSeries:
     metric, labels, part = json.loads(field)
-    return Series(metric, tuple(labels), part)
+    return MetricSeries(metric, tuple(labels), part)

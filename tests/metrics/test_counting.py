@@ -9,7 +9,7 @@ from redis import Redis
 
 from referee.db.engine import Database
 from referee.metrics import catalog, shared
-from referee.metrics.process_metrics import ProcessMetrics, Series
+from referee.metrics.process_metrics import MetricSeries, ProcessMetrics
 from referee.metrics.shared import Sender
 from tests.metrics.conftest import scrape, serving, value
 
@@ -46,7 +46,7 @@ def test_counts_are_sent_once(redis_url: str) -> None:
     sender.send()
     sender.send()
 
-    assert shared.read_counts(Redis.from_url(redis_url)) == {Series("referee_leases_expired"): 1}
+    assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 1}
 
 
 def test_counts_wait_while_redis_is_away(redis_url: str) -> None:
@@ -57,7 +57,7 @@ def test_counts_wait_while_redis_is_away(redis_url: str) -> None:
 
     Sender(process, shared.connect(redis_url)).send()
 
-    assert shared.read_counts(Redis.from_url(redis_url)) == {Series("referee_leases_expired"): 4}
+    assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 4}
 
 
 def test_no_count_is_lost_among_threads() -> None:
@@ -75,7 +75,7 @@ def test_no_count_is_lost_among_threads() -> None:
         taken.append(process.take())
     taken.append(process.take())
 
-    for series in (Series("referee_faults", ("deadline",)), Series("referee_decisions", ("bot",))):
+    for series in (MetricSeries("referee_faults", ("deadline",)), MetricSeries("referee_decisions", ("bot",))):
         assert sum(found.get(series, 0) for found in taken) == 8_000
 
 
@@ -85,8 +85,8 @@ def test_a_total_counts_from_the_moment_it_is_followed() -> None:
 
     total[0] = 9.5
 
-    assert process.take() == {Series("referee_runner_cpu_seconds"): 2.5}
-    assert process.take() == {Series("referee_runner_cpu_seconds"): 0}
+    assert process.take() == {MetricSeries("referee_runner_cpu_seconds"): 2.5}
+    assert process.take() == {MetricSeries("referee_runner_cpu_seconds"): 0}
 
 
 def test_states_of_processes_are_summed_until_they_end_or_die(redis_url: str) -> None:
@@ -120,4 +120,4 @@ def test_a_process_that_stops_sends_what_is_left(redis_url: str) -> None:
 
     sender.stop()
 
-    assert shared.read_counts(Redis.from_url(redis_url)) == {Series("referee_leases_expired"): 1}
+    assert shared.read_counts(Redis.from_url(redis_url)) == {MetricSeries("referee_leases_expired"): 1}
