@@ -41,14 +41,14 @@ export function wrong(field, message) {
   return new Refused(422, { detail: message, errors: [{ field, message }] });
 }
 
-/** Disable the fields of a form while `load` fills it, since what is entered meanwhile would be overwritten. */
+/**
+ * Disable the fields of a form while `load` fills it, since what is entered meanwhile would be overwritten. They stay
+ * disabled if it fails: an empty form would overwrite what is stored. Call `onSubmit` before.
+ */
 export async function fillForm(form, load) {
   for (const field of form.elements) field.disabled = true;
-  try {
-    await load();
-  } finally {
-    for (const field of form.elements) field.disabled = false;
-  }
+  await load();
+  for (const field of form.elements) field.disabled = false;
 }
 
 export function clearErrors(form) {

@@ -13,11 +13,11 @@ export async function allowing(path, done) {
     form.elements.end.value = hours?.end ?? "";
     form.elements.time_zone.value = hours?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   };
-  await fillForm(form, async () => show(await api("GET", `${path}/friendlies`)));
   onSubmit(form, async ({ challengers, begin, end, time_zone }) => {
     if (Boolean(begin) !== Boolean(end)) throw wrong(begin ? "end" : "begin", "Enter both times, or none.");
     const hours = begin ? { begin, end, time_zone } : null;
     show(await api("PATCH", `${path}/friendlies`, { challengers, hours }));
     done("Saved.");
   }, { hours: "begin", "hours.begin": "begin", "hours.end": "end", "hours.time_zone": "time_zone" });
+  await fillForm(form, async () => show(await api("GET", `${path}/friendlies`)));
 }
