@@ -107,8 +107,8 @@ def play_tournament(stack: Stack) -> str:
     return f"{matches} matches in {time.monotonic() - began:.1f} s"
 
 
-def start_tournament(stack: Stack, name: str) -> None:
-    form = ["--game", "pool-nap", "--seats", "2", "--unrated", "--option", "rounds=4", "--cycles", str(CYCLES)]
+def start_tournament(stack: Stack, name: str, *, cycles: int = CYCLES) -> None:
+    form = ["--game", "pool-nap", "--seats", "2", "--unrated", "--option", "rounds=4", "--cycles", str(cycles)]
     stack.referee("tournament", "create", name, *form, "--open")
     stack.referee("tournament", "enter", name, *(f"Bot {number}" for number in range(1, BOTS + 1)))
     stack.referee("tournament", "start", name)
@@ -256,10 +256,11 @@ def upgrade_from_previous(stack: Stack) -> str:
     stack.wait_until_up()
     create_organiser(stack)
     register_bots(stack)
-    start_tournament(stack, "Across the upgrade")
+    start_tournament(stack, "Across the upgrade", cycles=4 * CYCLES)
     stack.until(lambda: count_results(stack) >= 4, "some results")
     stack.compose("stop", "worker", "scheduler", "api")
     unfinished = stack.count("matches", f"{IN_TOURNAMENT} AND {UNFINISHED}")
+    assert unfinished, "the tournament was over before the upgrade"
     stack.use_image(None)
     stack.checkout = ROOT
     stack.compose("up", "-d")
