@@ -27,9 +27,7 @@ def attach_progress(tournament: Tournament) -> Extended:
     return Extended(
         tournament,
         entries=counts,
-        next_round_at=None
-        if (waiting := round_timing.next_round_start(current_session(), tournament)) is None
-        else waiting[1],
+        next_round_at=None if waiting is None else waiting[1],
         organisers=organisers.list_organisers(current_session(), tournament),
         requires_code=tournament.join_code is not None,
         has_guests=admission.has_guests(current_session(), tournament.id),

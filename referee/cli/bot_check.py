@@ -1,12 +1,11 @@
 """Wait for the check of a bot by a service, and format its report. `referee register` and `referee bots` use this."""
 
-import shlex
 import time
 from typing import Final
 
 from referee.bots.states import CheckState
 from referee.cli.api_client import ApiRefusal
-from referee.cli.plain_text import note, one_line
+from referee.cli.plain_text import note, one_line, quote_argument
 from referee.cli.tournament.remote import Remote
 from referee.errors import RefereeError
 from referee.match.canonical import Json
@@ -79,7 +78,7 @@ def format_report(bot: Json) -> str:
         advice = ADVICE.get(step["code"], "look at the answers of your bot with referee check URL")
         lines.append(f"        {advice}" if RUN_AGAIN in advice else f"        {advice}; then {RUN_AGAIN}")
     if report and not report.get("ok"):
-        move = f"referee bots move {shlex.quote(bot['name'])} URL"
+        move = f"referee bots move {quote_argument(bot['name'])} URL"
         lines.append(f"        The service called {bot['url']}. If this is not the address of your bot, run `{move}`.")
     if report.get("ok"):
         lines.append(f"  plays {', '.join(report['games'])}; version {bot['version']}")

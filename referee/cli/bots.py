@@ -1,6 +1,5 @@
 """Implement `referee bots`, which lists the user's bots and moves, renames, retires and deletes them."""
 
-import shlex
 import sys
 from typing import Any
 
@@ -9,7 +8,7 @@ import click
 from referee.bots.states import BotState
 from referee.cli.bot_check import format_report, wait_for_check
 from referee.cli.ladders import PLAY
-from referee.cli.plain_text import note
+from referee.cli.plain_text import note, quote_argument
 from referee.cli.tournament import lookup
 from referee.cli.tournament.remote import Remote, ServiceCommand
 from referee.labels import state_label
@@ -159,7 +158,7 @@ def format_bot(bot: Json) -> str:
 
 
 def _check_again(bot: Json) -> str:
-    return f"referee register {shlex.quote(bot['url'])} --name {shlex.quote(bot['name'])}"
+    return f"referee register {quote_argument(bot['url'])} --name {quote_argument(bot['name'])}"
 
 
 def _ladders(bot: Json) -> str:

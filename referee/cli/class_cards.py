@@ -1,10 +1,11 @@
 """Render the sheet of a class: a page for the printer with a card for each account, its token and first commands."""
 
 import html
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from referee.cli.plain_text import quote_argument
 
 # No script, and nothing is loaded, so that the page may be opened from a disk.
 PAGE: Final = """<!doctype html>
@@ -51,7 +52,7 @@ class Card:
 
     def commands(self) -> tuple[str, str, str]:
         """Return the three first commands. The first asks for the token."""
-        bot = shlex.quote(f"{self.name[:26].rstrip()} bot")
+        bot = quote_argument(f"{self.name[:26].rstrip()} bot")
         return (
             f"referee login --url {self.service}",
             "referee new-bot mybot",

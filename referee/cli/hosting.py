@@ -98,7 +98,7 @@ def host_registered(
     if bot is None:
         with host_bot(program.file, port, say=note, host=host) as running:
             port = running.port
-            note(f"{program.file} answers at {running.url}")
+            note(f"{program.file} answers on this machine, at {running.url}")
             bot, secret = new_bot(address or running.url, program.secret_file)
     else:
         secret = program.read_secret(bot["name"])
@@ -107,9 +107,12 @@ def host_registered(
         yield bot, running
 
 
-def keep_running(running: BotProcess, name: str) -> int:
-    """Wait until the program ends or Ctrl-C is pressed, and return the exit status of the command."""
-    note(f"{name} runs at {running.url} and plays its matches as long as this command runs; Ctrl-C stops it")
+def keep_running(running: BotProcess, name: str, url: str) -> int:
+    """Wait until the program ends or Ctrl-C is pressed, and return the exit status of the command.
+
+    ``url`` is where the service calls the bot; the command itself called the program on loopback.
+    """
+    note(f"{name} runs at {url} and plays its matches as long as this command runs; Ctrl-C stops it")
     try:
         status = running.process.wait()
     except KeyboardInterrupt:

@@ -43,7 +43,7 @@ def verify(files: tuple[str, ...], keys: KeyRing | None) -> None:
     if judged > 1:
         click.echo(f"{holding} of {judged} logs are valid")
     if holding:
-        proves = "A log does not prove" if keys is None else "By the signatures, the service, and nobody else, attests"
+        proves = "A log does not prove" if keys is None else "Only the signature of the service vouches for"
         click.echo(f"{proves}: {'; '.join(NOT_ATTESTED.values())}.", err=True)
     sys.exit(0 if holding == judged else 1)
 

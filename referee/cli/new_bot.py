@@ -1,12 +1,12 @@
 """Implement `referee new-bot`, which copies a starter bot from the project's ``bots/`` into a new folder."""
 
 import json
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from referee.cli.plain_text import quote_argument
 from referee.project_files import BOTS
 
 MAX_NAME_LENGTH = 64  # characters, in the manifest
@@ -49,7 +49,7 @@ def new_bot(folder: Path, language: str) -> None:
     except OSError as error:
         raise click.ClickException(f"Cannot write to {click.format_filename(folder)}: {error.strerror}.") from error
     click.echo(f"{click.format_filename(folder / chosen.file)} is a bot for {chosen.needs} or newer. Next steps:\n")
-    here = shlex.quote(str(folder))
+    here = quote_argument(str(folder))
     steps = {
         f"referee play saint-poker {here} house:3": "play a match (starts and stops the bot)",
         f"cd {here} && {chosen.start} 9000": "serve the bot, for a service or `referee check`",

@@ -1,6 +1,12 @@
 """Make text from bots and services safe to print on a terminal."""
 
+import re
+import shlex
+from typing import Final
+
 import click
+
+SPECIAL_IN_DOUBLE_QUOTES: Final = re.compile(r'["\\$`!%]')  # in shells of Unix and in those of Windows
 
 
 def replace_control_characters(text: str) -> str:
@@ -21,6 +27,16 @@ def one_line(text: str) -> str:
 def indent_lines(text: str) -> str:
     """Return ``text`` with every line but the first indented, so that no part of it imitates another line of output."""
     return text.replace("\n", "\n    ")
+
+
+def quote_argument(text: str) -> str:
+    """Return ``text`` as an argument of a command that people copy.
+
+    Prefer double quotes, which shells of Windows know too, and which leave an apostrophe as it is.
+    """
+    if shlex.quote(text) == text or SPECIAL_IN_DOUBLE_QUOTES.search(text):
+        return shlex.quote(text)
+    return f'"{text}"'
 
 
 def note(text: str) -> None:

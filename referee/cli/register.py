@@ -1,7 +1,6 @@
 """Implement `referee register`, which registers a bot, waits for its check, and plays it against house bots."""
 
 import os
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from referee.cli.bot_check import format_report, wait_for_check
 from referee.cli.hosting import Program, host_registered, keep_running
 from referee.cli.ladders import PLAY
 from referee.cli.options import FILE, PATH, PORT
-from referee.cli.plain_text import note
+from referee.cli.plain_text import note, quote_argument
 from referee.cli.tournament.lookup import list_own_bots
 from referee.cli.tournament.remote import Remote, RequestRefused, error_sentence, service_command
 from referee.cli.watch import follow_match, result
@@ -98,7 +97,7 @@ def register(
             _refuse_other_address(bot, address)
             _update_profile(remote, bot, given)
             _check_and_practise(remote, bot, games)
-            status = keep_running(running, name)
+            status = keep_running(running, name, bot["url"])
         raise SystemExit(status)
     if address is None:
         raise click.UsageError("Pass the URL of the bot, or --start FILE to start its program here.")
@@ -136,7 +135,7 @@ def _check_and_practise(remote: Remote, bot: Json, games: tuple[str, ...]) -> No
 def _format_ladders(bot: Json, ladders: Json) -> str:
     if not bot["certificate"]:
         return "no rating before it passes its check"
-    return f"{PLAY[ladders['play']]}: referee ladders {shlex.quote(bot['name'])} shows which, and its next matches"
+    return f"{PLAY[ladders['play']]}: referee ladders {quote_argument(bot['name'])} shows which, and its next matches"
 
 
 def _find_own_bot(remote: Remote, name: str) -> Json | None:
@@ -154,7 +153,7 @@ def _refuse_other_address(bot: Json, address: str | None) -> None:
     if address is not None and bot["url"].rstrip("/") != address.rstrip("/"):
         raise RequestRefused(
             f"Your bot {bot['name']!r} is already registered at {bot['url']}. Pass that URL or another --name, or move "
-            f"the bot: referee bots move {shlex.quote(bot['name'])} {shlex.quote(address)}"
+            f"the bot: referee bots move {quote_argument(bot['name'])} {quote_argument(address)}"
         )
 
 

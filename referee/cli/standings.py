@@ -19,7 +19,7 @@ from referee.errors import BadOption
 from referee.ladders import months, ratings
 from referee.match.canonical import Json
 from referee.ratings.elo import MICRO
-from referee.runtime.service_database import open_database
+from referee.runtime.service_database import NoDatabase, open_database
 from referee.tournaments import tournaments
 from referee.tournaments.standings import load_tournament_results
 from referee.tournaments.tables import Tournament
@@ -47,7 +47,10 @@ def standings(url: str | None, month: str | None, data: Path | None) -> None:
             rows_of = _months_from_service(api, chosen) if chosen else _from_service(api)
             found = [_table(shown, rows) for shown, rows in rows_of]
     else:
-        _, database = open_database(data)
+        try:
+            _, database = open_database(data)
+        except NoDatabase as error:
+            raise NoDatabase(f"{error} To ask a running service, pass its address with --url.") from None
         with database.read() as session:
             rows_of = _months_from_database(session, chosen) if chosen else _from_database(session)
             found = [_table(shown, rows) for shown, rows in rows_of]

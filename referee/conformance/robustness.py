@@ -146,7 +146,7 @@ def _end_notices(check: CheckContext) -> list[tuple[str, bytes]]:
 
 async def _break_connections(check: CheckContext) -> None:
     questions = check.answered
-    check.tell(check.asked, check.asked, "a pause")
+    check.tell(check.asked, check.asked, "waiting, to test an idle connection")
     await check.pace.sleep(check.pace.idle_s)
     await check.apply_rule("idle", questions[0].with_match_id(check.new_match_id()))
     check.channel.main.close()

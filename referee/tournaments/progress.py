@@ -11,6 +11,7 @@ from referee.db.engine import current_time
 from referee.matches.states import OPEN, MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
+from referee.tournaments.round_timing import last_round_start, next_round_start
 from referee.tournaments.rounds import newest_round
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentRound
@@ -76,7 +77,7 @@ def _only_replays() -> ColumnElement[bool]:
 
 
 def _estimated_end(session: Session, tournament: Tournament, left: int) -> datetime | None:
-    """Estimate the end from the rate of recent matches.
+    """Estimate the end from the rate of recent matches, and not before the time of the last round.
 
     Return None for a paused tournament, for a ladder, and if too few matches have ended.
     """
@@ -86,8 +87,10 @@ def _estimated_end(session: Session, tournament: Tournament, left: int) -> datet
         StoredMatch.tournament_id == tournament.id, StoredMatch.status == MatchState.FINISHED
     )
     last = list(session.scalars(ended.order_by(StoredMatch.finished_at.desc()).limit(MAX_RECENT_MATCHES)))
-    if len(last) < MIN_MATCHES or last[-1] is None:
+    if len(last) < MIN_MATCHES or last[0] is None or last[-1] is None:
         return None
     moment: datetime = current_time(session)
-    time_per_match = (moment - last[-1]) / len(last)
-    return moment + max(time_per_match * left, timedelta(0))
+    waiting = next_round_start(session, tournament)
+    time_per_match = ((moment if waiting is None else last[0]) - last[-1]) / len(last)
+    end = (moment if waiting is None else waiting[1]) + max(time_per_match * left, timedelta(0))
+    return max(end, last_round_start(session, tournament) or end)

@@ -78,3 +78,20 @@ def next_round_start(session: Session, tournament: Tournament) -> tuple[int, dat
     )
     row = session.execute(waiting.order_by(TournamentRound.number).limit(1)).first()
     return None if row is None or row[1] is None else (row[0], row[1])
+
+
+def last_round_start(session: Session, tournament: Tournament) -> datetime | None:
+    """Return the earliest time at which the last round can begin, or None if nothing is known about it."""
+    if tournament.round_times:
+        return read_time(tournament.round_times[-1])
+    if tournament.round_minutes is None:
+        return None
+    newest = select(TournamentRound.number, TournamentRound.starts_at).where(
+        TournamentRound.tournament_id == tournament.id
+    )
+    row = session.execute(newest.order_by(TournamentRound.number.desc()).limit(1)).first()
+    if row is None or row[1] is None:
+        return None
+    further = max(int((tournament.format_options or {}).get("rounds") or 0) - row[0], 0)
+    start: datetime = row[1] + timedelta(minutes=tournament.round_minutes) * further
+    return start

@@ -87,7 +87,8 @@ def test_a_program_is_started_registered_kept_running_and_started_again(there: d
     assert not listens(port)
 
     assert "is certified: " in first
-    assert f"runs at http://127.0.0.1:{port}" in first
+    assert f"answers on this machine, at http://127.0.0.1:{port}" in first
+    assert f"runs at http://127.0.0.1:{port} and plays" in first
     assert (folder / "secret.txt").stat().st_mode & 0o777 == 0o600
     assert "already registered" in again
     assert "certificate of" in again

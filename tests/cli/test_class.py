@@ -164,6 +164,6 @@ def test_a_card_has_name_token_service_and_three_commands_and_loads_nothing() ->
     assert "referee login --url http://10.20.0.1:8000" in read.text
     assert "referee new-bot mybot" in read.text
     assert (
-        "referee register http://ADDRESS:8000 --start mybot --name 'O'\"'\"'Brien & Söhne bot' "
+        'referee register http://ADDRESS:8000 --start mybot --name "O\'Brien & Söhne bot" '
         "--url http://10.20.0.1:8000" in read.text
     )

@@ -58,6 +58,22 @@ def test_entries_need_a_code_or_the_approval_of_the_organiser(there: Hall) -> No
     assert event in hidden
 
 
+def test_all_bots_that_are_left_are_entered_by_one_option(there: Hall) -> None:
+    event = there.json("create", "Everybody", *SHORT, "--bots-per-owner", "4", "--open")["id"]
+    there.says("enter", event, "Ada sound")
+    neither = there.says("enter", event, status=2).stderr
+    both = there.says("enter", event, "Ada sound", "--all", status=2).stderr
+    said = there.says("enter", event, "--all").stdout
+    again = there.says("enter", event, "--all", status=1).stderr
+
+    bots = {entry["name"] for entry in there.json("show", event)["entered"]}
+    assert "Name one or more bots, or pass --all." in neither
+    assert "Name one or more bots, or pass --all." in both
+    assert {f"{name}: entered" for name in bots - {"Ada sound"}} == set(said.splitlines())
+    assert len(bots) > 2
+    assert again == "Error: No verified bot that plays saint-poker is left to enter.\n"
+
+
 def test_a_tournament_is_announced_and_the_announcement_is_changed(there: Hall, tmp_path: Path) -> None:
     text = tmp_path / "text.md"
     text.write_text("# Welcome\n\nBring *one* bot.\n")

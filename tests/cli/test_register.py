@@ -175,7 +175,7 @@ def test_the_example_of_the_help_works_as_it_stands(
 
     assert ") is certified: " in done.stdout
     assert "certificate of" in done.stdout
-    assert "plays on official ladders: referee ladders 'My bot' shows which" in done.stdout
+    assert 'plays on official ladders: referee ladders "My bot" shows which' in done.stdout
     assert "finished" in done.stdout
 
 

@@ -50,7 +50,7 @@ def test_F14_a_signature_is_checked_with_a_key_in_any_form(log: Path, tmp_path: 
         checked = run("verify", "--key", key, str(log))
         assert checked.exit_code == 0, checked.output
         assert checked.stdout.endswith(f"; signed (entry 1, key {KEY.public.id})\n")
-        assert "By the signatures, the service, and nobody else, attests: " in checked.stderr
+        assert "Only the signature of the service vouches for: " in checked.stderr
     both = run("verify", "--key", FOREIGN.public.text, "--key", KEY.public.text, str(log))
     assert both.exit_code == 0
 

@@ -7,7 +7,7 @@ import pytest
 
 from referee.errors import BadOption
 from referee.tournaments import editing, round_timing, tournaments
-from tests.database.tournaments import begun, create, go_on
+from tests.database.tournaments import begun, create, go_on, progress_of
 from tests.database.world import World
 
 HALF_AN_HOUR = timedelta(minutes=30)
@@ -142,3 +142,35 @@ def test_the_first_round_is_not_before_the_start(world: World) -> None:
     now = world.clock.utc_now()
     with pytest.raises(BadOption, match="starts_at"):
         create(world, starts_at=now + timedelta(hours=2), round_times=[now + timedelta(hours=1)])
+
+
+def test_the_estimated_end_is_not_before_the_time_of_the_last_round(world: World) -> None:
+    tournament_id, _ = begun(world, 10, format="swiss", format_options={"rounds": 3}, round_minutes=30)
+    began = world.clock.moment
+    assert play_due(world) == 5
+    in_the_first = progress_of(world, tournament_id).estimated_end
+
+    go_on(world.database, tournament_id)
+    waits = progress_of(world, tournament_id).estimated_end
+    world.clock.moment += timedelta(minutes=20)
+    still_waits = progress_of(world, tournament_id).estimated_end
+
+    for end in (in_the_first, waits, still_waits):
+        assert end is not None
+        assert abs(end - (began + 2 * HALF_AN_HOUR)) < timedelta(minutes=1)
+
+
+def test_the_estimated_end_counts_no_pause_as_time_of_matches(world: World) -> None:
+    tournament_id, _ = begun(world, 10, format="swiss", format_options={"rounds": 2}, round_minutes=30)
+    began = world.clock.moment
+    for claim in world.claim(50):
+        world.finish(claim)
+        world.clock.moment += timedelta(seconds=60)
+    go_on(world.database, tournament_id)
+    world.clock.moment = began + timedelta(minutes=29)
+
+    end = progress_of(world, tournament_id).estimated_end
+
+    # four minutes between the first and the last of five matches: 48 s for each of the five that are left
+    assert end is not None
+    assert abs(end - (began + HALF_AN_HOUR + timedelta(minutes=4))) < timedelta(seconds=10)

@@ -3,6 +3,7 @@
 import click
 
 from referee.accounts.roles import Role
+from referee.bots.states import BotState
 from referee.cli.api_client import ApiRefusal
 from referee.cli.options import Number
 from referee.cli.plain_text import replace_control_characters
@@ -42,7 +43,8 @@ finish = _action(
 
 
 @tournament_command(example='"Ada sound" "Carl random" --seed 1')
-@click.argument("bots", metavar="BOT...", nargs=-1, required=True)
+@click.argument("bots", metavar="[BOT...]", nargs=-1)
+@click.option("--all", "enters_all", is_flag=True, help="Enter all verified bots of the service that play the game.")
 @click.option(
     "--seed",
     type=Number(1),
@@ -51,25 +53,32 @@ finish = _action(
 @click.option("--code", metavar="CODE", help="Join code of the tournament, if it needs one.")
 @click.option("--together", is_flag=True, help="Enter all of the bots or, if one of them is refused, none.")
 def enter(
-    remote: Remote, tournament_id: str, bots: tuple[str, ...], seed: int | None, code: str | None, together: bool
+    remote: Remote,
+    tournament_id: str,
+    bots: tuple[str, ...],
+    enters_all: bool,
+    seed: int | None,
+    code: str | None,
+    together: bool,
 ) -> None:
     """Enter bots, or ask the organiser to enter them if the tournament approves entries.
 
     These may be your own bots, or any bots if you organise the tournament. If bots are refused, they are reported, the
-    others are entered, and the exit status is 1.
+    others are entered, and the exit status is 1. --all leaves out those that are entered already.
     """
+    names = _choose_bots(remote, tournament_id, bots, enters_all)
     if together:
-        _enter_together(remote, tournament_id, bots, code)
+        _enter_together(remote, tournament_id, names, code)
         return
-    more: dict[str, Json] = {bot: {} if code is None else {"code": code} for bot in bots}
+    more: dict[str, Json] = {bot: {} if code is None else {"code": code} for bot in names}
     if seed is not None:
-        for index, bot in enumerate(bots):
+        for index, bot in enumerate(names):
             more[bot]["seed"] = seed + index
     tournament = remote.api.get(f"/tournaments/{tournament_id}")
     if tournament["approval"] and not _runs(remote, tournament):
-        _apply_to_bots(remote, tournament_id, "requests", bots, more, "requested")
+        _apply_to_bots(remote, tournament_id, "requests", names, more, "requested")
     else:
-        _apply_to_bots(remote, tournament_id, "enter", bots, more, "entered")
+        _apply_to_bots(remote, tournament_id, "enter", names, more, "entered")
 
 
 @tournament_command(example='"Carl random"')
@@ -79,7 +88,7 @@ def withdraw(remote: Remote, tournament_id: str, bots: tuple[str, ...]) -> None:
 
     Matches that have started are played to the end; the remaining ones do not count.
     """
-    _apply_to_bots(remote, tournament_id, "withdraw", bots, {}, "withdrawn")
+    _apply_to_bots(remote, tournament_id, "withdraw", {bot: bot for bot in bots}, {}, "withdrawn")
 
 
 @tournament_command(example='"Carl random" --reason "It was entered under two names."')
@@ -127,10 +136,28 @@ def cancel(remote: Remote, tournament_id: str, reason: str | None) -> None:
     _act(remote, tournament_id, "cancel", "is cancelled", {} if reason is None else {"reason": reason})
 
 
-def _enter_together(remote: Remote, tournament_id: str, bots: tuple[str, ...], code: str | None) -> None:
-    body: Json = {"bots": [lookup.bot_id(remote.api, bot) for bot in bots]}
+def _choose_bots(remote: Remote, tournament_id: str, named: tuple[str, ...], enters_all: bool) -> dict[str, str]:
+    """Return the named bots or, with ``enters_all``, all verified ones that play the game and are not entered yet.
+
+    The keys are ids or names, the values what is shown for each.
+    """
+    if bool(named) == enters_all:
+        raise click.UsageError("Name one or more bots, or pass --all.")
+    if named:
+        return {bot: bot for bot in named}
+    game = remote.api.get(f"/tournaments/{tournament_id}")["game"]
+    entered = {entry["bot"] for entry in remote.api.items(f"/tournaments/{tournament_id}/entries?limit=100")}
+    listed = remote.api.items(f"/bots?status={BotState.VERIFIED}&game={game}&limit=100")
+    chosen = {bot["id"]: bot["name"] for bot in listed if bot["id"] not in entered}
+    if not chosen:
+        raise RequestRefused(f"No verified bot that plays {game} is left to enter.")
+    return chosen
+
+
+def _enter_together(remote: Remote, tournament_id: str, names: dict[str, str], code: str | None) -> None:
+    body: Json = {"bots": [lookup.bot_id(remote.api, bot) for bot in names]}
     document = remote.api.post(f"/tournaments/{tournament_id}/entries", body | ({} if code is None else {"code": code}))
-    remote.show(document, "\n".join(f"{bot}: entered" for bot in bots))
+    remote.show(document, "\n".join(f"{name}: entered" for name in names.values()))
 
 
 def _runs(remote: Remote, tournament: Json) -> bool:
@@ -140,24 +167,24 @@ def _runs(remote: Remote, tournament: Json) -> bool:
 
 
 def _apply_to_bots(
-    remote: Remote, tournament_id: str, verb: str, bots: tuple[str, ...], more: dict[str, Json], word: str
+    remote: Remote, tournament_id: str, verb: str, names: dict[str, str], more: dict[str, Json], word: str
 ) -> None:
-    """Send a request for each bot, with the fields that ``more`` has for it, and report each outcome.
+    """Send a request for each key of ``names``, with the fields that ``more`` has for it; report each outcome by name.
 
     Raise ``RequestRefused`` at the end if any request was refused.
     """
     done, refused = [], []
-    for bot in bots:
+    for bot, name in names.items():
         try:
             body = {"bot": lookup.bot_id(remote.api, bot), **more.get(bot, {})}
             remote.api.post(f"/tournaments/{tournament_id}/{verb}", body)
             done.append(body)
             if not remote.as_json:
-                click.echo(f"{bot}: {word}")
+                click.echo(f"{name}: {word}")
         except (ApiRefusal, lookup.NotFoundByName) as error:
-            refused.append({"bot": bot, "error": error_to_json(error)})
-            click.echo(replace_control_characters(f"{bot}: {error_sentence(error)}"), err=True)
+            refused.append({"bot": name, "error": error_to_json(error)})
+            click.echo(replace_control_characters(f"{name}: {error_sentence(error)}"), err=True)
     if remote.as_json:
         remote.show({"tournament": tournament_id, word: done, "refused": refused}, "")
     if refused:
-        raise RequestRefused(f"{len(refused)} of {len(bots)} bots were not {word}.")
+        raise RequestRefused(f"{len(refused)} of {len(names)} bots were not {word}.")
