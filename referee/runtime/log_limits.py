@@ -6,7 +6,9 @@ A cause is the place in the code that logs, with the type of the exception. What
 import logging
 import threading
 import time
-from collections.abc import Callable, MutableMapping
+from collections import deque
+from collections.abc import Callable, Mapping, MutableMapping
+from functools import partial
 from typing import Any, Final
 
 LINES_PER_MINUTE: Final = 300  # of a cause; a runner that stops logs a line for each of its matches
@@ -59,9 +61,19 @@ def cut(text: str, most: int = MAX_TEXT) -> str:
 def cut_texts(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Cut the texts of an event (a processor of structlog)."""
     for name, value in event.items():
-        if isinstance(value, str):
-            event[name] = cut(value, MAX_TRACEBACK if name == "exception" else MAX_TEXT)
+        event[name] = change_texts(value, partial(cut, most=MAX_TRACEBACK if name == "exception" else MAX_TEXT))
     return event
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return the value of a field with all its texts changed. What is neither JSON nor a text counts as its text."""
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {change(str(name)): change_texts(member, change) for name, member in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return [change_texts(member, change) for member in value]
+    return change(str(value))
 
 
 def _is_event(text: str) -> bool:
