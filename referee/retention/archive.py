@@ -73,7 +73,7 @@ class LogArchive:
         path = self.folder / log.file
         try:
             if path.exists() and not path.is_file():
-                raise BadLog(0, f"the archived log {log.file} is no file")
+                raise BadLog(0, f"the archived log {log.file} is not a file")
             content = path.read_bytes()
         except OSError as error:
             raise BadLog(0, f"the archived log {log.file} cannot be read: {error.strerror}") from error

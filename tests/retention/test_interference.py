@@ -146,5 +146,5 @@ def test_a_pipe_in_place_of_an_archived_log_is_a_bad_log(tmp_path: Path) -> None
     (tmp_path / "2026-01-01").mkdir()
     os.mkfifo(tmp_path / "2026-01-01" / "mat_1.ndjson.gz")
 
-    with pytest.raises(BadLog, match="no file"):
+    with pytest.raises(BadLog, match="not a file"):
         LogArchive(tmp_path).read(ArchivedLog("mat_1", "2026-01-01/mat_1.ndjson.gz", "", 0, ""))
