@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,9 +18,11 @@ from referee.retention import pruning
 from referee.retention.archive import INDEX, ArchivedLog, ArchiveError, LogArchive
 from referee.retention.pruning import Pruner, PruningElsewhere
 from referee.retention.rules import Kind
-from referee.retention.tables import RetentionRun
+from referee.retention.tables import DiskUse, RetentionRun
 from tests.database.pruning import prune, rules
 from tests.database.world import World
+from tests.surroundings import settings_for
+from workers.nightly_pruner import LOOK_S, NightlyPruner
 
 DAYS = 30
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -74,6 +77,20 @@ def test_what_several_runs_of_a_day_delete_is_added_up(world: World) -> None:
     with world.database.read() as session:
         (run,) = session.scalars(select(RetentionRun))
         assert run.deleted["logs"][0] == 2
+
+
+def test_a_host_without_a_data_directory_measures_and_prunes(world: World, tmp_path: Path) -> None:
+    world.clock.moment += timedelta(days=1, hours=6)
+    settings = replace(settings_for(tmp_path / "missing" / "data"), database_url=str(world.database.url))
+    pruner = NightlyPruner(world.database, settings)
+
+    while pruner.step() != LOOK_S:
+        pass
+
+    with world.database.read() as session:
+        (use,), (run,) = session.scalars(select(DiskUse)).all(), session.scalars(select(RetentionRun)).all()
+    assert use.free_bytes > 0
+    assert run.finished_at is not None
 
 
 def test_F16_an_index_that_several_processes_write_loses_no_line(tmp_path: Path) -> None:
