@@ -46,6 +46,10 @@ class _Server(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         super().__init__(address, handler)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log an error as an event. A client that hangs up is one, too."""
+        log.warning("metrics_request_failed", exc_info=True)
+
 
 class MetricsServer:
     """Serve ``GET /metrics``. ``step`` opens the address, again and again while it is in use."""

@@ -12,6 +12,7 @@ from referee.cli.options import data_option
 from referee.cli.tables import TextTable
 from referee.errors import Conflict
 from referee.master_keys import MasterKey, new_key, parse_key_file, render_key_file
+from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import open_database
 from referee.settings import KEY_FILE, Settings
 from referee.workflows import key_rotation
@@ -100,7 +101,8 @@ def reseal(data: Path | None) -> None:
 def end(data: Path | None, *, force: bool) -> None:
     """Stop accepting earlier master keys. Secrets of bots and webhooks from before the rotation become invalid.
 
-    The command refuses this while matches that began with them are not over, or ended ones were not resealed.
+    The command refuses this while matches that began with them are not over, or ended ones were not resealed, or while
+    `referee up` has not been restarted, because it would begin more of them.
     """
     settings, database = open_database(data)
     try:
@@ -115,6 +117,8 @@ def end(data: Path | None, *, force: bool) -> None:
             f"Master key {use.id} is needed for {use.unfinished_groups} unfinished and {use.ended_groups} ended deal "
             "groups. Let the matches end and run `referee keys reseal`, or pass --force."
         )
+    if not force and not _is_set_by_environment():
+        _check_restart(settings)
     if _is_set_by_environment():
         click.echo("Unset REFEREE_ACCEPTED_MASTER_KEYS on every host, and restart all processes.")
         return
@@ -124,6 +128,15 @@ def end(data: Path | None, *, force: bool) -> None:
 
 def _is_set_by_environment() -> bool:
     return bool(os.environ.get("REFEREE_MASTER_KEY"))
+
+
+def _check_restart(settings: Settings) -> None:
+    """Raise ``Conflict`` if `referee up` began before the key file was changed and so uses the earlier key."""
+    if DataDir(settings.data_dir).is_owner_older_than(settings.data_dir / KEY_FILE):
+        raise Conflict(
+            "The service has not been restarted since the rotation, so it begins matches with the old key. Restart it, "
+            "or pass --force."
+        )
 
 
 def _read(settings: Settings) -> MasterKey:

@@ -8,6 +8,7 @@ from typing import Final
 from referee.db.engine import Database
 from referee.doctor import local_checks, network_checks, public_checks, store_checks
 from referee.doctor.findings import DeploymentFinding, failure, skip_check
+from referee.errors import RefereeError
 from referee.runtime.data_dir import DataDir
 from referee.runtime.embedded_redis import socket_url
 from referee.settings import Settings
@@ -38,7 +39,11 @@ def examine(environment: Mapping[str, str], options: Options) -> Iterator[Deploy
     if settings is None:
         return
     settings = _find_redis(settings)
-    database = Database.from_settings(settings)
+    try:
+        database = Database.from_settings(settings)
+    except RefereeError as error:
+        yield failure("database", str(error).rstrip("."), "Correct DATABASE_URL, or unset it for SQLite.")
+        return
     try:
         checks = _create_checks(settings, database, environment, options)
         for name in CHECKS:

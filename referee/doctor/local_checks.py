@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from referee.db.engine import Database
 from referee.doctor.findings import DeploymentFinding, failure, ok, warning
 from referee.errors import RefereeError
+from referee.master_keys import key_ring
 from referee.match.signing_keys import SigningKey
 from referee.matches import chain
 from referee.settings import BadSettings, Settings
@@ -22,6 +23,7 @@ from referee.settings import BadSettings, Settings
 OTHER_VARIABLES: Final = {  # read by Compose or by commands
     *("REFEREE_DATA", "REFEREE_URL", "REFEREE_TOKEN", "REFEREE_TOKEN_FILE", "REFEREE_LISTEN", "REFEREE_WORKERS"),
     *("REFEREE_SECRET", "REFEREE_BOT_SECRET"),
+    "REFEREE_ACCEPTED_MASTER_KEYS",  # a part of the setting ``master_key``
 }
 FREE_WARNING_BYTES: Final = 2 << 30
 FREE_FAILURE_BYTES: Final = 256 << 20
@@ -33,7 +35,10 @@ def check_settings(environment: Mapping[str, str]) -> tuple[list[DeploymentFindi
     try:
         settings = Settings.load()
     except (BadSettings, OSError) as error:
-        return [*findings, failure("settings", str(error), "Correct the variable; docs/operations.md lists all.")], None
+        return [
+            *findings,
+            failure("settings", str(error).rstrip("."), "Correct the variable; docs/operations.md lists all."),
+        ], None
     findings += _find_contradictions(settings, environment)
     return findings or [ok("settings", f"{settings.env}; all names are known, and nothing contradicts")], settings
 
@@ -70,26 +75,29 @@ def _find_contradictions(settings: Settings, environment: Mapping[str, str]) -> 
 
 
 def check_keys(settings: Settings, environment: Mapping[str, str], database: Database | None) -> DeploymentFinding:
-    """Check that the master key is private, and that it signed what was published last."""
+    """Check that the master key is private, and that it, or one that is accepted, signed what was published last."""
     path = settings.data_dir / "master.key"
     if not environment.get("REFEREE_MASTER_KEY"):
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & 0o077:
             found = f"{path} has mode {mode:04o}: other users of this host may read the master key"
             return failure("keys", found, f"Run: chmod 600 {path}")
-    key = SigningKey.derive(settings.master_key).public
+    key, *accepted = [SigningKey.derive(each).public.id for each in key_ring(settings.master_key)]
     try:
         published = _last_signing_key(database) if database is not None else None
     except (SQLAlchemyError, RefereeError):
         published = None
-    if published is not None and published != key.id:
+    if published is not None and published not in (key, *accepted):
         return failure(
             "keys",
-            f"this master key signs with key {key.id}, but the last log was signed with {published}",
+            f"this master key signs with key {key}, but the last log was signed with {published}",
             "Set the master key of the service. If you changed it on purpose, announce the new key.",
         )
-    said = "no log has been signed yet" if published is None else "the last log was signed with it"
-    return ok("keys", f"the master key is private; it signs with key {key.id}; {said}")
+    if published in accepted:
+        said = f"the last log was signed with the accepted key {published}"
+    else:
+        said = "no log has been signed yet" if published is None else "the last log was signed with it"
+    return ok("keys", f"the master key is private; it signs with key {key}; {said}")
 
 
 def _last_signing_key(database: Database) -> str | None:

@@ -14,6 +14,7 @@ import httpx
 
 from referee.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 from referee.doctor.probe import HEADER, SEEN_HEADER, make_proof
+from referee.runtime.log_context import hide_in
 from referee.settings import Settings
 
 TIMEOUT_S: Final = 10.0
@@ -27,22 +28,45 @@ UNREACHABLE_ADVICE: Final = "Compare the URL with the address of the proxy, and 
 def check_public(url: str, settings: Settings) -> list[DeploymentFinding]:
     """Return all findings for the service at ``url``. Without an answer, there is only that one."""
     url = url.rstrip("/")
+    if not _is_url(url):
+        advice = "Pass one like https://referee.example.org, without a password, a query or a fragment."
+        return [failure("public url", f"{hide_in(url)} is not a URL of a service", advice)]
     tls = check_tls(url)
     with httpx.Client(timeout=TIMEOUT_S, trust_env=False, verify=ssl.create_default_context()) as client:
         try:
             answer = client.get(f"{url}/healthz")
         except httpx.HTTPError as error:
-            return [tls, failure("public url", f"{url} does not answer: {error}", UNREACHABLE_ADVICE)]
+            return [tls, failure("public url", f"{url} does not answer: {_reason(error)}", UNREACHABLE_ADVICE)]
         if answer.status_code != 200:
             found = f"{url}/healthz answers with status {answer.status_code}"
             return [tls, failure("public url", found, f"{UNREACHABLE_ADVICE} With 400, see REFEREE_ALLOWED_HOSTS.")]
         return [
             tls,
             _check_name(url, settings),
-            *_check_metrics_hidden(client, url),
-            *check_proxy(client, url, settings),
+            *_check_passage(client, url, settings),
             check_streams(client, url),
         ]
+
+
+def _is_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        is_complete = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return is_complete and not (parts.username or parts.password or parts.query or parts.fragment)
+
+
+def _reason(error: httpx.HTTPError) -> str:
+    return str(error) or type(error).__name__
+
+
+def _check_passage(client: httpx.Client, url: str, settings: Settings) -> Iterator[DeploymentFinding]:
+    try:
+        yield from _check_metrics_hidden(client, url)
+        yield from check_proxy(client, url, settings)
+    except httpx.HTTPError as error:
+        yield failure("public url", f"the checks of the proxy ended: {_reason(error)}", UNREACHABLE_ADVICE)
 
 
 def _check_name(url: str, settings: Settings) -> DeploymentFinding:
@@ -156,6 +180,6 @@ def read_date(url: str) -> float | None:
         began = time.time()
         answer = httpx.get(f"{url.rstrip('/')}/healthz", timeout=TIMEOUT_S, trust_env=False)
         date = parsedate_to_datetime(answer.headers["Date"]).timestamp()
-    except (httpx.HTTPError, KeyError, ValueError, OSError):
+    except (httpx.HTTPError, httpx.InvalidURL, KeyError, ValueError, OSError):
         return None
     return date + 0.5 - (began + time.time()) / 2  # the header has whole seconds

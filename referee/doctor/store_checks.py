@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
@@ -89,14 +89,25 @@ def _check_sqlite(session: Session) -> list[DeploymentFinding]:
 
 def check_redis(redis_url: str, production: bool) -> list[DeploymentFinding]:
     """Check that Redis answers, keeps what it has, and is not open to others."""
+    if not _is_redis_url(redis_url):
+        advice = "Set it to one like redis://:PASSWORD@HOST:6379/0, with special characters of the password as %23."
+        return [failure("redis", "REDIS_URL is not a URL of a Redis server", advice)]
     findings = [*_check_password(redis_url, production)]
     try:
         with shared.connect(redis_url) as redis:
             findings += _check_server(redis)
-    except (RedisError, ValueError) as error:
+    except RedisError as error:
         advice = "Start Redis, and compare REDIS_URL with its address and password. Results are safe meanwhile."
         return [failure("redis", f"Redis does not answer: {_first_line(error)}", advice)]
     return findings or [ok("redis", "Redis answers, writes to disk, and evicts nothing")]
+
+
+def _is_redis_url(text: str) -> bool:
+    try:
+        shared.connect(text).close()
+    except ValueError:
+        return False
+    return True
 
 
 def _check_password(redis_url: str, production: bool) -> Iterator[DeploymentFinding]:
@@ -112,7 +123,7 @@ def _check_server(redis: Any) -> Iterator[DeploymentFinding]:
     info = redis.info()
     if info.get("role") != "master":
         yield failure("redis", "the server is a replica and stores nothing", "Point REDIS_URL to the primary.")
-    if not info.get("aof_enabled") and not redis.config_get("save").get("save"):
+    if not info.get("aof_enabled") and not _saves_snapshots(redis):
         found = "Redis keeps nothing on disk: a restart forgets rate limits and what was counted"
         yield warning("redis", found, "Set appendonly yes.")
     if info.get("aof_enabled") and info.get("aof_last_write_status") != "ok":
@@ -128,6 +139,14 @@ def _check_server(redis: Any) -> Iterator[DeploymentFinding]:
         yield warning("redis", found, "Give the service its own database, with another number at the end of REDIS_URL.")
 
 
+def _saves_snapshots(redis: Any) -> bool:
+    """Return whether Redis saves snapshots. Hosted ones, which do, have no command for settings."""
+    try:
+        return bool(redis.config_get("save").get("save"))
+    except ResponseError:
+        return True
+
+
 def check_runners(redis_url: str) -> list[DeploymentFinding]:
     """Check that workers and a scheduler have reported a moment ago, and that the queue moves."""
     try:
@@ -136,7 +155,7 @@ def check_runners(redis_url: str) -> list[DeploymentFinding]:
             workers = int(redis.exists(*keys)) if keys else 0
             report: Any = redis.get(QUEUE_REPORT_KEY)
             shortages = [redis.get(f"referee:shortage:{key.decode()}") for key in keys]
-    except RedisError:
+    except (RedisError, ValueError):
         return [skip_check("runners", "not checked without Redis", "Start Redis first.")]
     findings = []
     if not workers:
@@ -173,7 +192,7 @@ def check_clocks(
                 began = time.time()
                 seconds, microseconds = redis.time()
                 clocks["Redis"] = seconds + microseconds / 1e6 - (began + time.time()) / 2
-        except RedisError:
+        except (RedisError, ValueError):
             pass  # another check reports it
     return judge_clocks(clocks)
 
@@ -199,6 +218,8 @@ def check_backups(folder: Path | None, *, now: datetime | None = None) -> Deploy
         return skip_check("backups", "not checked", "Pass the folder of your backups with --backups.")
     newest: tuple[datetime, Path] | None = None
     for path in sorted(folder.glob("*")):
+        if not path.is_file():
+            continue
         try:
             made = datetime.fromisoformat(read_inventory(path).created_at)
         except (RefereeError, OSError, ValueError):

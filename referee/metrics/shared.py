@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from redis import Redis
@@ -89,17 +90,27 @@ class Sender:
 
 
 def read_counts(redis: Any) -> dict[MetricSeries, float]:
-    """Return the counts of all processes. Raise ``RedisError`` if Redis does not answer."""
-    return {_parse_field(field): float(amount) for field, amount in redis.hgetall(_COUNTS_KEY).items()}
+    """Return the counts of all processes. Leave out what is malformed, so that the rest can be read.
+
+    Raise ``RedisError`` if Redis does not answer.
+    """
+    counts = {}
+    for field, amount in redis.hgetall(_COUNTS_KEY).items():
+        with suppress(ValueError, TypeError):
+            counts[_parse_field(field)] = float(amount)
+    return counts
 
 
 def read_states(redis: Any, *, now: float | None = None) -> dict[str, float]:
-    """Return the states of all processes, summed, and ``processes``, their number. Forget processes that died."""
+    """Return the states of all processes, summed, and ``processes``, their number.
+
+    Forget processes that died, and states that are malformed.
+    """
     now = time.time() if now is None else now
     total: dict[str, float] = {"processes": 0}
     for process, stored in redis.hgetall(_STATES_KEY).items():
-        states: Mapping[str, float] = json.loads(stored)
-        if abs(now - states["at"]) > REPORT_EXPIRES_S:
+        states = _parse_states(stored)
+        if states is None or abs(now - states["at"]) > REPORT_EXPIRES_S:
             redis.hdel(_STATES_KEY, process)
             continue
         total["processes"] += 1
@@ -114,5 +125,17 @@ def _name_field(series: MetricSeries) -> str:
 
 
 def _parse_field(field: bytes) -> MetricSeries:
+    """Return what a field counts. Raise ``ValueError`` or ``TypeError`` if it is malformed."""
     metric, labels, part = json.loads(field)
+    if not all(isinstance(text, str) for text in (metric, *labels, part)):
+        raise TypeError("names, labels and parts are texts")
     return MetricSeries(metric, tuple(labels), part)
+
+
+def _parse_states(stored: bytes) -> Mapping[str, float] | None:
+    """Return the states of a process, or None if they are malformed."""
+    try:
+        states = {str(name): float(amount) for name, amount in json.loads(stored).items()}
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return states if "at" in states else None

@@ -1,13 +1,16 @@
 """Write logs to a folder before they are deleted, and read them from it.
 
 An archive has a folder for each day on which matches ended. It contains one compressed log for each match, as it can be
-downloaded, and ``index.ndjson`` with the SHA-256 of each. A file is complete before the index names it.
+downloaded, and ``index.ndjson`` with the SHA-256 of each. A file is complete before the index names it. Several
+processes, and several services, may write to an archive: a lock of each day admits one at a time.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +19,8 @@ from typing import Final
 from referee.errors import BadLog, RefereeError
 
 INDEX: Final = "index.ndjson"
+LOCK: Final = ".lock"  # in the folder of a day
+PART: Final = ".part"  # the suffix of a file that is not complete
 
 
 class ArchiveError(RefereeError):
@@ -42,7 +47,7 @@ class LogArchive:
     def write(self, logs: Sequence[tuple[str, datetime, bytes]]) -> None:
         """Write logs, each with its match and the end of the match, to the disk. Raise ``ArchiveError`` on failure.
 
-        When this returns, files and index have reached the disk.
+        When this returns, files and index have reached the disk. An index that is damaged is a failure, too.
         """
         by_day: dict[str, list[tuple[str, datetime, bytes]]] = {}
         for log in logs:
@@ -61,16 +66,15 @@ class LogArchive:
         if not self.folder.is_dir():
             raise ArchiveError(f"{self.folder} is not a folder, so it has no archive.")
         for index in sorted(self.folder.glob(f"*/{INDEX}")):
-            for number, line in enumerate(index.read_text().splitlines(), 1):
-                try:
-                    yield ArchivedLog(**json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise ArchiveError(f"Line {number} of {index} cannot be read: {error}") from error
+            yield from _read_index(index)
 
     def read(self, log: ArchivedLog) -> bytes:
         """Return the compressed log. Raise ``BadLog`` if it is missing or was changed."""
+        path = self.folder / log.file
         try:
-            content = (self.folder / log.file).read_bytes()
+            if path.exists() and not path.is_file():
+                raise BadLog(0, f"the archived log {log.file} is not a file")
+            content = path.read_bytes()
         except OSError as error:
             raise BadLog(0, f"the archived log {log.file} cannot be read: {error.strerror}") from error
         if hashlib.sha256(content).hexdigest() != log.sha256:
@@ -79,30 +83,60 @@ class LogArchive:
 
     def _write_day(self, folder: Path, logs: Sequence[tuple[str, datetime, bytes]]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lines = []
-        for match_id, ended_at, content in logs:
-            name = f"{match_id}.ndjson.gz"
-            _write_file(folder / name, content)
-            sha256 = hashlib.sha256(content).hexdigest()
-            archived = ArchivedLog(match_id, f"{folder.name}/{name}", sha256, len(content), ended_at.isoformat())
-            lines.append(json.dumps(asdict(archived)))
-        _sync_folder(folder)
-        index = folder / INDEX
-        before = index.read_text() if index.exists() else ""
-        known = before.splitlines()
-        _write_file(index, "".join(f"{line}\n" for line in [*known, *(x for x in lines if x not in known)]).encode())
-        _sync_folder(folder)
+        with _lock(folder):
+            for part in folder.glob(f"*{PART}"):  # of a process that was killed
+                part.unlink()
+            known = list(_read_index(folder / INDEX)) if (folder / INDEX).exists() else []
+            added = [self._write_log(folder, *log) for log in logs]
+            _sync_folder(folder)
+            lines = dict.fromkeys(json.dumps(asdict(log)) for log in [*known, *added])
+            _write_file(folder / INDEX, "".join(f"{line}\n" for line in lines).encode())
+            _sync_folder(folder)
         _sync_folder(self.folder)
+
+    def _write_log(self, folder: Path, match_id: str, ended_at: datetime, content: bytes) -> ArchivedLog:
+        name = f"{match_id}.ndjson.gz"
+        _write_file(folder / name, content)
+        sha256 = hashlib.sha256(content).hexdigest()
+        return ArchivedLog(match_id, f"{folder.name}/{name}", sha256, len(content), ended_at.isoformat())
+
+
+def _read_index(index: Path) -> Iterator[ArchivedLog]:
+    """Yield the logs of a day. Raise ``ArchiveError`` if a line is damaged or names a file of another match."""
+    try:
+        lines = index.read_text().splitlines()
+    except (OSError, ValueError) as error:
+        raise ArchiveError(f"The index {index} cannot be read: {error}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            log = ArchivedLog(**json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise ArchiveError(f"Line {number} of {index} cannot be read: {error}") from error
+        if log.file != f"{index.parent.name}/{log.match}.ndjson.gz" or "/" in log.match:
+            raise ArchiveError(f"Line {number} of {index} names another file than that of its match.")
+        yield log
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """Wait until no other process writes to the folder, and hold its lock while the block runs."""
+    with os.fdopen(os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600), "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    """Write a file that appears once it is complete and on the disk."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    """Write a file that appears once it is complete and on the disk. Leave nothing behind on failure."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _sync_folder(path: Path) -> None:

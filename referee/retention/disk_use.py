@@ -63,7 +63,7 @@ def measure(session: Session, data_dir: Path) -> DiskUse:
         day=moment.date(),
         measured_at=moment,
         database_bytes=database_bytes,
-        free_bytes=shutil.disk_usage(data_dir).free,
+        free_bytes=shutil.disk_usage(_nearest_folder(data_dir)).free,
         parts=parts,
     )
 
@@ -101,6 +101,11 @@ def _database_bytes(session: Session) -> int:
     else:
         query = "SELECT pg_database_size(current_database())"
     return int(session.execute(text(query)).scalar_one())
+
+
+def _nearest_folder(path: Path) -> Path:
+    """Return ``path``, or the first of its parents that exists: with PostgreSQL, there may be no data directory."""
+    return next(folder for folder in (path, *path.parents) if folder.is_dir())
 
 
 def _sum_sizes(files: Iterable[Path]) -> int:

@@ -4,15 +4,15 @@ At most one process prunes at a time: each portion renews the ``RetentionRun`` o
 """
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
-from referee.db.engine import Database, count_changed_rows, current_time
+from referee.db.engine import Database, count_changed_rows, current_time, take_advisory_lock
 from referee.errors import BadLog, Conflict
 from referee.matches import logs
 from referee.matches.tables import StoredMatch
@@ -55,20 +55,24 @@ class Pruner:
         self._after: PrunableRow | None = None
         self._kinds = list(Kind)
         self._excess: dict[Kind, int] = {}
+        self._deleted_before: dict[str, list[int]] = {}  # in earlier runs of the day
         self.deleted: dict[str, list[int]] = {}  # by kind: rows, bytes
         self.is_started = False
 
     def start(self) -> None:
         """Begin the run of today, or continue it. Raise ``PruningElsewhere`` if another process prunes now."""
         with self._database.write() as session:
+            take_advisory_lock(session, "retention")  # there may be no row to lock yet
             now = current_time(session)
-            run = session.get(RetentionRun, now.date(), with_for_update=True)
+            is_going_on = RetentionRun.finished_at.is_(None), RetentionRun.updated_at >= now - ABANDONED
+            if session.scalar(select(exists().where(*is_going_on))):  # of today, or from before midnight
+                raise PruningElsewhere("Another process prunes now. Wait until it has finished, and try again.")
+            run = session.get(RetentionRun, now.date())
             if run is None:
                 run = RetentionRun(day=now.date(), started_at=now, deleted={})
                 session.add(run)
-            elif run.finished_at is None and now - run.updated_at <= ABANDONED:
-                raise PruningElsewhere("Another process prunes now. Wait until it has finished, and try again.")
             run.runner, run.updated_at, run.finished_at = self._runner, now, None
+            self._deleted_before = dict(run.deleted)
         with self._database.read() as session:
             self._excess = {kind: _measure_excess(session, kind, keep) for kind, keep in self._rules.items()}
         self.is_started = True
@@ -143,10 +147,9 @@ class Pruner:
             allowed = source.still_allowed(session, list(sizes))
             rows = source.delete(session, allowed, rule) if allowed else 0
             size = sum(sizes[id] for id in allowed)
-            before = self.deleted.get(kind, [0, 0])
-            after = {**self.deleted, str(kind): [before[0] + rows, before[1] + size]}
-            self._renew(session, deleted=after)
-        self.deleted = after
+            deleted = _add(self.deleted, {str(kind): [rows, size]})
+            self._renew(session, deleted=_add(self._deleted_before, deleted))
+        self.deleted = deleted
         self._excess[kind] -= size
 
     def _renew(self, session: Session, **values: object) -> None:
@@ -159,6 +162,15 @@ class Pruner:
         with self._database.write() as session:
             self._renew(session, finished_at=current_time(session))
         return False
+
+
+def _add(first: Mapping[str, list[int]], second: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """Return the sums of rows and bytes by kind."""
+    none = [0, 0]
+    return {
+        kind: [sum(both) for both in zip(first.get(kind, none), second.get(kind, none), strict=True)]
+        for kind in {**first, **second}
+    }
 
 
 def describe_rule(kind: Kind, keep: Keep) -> str:

@@ -11,7 +11,7 @@ from referee.db.base import Base, Json
 class RetentionRun(Base):
     """Store the pruning of a day. Only the process whose ``runner`` it names may continue it.
 
-    ``deleted`` has the number of rows and bytes by kind.
+    ``deleted`` has the number of rows and bytes by kind, of all runs of the day.
     """
 
     __tablename__ = "retention_runs"

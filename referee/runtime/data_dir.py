@@ -137,6 +137,10 @@ class DataDir:
             return _parse_owner((self.path / "up.lock").read_text())
         return None
 
+    def is_owner_older_than(self, path: Path) -> bool:
+        """Return whether a process owns the directory that became its owner before ``path`` was changed."""
+        return self.owner() is not None and (self.path / "up.lock").stat().st_mtime_ns <= path.stat().st_mtime_ns
+
 
 def _remove_other_permissions(path: Path) -> None:
     found = path.lstat()

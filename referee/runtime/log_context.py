@@ -6,14 +6,22 @@ from typing import Any, Final
 
 from structlog.contextvars import bind_contextvars, clear_contextvars, merge_contextvars
 
+from referee.runtime.log_limits import change_texts
+
 _process_fields: dict[str, str] = {}
 # Tokens, secrets of bots, passwords in URLs and join codes, wherever a text of others repeats them.
 _SECRETS: Final = (
-    (re.compile(r"\bref_[0-9A-Za-z]{8,}"), "ref_…"),
-    (re.compile(r"\bwhsec_[0-9A-Za-z+/=_-]+"), "whsec_…"),
-    (re.compile(r"(?i)\b(bearer) +[^\s\"']+"), r"\1 …"),
-    (re.compile(r"(://[^\s:/@]*:)[^\s/@]+@"), r"\1…@"),
-    (re.compile(r"""(?i)\b((?:join_code|code|token|secret|password)["']? ?[=:] ?["']?)[^\s"'&,}]+"""), r"\1…"),
+    # Letters may stand before a token: those of an escape sequence, such as "\\n" or "%20".
+    (re.compile(r"ref_[0-9A-Za-z]{20,}|\bref_[0-9A-Za-z]{8,}"), "ref_…"),
+    (re.compile(r"whsec_[0-9A-Za-z+/=_-]+"), "whsec_…"),
+    (re.compile(r"""(?i)\b(authorization["']?[=:] ?["']?\w+|bearer)(?: +|%20)[^\s"']+"""), r"\1 …"),
+    (re.compile(r"(://[^\s:/@]*:)[^\s/?#]+@"), r"\1…@"),
+    (
+        re.compile(
+            r"""(?i)((?:\b(?:join_)?code|token|secret|password|api_?key|master_keys?)["']? ?[=:] ?["']?)[^\s"'&,}]+"""
+        ),
+        r"\1…",
+    ),
 )
 
 
@@ -36,10 +44,9 @@ def add_context(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mu
 
 
 def hide_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace secrets in the texts of an event (a processor of structlog)."""
+    """Replace secrets in the texts of an event, wherever its fields have them (a processor of structlog)."""
     for name, value in event.items():
-        if isinstance(value, str):
-            event[name] = hide_in(value)
+        event[name] = change_texts(value, hide_in)
     return event
 
 

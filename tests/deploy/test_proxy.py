@@ -139,13 +139,17 @@ def proxy(tmp_path: Path) -> Iterator[Proxy]:
 
 
 def test_a_request_passes_and_what_it_says_of_its_origin_does_not(proxy: Proxy) -> None:
-    status, _, body = proxy.ask("GET", "/x?a=b", X_Forwarded_For="6.6.6.6", X_Forwarded_Host="evil", Forwarded="for=1")
+    forged = {"X_Forwarded_For": "6.6.6.6", "X_Forwarded_Host": "evil", "Forwarded": "for=1"}
+    secure = {"X_Forwarded_Ssl": "on", "X_Forwarded_Protocol": "ssl"}  # which gunicorn takes for TLS
+
+    status, _, body = proxy.ask("GET", "/x?a=b", **forged, **secure)
 
     assert (status, body) == (200, b"ok")
     (head,) = proxy.upstream.heads
     assert head["X-Forwarded-For"] == "127.0.0.1"
     assert head["Host"] == f"127.0.0.1:{proxy.port}"
     assert not {"X-Forwarded-Host", "Forwarded", "X-Forwarded-Proto"} & set(head)
+    assert not {"X-Forwarded-Ssl", "X-Forwarded-Protocol"} & set(head)
 
 
 def test_E1_a_large_body_is_refused_before_the_api_hears_of_it(proxy: Proxy) -> None:
@@ -266,9 +270,30 @@ def test_a_file_of_the_pages_is_requested_from_the_api_once(proxy: Proxy) -> Non
     assert proxy.upstream.paths == ["/static/v-1/site.css"]
 
 
-def test_metrics_are_not_for_the_public(proxy: Proxy) -> None:
-    assert proxy.ask("GET", "/metrics")[0] == 404
+@pytest.mark.parametrize("path", ["/metrics", "//metrics", "/%2fmetrics", "/%6detrics", "/x/../metrics", "/metrics?x"])
+def test_metrics_are_not_for_the_public(proxy: Proxy, path: str) -> None:
+    assert proxy.ask("GET", path)[0] == 404
     assert not proxy.upstream.heads
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n",
+        b"Content-Length: 5\r\nContent-Length: 6\r\n",
+        b"Transfer-Encoding: xchunked\r\nContent-Length: 6\r\n",
+        b"Transfer-Encoding : chunked\r\n",
+        b"Host: other.example\r\nContent-Length: 6\r\n",
+    ],
+)
+def test_a_request_whose_end_is_ambiguous_does_not_pass(proxy: Proxy, framing: bytes) -> None:
+    smuggled = b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n"
+    with proxy.connected() as line:
+        line.sendall(b"POST /x HTTP/1.1\r\nHost: a.example\r\n" + framing + b"\r\n" + smuggled)
+        status = line.recv(12)
+
+    assert status in (b"HTTP/1.1 400", b"HTTP/1.1 501")
+    assert not proxy.upstream.paths
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from referee.db.engine import Database
-from referee.doctor import local_checks, network_checks
+from referee.doctor import examination, local_checks, network_checks
+from referee.doctor.examination import Options
 from referee.doctor.network_checks import Target
+from referee.master_keys import MasterKey
 from referee.match.signing_keys import SigningKey
 from referee.settings import Settings
 from tests.database.world import World
@@ -41,6 +43,10 @@ def test_good_settings_are_in_order(examine: Callable[..., list[str]]) -> None:
     assert examine() == ["ok settings: production; all names are known, and nothing contradicts"]
 
 
+def test_a_master_key_that_is_accepted_during_a_rotation_is_no_unknown_name(examine: Callable[..., list[str]]) -> None:
+    assert examine(REFEREE_ACCEPTED_MASTER_KEYS="ab" * 32) == examine()
+
+
 def test_a_misspelt_name_is_found_with_a_suggestion(
     examine: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +61,16 @@ def test_an_invalid_value_ends_the_examination(examine: Callable[..., list[str]]
     (line,) = examine(REFEREE_RUNNER_SLOTS="many")
     assert line.startswith("failure settings:")
     assert "REFEREE_RUNNER_SLOTS" in line
+    assert not line.endswith(".")
+
+
+def test_an_invalid_address_of_the_database_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (GOOD | {"REFEREE_DATA": str(tmp_path), "DATABASE_URL": "mysql://u:hunter2@db/x"}).items():
+        monkeypatch.setenv(name, value)
+    *_, line = lines(list(examination.examine(GOOD, Options())))
+    assert line == (
+        "failure database: DATABASE_URL must be like postgresql://user@host/name or sqlite:////path/to/file"
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,6 +125,22 @@ def test_a_private_key_that_signed_the_last_log_is_in_order(settings: Settings, 
     assert lines(local_checks.check_keys(other, {}, database)) == [
         f"failure keys: this master key signs with key {SigningKey.derive(bytes(32)).public.id}, but the last log was "
         f"signed with {id}"
+    ]
+
+
+def test_K34_after_a_rotation_the_last_log_may_be_signed_with_an_accepted_key(
+    settings: Settings, database: Database
+) -> None:
+    environment = {"REFEREE_MASTER_KEY": bytes(32).hex()}
+    world = World(database)
+    world.play([world.bot() for _ in range(2)])
+    old, new = (SigningKey.derive(key).public.id for key in (MASTER_KEY, bytes(32)))
+
+    rotated = replace(settings, master_key=MasterKey(bytes(32), [MASTER_KEY]))
+
+    assert lines(local_checks.check_keys(rotated, environment, database)) == [
+        f"ok keys: the master key is private; it signs with key {new}; the last log was signed with the accepted key "
+        f"{old}"
     ]
 
 

@@ -24,6 +24,7 @@ from api import create_app
 from referee.db.engine import Database
 from referee.doctor import public_checks
 from referee.doctor.probe import HEADER, SEEN_HEADER, VALID_S, is_proof, make_proof
+from referee.master_keys import MasterKey
 from referee.settings import Settings
 from tests.doctor.conftest import lines
 from tests.surroundings import MASTER_KEY
@@ -129,6 +130,15 @@ def test_another_master_key_is_found(service: Settings) -> None:
         ]
 
 
+def test_K34_during_a_rotation_the_doctor_and_the_service_may_use_different_keys(service: Settings) -> None:
+    new = MasterKey(bytes(32), [MASTER_KEY])
+    old = MasterKey(MASTER_KEY, [bytes(32)])
+    for of_doctor, of_service in ((new, old), (old, new)):
+        with behind(replace(service, master_key=of_service), as_nginx) as client:
+            found = public_checks.check_proxy(client, URL, replace(service, master_key=of_doctor))
+            assert [finding.level for finding in found] == ["ok"]
+
+
 def test_E29_only_the_master_key_makes_the_service_say_how_a_request_arrived(service: Settings) -> None:
     now = datetime.now(UTC).timestamp()
     wrong = ["", "x", ".", make_proof(bytes(32)), make_proof(MASTER_KEY, now=now - VALID_S - 10)]
@@ -217,6 +227,30 @@ def test_metrics_in_public_are_found() -> None:
         assert lines(list(public_checks._check_metrics_hidden(client, url))) == [
             f"failure public url: {url}/metrics shows something to everybody"
         ]
+
+
+def test_a_service_that_hangs_up_after_its_first_answer_is_found(settings: Settings) -> None:
+    def answer_health_alone(handler: http.server.BaseHTTPRequestHandler) -> None:
+        if handler.path == "/healthz" and HEADER not in handler.headers:
+            handler.send_response(200)
+            handler.end_headers()
+        else:
+            handler.close_connection = True
+
+    with answering(answer_health_alone) as url:
+        found = lines(public_checks.check_public(url, replace(settings, public_url=url)))
+    assert f"ok public url: {url} answers, and is REFEREE_PUBLIC_URL" in found
+    assert any(line.startswith("failure public url: the checks of the proxy ended: ") for line in found)
+    assert any(line.startswith("failure streams: ") for line in found)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://[::1", "https://referee.example.org:many", "https:", "referee.example.org", "file:///etc"]
+)
+def test_what_is_no_url_is_found(settings: Settings, url: str) -> None:
+    (line,) = lines(public_checks.check_public(url, settings))
+    assert line == f"failure public url: {url} is not a URL of a service"
+    assert public_checks.read_date(url) is None
 
 
 def test_another_public_url_is_found(settings: Settings) -> None:

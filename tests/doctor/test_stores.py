@@ -1,5 +1,6 @@
 """What the doctor finds in the database, in Redis, and of workers, clocks and backups."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -121,6 +122,29 @@ def test_a_redis_that_is_set_up_badly_is_found(redis_url: str, break_it: Callabl
 def test_a_redis_that_does_not_answer_is_found() -> None:
     (line,) = lines(store_checks.check_redis("redis://127.0.0.1:1/0", True))
     assert line.startswith("failure redis: Redis does not answer: ")
+
+
+@pytest.mark.parametrize("url", ["nonsense", "redis://[::1", "redis://:hunter#2@redis:6379", "redis://r:hunter2/0"])
+def test_what_is_no_url_of_redis_is_found_and_not_repeated(database: Database, url: str) -> None:
+    assert lines(store_checks.check_redis(url, True)) == ["failure redis: REDIS_URL is not a URL of a Redis server"]
+    assert lines(store_checks.check_runners(url)) == ["skipped runners: not checked without Redis"]
+    assert lines(store_checks.check_clocks(database, url)) == ["ok clocks: all processes use the clock of this host"]
+
+
+def test_a_redis_without_the_command_for_its_settings_is_not_called_dead(redis_url: str) -> None:
+    with Redis.from_url(redis_url) as redis:
+        redis.config_set("appendonly", "no")
+        redis.acl_setuser("default", enabled=True, commands=["-config"])
+    assert lines(store_checks.check_redis(redis_url, True)) == [
+        "ok redis: Redis answers, writes to disk, and evicts nothing"
+    ]
+
+
+def test_a_folder_of_backups_may_have_other_things(database: Database, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    (folder / "older").mkdir(parents=True)
+    os.mkfifo(folder / "pipe")
+    assert lines(store_checks.check_backups(folder)) == [f"failure backups: {folder} contains no backup"]
 
 
 def test_a_redis_elsewhere_without_a_password_is_found() -> None:

@@ -3,6 +3,9 @@
 import asyncio
 import http.client
 import logging
+import socket
+import struct
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -137,6 +140,53 @@ def test_an_address_in_use_is_tried_again(database: Database, redis_url: str, ca
 
     assert second.port is not None
     second.stop()
+
+
+@pytest.mark.parametrize(
+    ("field", "amount"),
+    [
+        ("garbage", "1"),
+        ('["referee_faults", ["timeout"], ""]', "x"),
+        ('["referee_faults", 7, ""]', "1"),
+        ('[["referee_faults"], [], ""]', "1"),
+        ('["referee_faults", [["timeout"]], ""]', "1"),
+        ("[1, 2]", "1"),
+    ],
+)
+def test_what_is_malformed_in_Redis_hides_nothing_else(
+    database: Database, redis_url: str, field: str, amount: str
+) -> None:
+    with Redis.from_url(redis_url) as redis:
+        redis.hset(shared._COUNTS_KEY, field, amount)
+        redis.hset(shared._COUNTS_KEY, '["referee_faults", ["timeout"], "x"]', "1")
+        redis.hset(shared._COUNTS_KEY, '["referee_leases_expired", [], ""]', "3")
+        for process, state in {"a": "garbage", "b": '{"x": 1}', "c": "[]", "d": '{"at": "now"}'}.items():
+            redis.hset(shared._STATES_KEY, process, state)
+
+        with serving(database, redis_url) as server:
+            samples = scrape(server)
+
+        assert value(samples, "referee_up", part="redis") == 1
+        assert value(samples, "referee_leases_expired_total") == 3
+        assert redis.hlen(shared._STATES_KEY) == 0
+
+
+def test_a_client_that_hangs_up_writes_no_traceback_of_its_own(
+    database: Database, redis_url: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(database, redis_url) as server:
+        assert server.port is not None
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", server.port)) as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.sendall(b"GET /metrics HTTP/1.1\r\nConn")  # and a reset in place of the rest
+        assert scrape(server)
+        deadline = time.monotonic() + 10
+        while "metrics_request_failed" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    assert "metrics_request_failed" in caplog.text
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_without_redis_the_database_is_still_read(database: Database) -> None:

@@ -97,6 +97,15 @@ def test_E7_planted_secrets_are_not_logged(format: str, written: Callable[[str],
         "hunter2": "postgresql://referee:hunter2@db/referee refused",
         "GARDEN-4711": "{'join_code': 'GARDEN-4711'}",
         "s3cr3t": "https://example.org/?token=s3cr3t&x=1",
+        "s3cr3t-2": "https://example.org/?access_token=s3cr3t-2&x=1",
+        "s3cr3t-3": "https://example.org/?api_key=s3cr3t-3",
+        "s3cr3t-4": "{'client_secret': 's3cr3t-4'}",
+        "bm9ib2R5OnMzY3IzdA": "Authorization: Basic bm9ib2R5OnMzY3IzdA==",
+        "unter@3": "redis://:h@unter@3@redis:6379/0 refused",
+        token[4:]: f"a repeated body, b'x\\n{token}'",
+        secret[6:]: f"a repeated body, b'x\\n{secret}'",
+        "0pqrstuvwxyzabcd": "Bearer%20ref_0pqrstuvwxyzabcd0123456789abcdefghijklmnopq",
+        "REFEREE-KEY": "REFEREE_MASTER_KEY=REFEREE-KEY",
     }
     for text in planted.values():
         log.error(text, extra={"reason": text})
@@ -117,6 +126,33 @@ def test_E7_planted_secrets_are_not_logged(format: str, written: Callable[[str],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert hide_in(text) == text
+
+
+@pytest.mark.parametrize("format", ["json", "text"])
+def test_E7_secrets_are_hidden_in_lists_and_objects_and_in_what_is_no_text(
+    format: str, written: Callable[[str], io.StringIO]
+) -> None:
+    output, log = written(format), logging.getLogger("test")
+    fields = {
+        "reasons": ["postgresql://referee:hunter2@db/referee", {"url": "https://example.org/?token=hunter2"}],
+        "error": ValueError("Bearer hunter2"),
+        "body": b"token=hunter2",
+        "pair": ("token=hunter2", 7),
+    }
+
+    log.error("failed", extra=fields)
+
+    assert "hunter2" not in output.getvalue()
+    assert "example.org" in output.getvalue()
+
+
+@pytest.mark.parametrize("format", ["json", "text"])
+def test_long_texts_in_lists_and_objects_are_cut(format: str, written: Callable[[str], io.StringIO]) -> None:
+    output, log = written(format), logging.getLogger("test")
+
+    log.error("failed", extra={"reasons": ["x" * 100_000], "by_bot": {"bot_1": "y" * 100_000}})
+
+    assert len(output.getvalue()) < 3_000
 
 
 def test_errors_of_the_database_do_not_repeat_values(tmp_path: Any) -> None:

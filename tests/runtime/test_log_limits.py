@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.runtime import logging_setup
-from referee.runtime.log_limits import MAX_TEXT, MAX_TRACEBACK, LineLimit
+from referee.runtime.log_limits import MAX_TEXT, MAX_TRACEBACK, LineLimit, change_texts, cut
 
 
 class Clock:
@@ -55,6 +55,22 @@ def test_a_sentence_says_how_many_were_dropped_and_long_ones_are_cut() -> None:
     assert limit.filter(later)
     assert long.getMessage() == "no method " + "A" * (MAX_TEXT - 10) + "… (5010 characters)"
     assert later.getMessage() == "and again (1 such lines were dropped)"
+
+
+def test_a_line_whose_fields_do_not_fit_is_logged_as_it_is() -> None:
+    broken = record("%d bytes")
+    broken.args = ("many",)
+
+    assert LineLimit().filter(broken)
+    assert "%d bytes" in broken.getMessage()
+    assert "many" in broken.getMessage()
+
+
+def test_fields_that_contain_themselves_end() -> None:
+    endless: list[Any] = ["x" * 2 * MAX_TEXT]
+    endless.append(endless)
+
+    assert len(str(change_texts(endless, cut))) < 100 * MAX_TEXT
 
 
 def test_the_texts_of_an_event_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
