@@ -104,7 +104,7 @@ def require_present(account: Account) -> None:
 
 
 def lock_present(session: Session, *account_ids: str) -> None:
-    """Lock the accounts, so that none is deleted before the transaction ends. Whoever gives them something calls this.
+    """Lock accounts before they get something, so that none is deleted before the transaction ends.
 
     Raise ``NotFound`` if there is no such account, and ``Conflict`` if one is deleted.
     """
