@@ -19,12 +19,16 @@ from referee.db.engine import Database
 from referee.errors import BadOption, Conflict, NameTaken
 from referee.friendlies import rules
 from referee.friendlies.states import ChallengerVerdict
+from referee.match.reveal import OpeningFailure
 from referee.match.time_limits import Limits
-from referee.matches import quotas
+from referee.matches import matches, openings, quotas
+from referee.matches.openings import FailedStep
+from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
 from referee.series import series
 from referee.tournaments import admission, organisers, tournaments
 from referee.webhooks import webhooks
-from referee.workflows import account_deletion, account_oversight, erasure
+from referee.workflows import account_deletion, account_oversight, deal_group_superseding, erasure
+from tests.database.tournaments import begun
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
@@ -198,3 +202,30 @@ def test_E27_of_two_deletions_of_a_retired_bot_at_once_one_is_refused(postgres: 
 
     with pytest.raises(Conflict):
         acting.result(timeout=30)
+
+
+def test_E27_what_a_deleted_bot_replied_in_an_opening_of_others_is_erased(world: World) -> None:
+    begun(world, 4, format="swiss", format_options={"rounds": 3})
+    (claim,) = world.claim(1)
+    with world.database.write() as session:
+        group_id = matches.get_match(session, claim.match_id).group_id
+        seats = select(MatchSeat.bot_id).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+        waits = seats.where(StoredMatch.group_id == group_id, StoredMatch.id != claim.match_id)
+        bot_id = session.scalars(waits.order_by(MatchSeat.bot_id)).all()[0]
+        opening = openings.claim_opening(session, group_id)
+        assert opening is not None
+        blank = [""] * len(opening.entries)
+        openings.record_nonce_hashes(session, group_id, opening.epoch, blank)
+    with world.database.write() as session:
+        assert erasure.delete_bot(session, bot_id, master_key=MASTER_KEY).erased_at is not None
+
+    with world.database.write() as session:
+        failed = {bot_id: FailedStep(OpeningFailure.NONCE_WITHHELD, "planted", b"planted", b"planted")}
+        deal_group_superseding.supersede_group(session, group_id, opening.epoch, blank, failed, master_key=MASTER_KEY)
+    with world.database.write() as session:
+        assert erasure.has_unfinished(session)
+        assert erasure.finish_erasures(session) == 1
+
+    with world.database.read() as session:
+        evidence = session.scalars(select(FailedNonce).where(FailedNonce.bot_id == bot_id)).one()
+        assert (evidence.detail, evidence.request, evidence.reply) == ("", b"", b"")
