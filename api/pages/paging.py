@@ -45,9 +45,9 @@ def requested_number() -> int:
     return whole_number("page", 1, LAST_PAGE)
 
 
-def numbered_page(number: int, size: int, length: int) -> NumberedPage:
-    """Return page ``number`` of a list. Raise a 422 for a page after the last."""
+def numbered_page(number: int, size: int, length: int, parameter: str = "page") -> NumberedPage:
+    """Return page ``number`` of a list. Raise a 422, which names the query parameter, for a page after the last."""
     page = NumberedPage(number, size, length)
     if number > page.pages:
-        raise invalid([("page", f"Must be at most {page.pages}, the number of pages.")])
+        raise invalid([(parameter, f"Must be at most {page.pages}, the number of pages.")])
     return page

@@ -1,12 +1,15 @@
 """Serve the list of series by year, and the page of a series with its standings."""
 
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request
 
 from api.pages.page import Pages, page
-from api.pages.paging import numbered_page, requested_number
-from api.pages.parameters import load_query
+from api.pages.paging import LAST_PAGE, NumberedPage, numbered_page, requested_number
+from api.pages.parameters import load_query, whole_number
 from api.pages.untrusted_markdown import render_untrusted
 from api.pagination import envelope, read_cursor
 from api.series.presentation import attach_bots, compute_standings
@@ -23,7 +26,8 @@ pages = Pages("series", __name__)
 
 Json = dict[str, Any]
 SERIES_PER_PAGE: Final = 30
-ROWS_PER_PAGE: Final = 50
+ROWS_PER_PAGE: Final = 20
+TOURNAMENTS_PER_PAGE: Final = 10  # columns of the standings, so that the page stays small with 50 tournaments
 
 
 @pages.view("/series", "cursor", "year")
@@ -47,39 +51,60 @@ def contents() -> Response:
     )
 
 
-@pages.view('/series/<id("ser"):series_id>', "page")
+@pages.view('/series/<id("ser"):series_id>', "page", "tournaments")
 def show(series_id: str) -> Response:
-    """Show a series: its tournaments, its standings, how it counts."""
+    """Show a series: its standings, how it counts, and ten of its tournaments, by default the latest that finished."""
     series = store.get_series(current_session(), series_id)
     tournaments = store.list_tournaments(current_session(), series.id)
     rows = compute_standings(series, tournaments)
     numbered = numbered_page(requested_number(), ROWS_PER_PAGE, len(rows))
-    finished = [tournament for tournament in tournaments if tournament.status == TournamentState.FINISHED]
+    near = _page_of_tournaments(tournaments)
+    shown = near.rows(tournaments)
+    finished = [tournament for tournament in shown if tournament.status == TournamentState.FINISHED]
+    winners = _winners(finished, rows)
     return page(
         "series/show.html",
         series=series,
         description=series.description and render_untrusted(series.description),
         organisers=store.list_organisers(current_session(), series),
-        tournaments=[
-            {"row": tournament, "format": terms.FORMATS[tournament.format][0], "winners": _winners(tournament, rows)}
-            for tournament in tournaments
+        tournaments=tournaments,
+        near=near,
+        shown=[
+            {"row": tournament, "format": terms.FORMATS[tournament.format][0], "winners": winners[tournament.id]}
+            for tournament in shown
         ],
         finished=finished,
+        finished_count=sum(tournament.status == TournamentState.FINISHED for tournament in tournaments),
+        numbers={tournament.id: number for number, tournament in enumerate(tournaments, 1)},
         longest=MAX_DESCRIPTION_LENGTH,
         numbered=numbered,
-        lines=[_line(line, finished) for line in dump_rows(attach_bots(numbered.rows(rows)))],
+        lines=_lines(numbered.rows(rows), finished),
     )
 
 
-def _line(row: Json, finished: list[Tournament]) -> Json:
-    """Return a row of the standings with a cell for each finished tournament."""
-    by_id = {result["tournament"]: result for result in row["results"]}
-    return {**row, "cells": [by_id.get(tournament.id) for tournament in finished]}
+def _page_of_tournaments(tournaments: Sequence[Tournament]) -> NumberedPage:
+    """Return the requested page of tournaments, or the one with the latest in their order that is finished."""
+    last = max((index for index, item in enumerate(tournaments) if item.status == TournamentState.FINISHED), default=0)
+    is_asked = "tournaments" in request.args
+    number = whole_number("tournaments", 1, LAST_PAGE) if is_asked else last // TOURNAMENTS_PER_PAGE + 1
+    return numbered_page(number, TOURNAMENTS_PER_PAGE, len(tournaments), "tournaments")
 
 
-def _winners(tournament: Tournament, rows: list[SeriesRow]) -> list[Json]:
-    """Return the bots on the first rank of a finished tournament, with their names."""
-    first = [
-        row for row in rows if any(result.tournament == tournament.id and result.rank == 1 for result in row.results)
-    ]
-    return [{"bot": row.bot, "name": row.person.name} for row in attach_bots(first)]
+def _lines(rows: Sequence[SeriesRow], finished: Sequence[Tournament]) -> list[Json]:
+    """Return rows of the standings with a cell for each of these finished tournaments."""
+    ids = [tournament.id for tournament in finished]
+    near = [replace(row, results=tuple(item for item in row.results if item.tournament in ids)) for row in rows]
+    lines = dump_rows(attach_bots(near))
+    results = [{item["tournament"]: item for item in line["results"]} for line in lines]
+    return [{**line, "cells": list(map(by_id.get, ids))} for line, by_id in zip(lines, results, strict=True)]
+
+
+def _winners(finished: Sequence[Tournament], rows: Sequence[SeriesRow]) -> defaultdict[str, list[Json]]:
+    """Return the bots on the first ranks of these tournaments, with their names, keyed by tournament id."""
+    ids = {tournament.id for tournament in finished}
+    won = {row.bot: {result.tournament for result in row.results if result.rank == 1} & ids for row in rows}
+    found: defaultdict[str, list[Json]] = defaultdict(list)
+    for row in attach_bots([row for row in rows if won[row.bot]]):
+        for tournament_id in won[row.bot]:
+            found[tournament_id].append({"bot": row.bot, "name": row.person.name})
+    return found

@@ -1,17 +1,23 @@
 """Add to a series what the API and pages show with it: organisers, tournaments, and standings from public results."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from api.caching import Cache
 from api.downloads.tables import csv_text, escape_markdown, markdown_table
 from api.extended import Extended
 from api.series.schemas import dump_rows
 from api.tournaments import standings_cache
 from api.views import current_session
+from referee.pairing.kinds import TournamentFormat
 from referee.series import series as store
 from referee.series.tables import Series
 from referee.standings.series import Ranks, SeriesRow, series_standings
+from referee.tournaments.standings import count_ended_rounds
 from referee.tournaments.states import TournamentState
 from referee.tournaments.tables import Tournament
+
+RANKS: Final = Cache[Ranks](50_000, lambda ranks: len(ranks) + 1)  # 50,000 ranks take about 8 MB
 
 
 def attach_tournaments(series: Series) -> Extended:
@@ -26,9 +32,9 @@ def attach_tournaments(series: Series) -> Extended:
 def compute_standings(series: Series, tournaments: Sequence[Tournament]) -> list[SeriesRow]:
     """Return the standings of a series, best first, from those of its finished tournaments as they are now."""
     finished = [tournament for tournament in tournaments if tournament.status == TournamentState.FINISHED]
-    return series_standings(
-        [(tournament.id, scoring_ranks(tournament)) for tournament in finished], series.points, series.best
-    )
+    ended = count_ended_rounds(current_session(), [tournament.id for tournament in finished])
+    ranks = [(tournament.id, _known_ranks(tournament, ended.get(tournament.id, 0))) for tournament in finished]
+    return series_standings(ranks, series.points, series.best)
 
 
 def attach_bots(rows: Sequence[SeriesRow]) -> list[Extended]:
@@ -70,6 +76,18 @@ def standings_markdown(series: Series, tournaments: Sequence[Tournament]) -> str
     table = markdown_table(headings, rows, left=("Bot", "Owner")) if rows else "No tournament is finished.\n"
     state = f"Standings after {len(finished)} of {len(tournaments)} tournaments."
     return f"# {escape_markdown(series.name)}\n\n{state}\n\n{table}"
+
+
+def _known_ranks(tournament: Tournament, ended_rounds: int) -> Ranks:
+    """Return ``scoring_ranks``, without a statement if they are cached.
+
+    Entries, voids and disqualifications change the revision of a tournament; byes count once their round has ended. The
+    ranks of a rated ladder follow from ratings, which change afterwards too.
+    """
+    if tournament.format == TournamentFormat.LADDER and tournament.rated:
+        return scoring_ranks(tournament)
+    key = f"{tournament.id} {tournament.revision} {ended_rounds}"
+    return RANKS.get(key, lambda before, *, patient: scoring_ranks(tournament) if before is None else before).made
 
 
 def scoring_ranks(tournament: Tournament) -> Ranks:

@@ -103,6 +103,21 @@ def require_present(account: Account) -> None:
         raise Conflict(f"The {account.name} cannot be changed any more.")
 
 
+def lock_present(session: Session, *account_ids: str) -> None:
+    """Lock accounts before they get something, so that none is deleted before the transaction ends.
+
+    Raise ``NotFound`` if there is no such account, and ``Conflict`` if one is deleted.
+    """
+    ids = sorted(set(account_ids))
+    locked = select(Account.id, Account.name, Account.deleted_at).where(Account.id.in_(ids)).order_by(Account.id)
+    found = {row.id: row for row in session.execute(locked.with_for_update(key_share=True))}
+    for account_id in ids:
+        if account_id not in found:
+            raise NotFound("account", account_id)
+        if found[account_id].deleted_at is not None:
+            raise Conflict(f"The {found[account_id].name} can no longer do or receive anything.")
+
+
 def find_account(session: Session, name: str) -> Account:
     """Return the account with this name or, failing that, one that looks the same. Raise ``NotFound`` if none does."""
     same = Account.name == name
@@ -138,8 +153,7 @@ def create_token(
     is deleted, ``QuotaExceeded`` if it has too many tokens, and ``BadOption`` for a bad name or scope.
     """
     scopes = normalize_scopes(scopes)
-    session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
-    require_present(get_account(session, account_id))
+    lock_present(session, account_id)
     moment = current_time(session)
     unexpired = or_(Token.expires_at.is_(None), Token.expires_at > moment)
     working = select(func.count()).where(Token.account_id == account_id, Token.revoked_at.is_(None), unexpired)

@@ -5,6 +5,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.accounts import accounts
 from referee.accounts.oversight_tables import OrganiserRequest
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
@@ -19,6 +20,7 @@ def ask(session: Session, account: Account, text: str) -> OrganiserRequest:
     """Ask for the role, or change an open request. Raise ``Conflict`` for an organiser and after a refusal."""
     if account.role != Role.OWNER:
         raise Conflict(f"Your account has the role {account.role} already.")
+    accounts.lock_present(session, account.id)
     request = session.get(OrganiserRequest, account.id)
     if request is not None and request.refused_at is not None:
         raise Conflict(f"The operator refused your request: {request.reason or 'no reason was given'}.")

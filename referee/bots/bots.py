@@ -8,6 +8,7 @@ from typing import Final, Protocol, Self
 from sqlalchemy import ColumnElement, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from referee.accounts.accounts import lock_present
 from referee.accounts.reserved_names import is_reserved
 from referee.accounts.tables import Account
 from referee.bots import checks
@@ -59,7 +60,7 @@ def register(
 
     ``profile`` may have ``summary``, ``language`` and ``link``. Raise ``BadOption`` for a bad name or profile,
     ``NameTaken`` if another name looks the same or did until recently, ``QuotaExceeded`` if the owner or the host has
-    too many bots, and ``NotFound`` for an unknown owner.
+    too many bots, ``NotFound`` for an unknown owner, and ``Conflict`` for a deleted one.
     """
     name = validate_name(name)
     take_advisory_lock(session, "bot names and quotas")
@@ -305,8 +306,7 @@ def _claim_name_key(session: Session, name: str, owner_id: str, own_id: str = ""
 
 
 def _check_quotas(session: Session, owner_id: str, host: str, quotas: Quotas) -> None:
-    if session.get(Account, owner_id) is None:
-        raise NotFound("account", owner_id)
+    lock_present(session, owner_id)
     owned = select(func.count()).where(Bot.owner_id == owner_id, Bot.status != BotState.RETIRED)
     if (count := session.scalars(owned).one()) >= quotas.per_owner:
         raise QuotaExceeded(

@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from referee.accounts import accounts
 from referee.accounts.tables import Account
 from referee.bots import bots
 from referee.bots.tables import Bot
@@ -202,8 +203,7 @@ def _decide(session: Session, request: FriendlyRequest, state: RequestState) -> 
 
 def _check_quotas(session: Session, account_id: str, owners: set[str]) -> None:
     # Lock the accounts in the order of their ids, so that concurrent requests are counted one by one.
-    ids = sorted({account_id, *owners})
-    session.execute(select(Account.id).where(Account.id.in_(ids)).order_by(Account.id).with_for_update(key_share=True))
+    accounts.lock_present(session, account_id, *owners)
     is_pending = _is_pending(current_time(session))
     sent = select(func.count()).where(FriendlyRequest.created_by == account_id, is_pending)
     if session.scalars(sent).one() >= MAX_SENT:

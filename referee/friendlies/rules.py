@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from referee.accounts.tables import Account
+from referee.accounts import accounts
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
@@ -95,7 +95,7 @@ def put_entry(session: Session, owner_id: str, account_id: str, verdict: Challen
 
     Accounts without bots can challenge nobody, and that they exist is not public.
     """
-    session.execute(select(Account.id).where(Account.id == owner_id).with_for_update(key_share=True))
+    accounts.lock_present(session, owner_id)
     if account_id == owner_id or session.scalar(select(Bot.id).where(Bot.owner_id == account_id).limit(1)) is None:
         raise NotFound("owner", account_id)
     entry = session.get(ChallengerEntry, (owner_id, account_id))

@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from referee.accounts.tables import Account
+from referee.accounts import accounts
 from referee.errors import QuotaExceeded
 from referee.match.time_limits import Limits
 from referee.matches.states import OPEN
@@ -23,7 +23,7 @@ def check_friendlies(session: Session, account_id: str) -> None:
 
     Lock the account until the transaction ends, so that concurrent requests are counted one by one.
     """
-    session.execute(select(Account.id).where(Account.id == account_id).with_for_update(key_share=True))
+    accounts.lock_present(session, account_id)
     arranged = select(func.count()).where(
         StoredMatch.created_by == account_id, friendly(), StoredMatch.status.in_(OPEN)
     )

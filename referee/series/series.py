@@ -40,7 +40,7 @@ def create_series(
     ``terms`` are ``description``, ``points`` and ``best``. Raise ``BadOption`` for invalid terms, ``QuotaExceeded`` for
     too many series.
     """
-    session.scalars(select(Account.id).where(Account.id == creator.id).with_for_update()).one()
+    accounts.lock_present(session, creator.id)
     count = select(func.count()).where(Series.created_by == creator.id)
     if session.scalars(count).one() >= quota:
         raise QuotaExceeded(f"Your account may have at most {quota} series.")
@@ -258,9 +258,8 @@ def add_organiser(session: Session, series_id: str, name: str) -> Account:
     are too many.
     """
     series = lock_series(session, series_id)
-    account = session.get(Account, name)
     try:
-        account = account or accounts.find_account(session, name)
+        account = accounts.find_by_id_or_name(session, name)
     except NotFound:
         raise BadOption("account", f"no account has the name or id {name!r}") from None
     running = list_organisers(session, series)
@@ -268,6 +267,7 @@ def add_organiser(session: Session, series_id: str, name: str) -> Account:
         raise Conflict(f"{account.name} runs this series already.")
     if len(running) > MAX_CO_ORGANISERS:
         raise QuotaExceeded(f"A series has at most {MAX_CO_ORGANISERS} co-organisers.")
+    accounts.lock_present(session, account.id)
     session.add(SeriesOrganiser(series_id=series_id, account_id=account.id, added_at=current_time(session)))
     _mark_changed(session, series)
     return account

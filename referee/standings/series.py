@@ -75,7 +75,9 @@ def series_standings(
 
 def _mark_counting(results: Sequence[SeriesResult], best: int | None) -> list[SeriesResult]:
     """Return the results with those that count. Of equal results, the earlier ones count."""
-    by_points = sorted(range(len(results)), key=lambda index: -results[index].points)
+    if best is None or len(results) <= best:
+        return list(results)
+    by_points = sorted(range(len(results)), key=lambda index: results[index].points, reverse=True)  # keeps the order
     counting = set(by_points[:best])
     return [
         SeriesResult(result.tournament, result.rank, result.points, counts=index in counting)

@@ -61,6 +61,7 @@ def set_admission(session: Session, tournament_id: str, *, join_code: str | None
     if len(guests) > MAX_GUESTS:
         raise BadOption("guests", f"must name at most {MAX_GUESTS} accounts")
     found = {_find_guest(session, guest).id for guest in guests}
+    accounts.lock_present(session, *found)
     session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
     session.add_all(TournamentGuest(tournament_id=tournament_id, account_id=id) for id in sorted(found))
     tournament.join_code = code

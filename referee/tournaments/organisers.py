@@ -46,6 +46,7 @@ def add_organiser(session: Session, tournament_id: str, name: str) -> Account:
     count = select(func.count()).where(TournamentOrganiser.tournament_id == tournament_id)
     if session.scalars(count).one() >= MAX_CO_ORGANISERS:
         raise QuotaExceeded(f"A tournament has at most {MAX_CO_ORGANISERS} co-organisers.")
+    accounts.lock_present(session, account.id)
     moment = current_time(session)
     session.add(TournamentOrganiser(tournament_id=tournament_id, account_id=account.id, added_at=moment))
     tournament.revision += 1

@@ -35,12 +35,12 @@ def read_time(time: datetime | str) -> datetime:
 
 
 def check_changes(before: Sequence[str] | None, after: Sequence[str] | None, *, begun: int, moment: datetime) -> None:
-    """Raise ``BadOption`` if the times of the ``begun`` first rounds change, or if a later time has passed."""
-    times = list(map(read_time, after or ()))
-    if before and times[:begun] != list(map(read_time, before[:begun]))[: len(times)]:
+    """Raise ``BadOption`` if the times of the ``begun`` first rounds change, or if a changed later time has passed."""
+    times, known = list(map(read_time, after or ())), list(map(read_time, before or ()))
+    if known and times[:begun] != known[:begun][: len(times)]:
         raise BadOption("round_times", f"the times of the first {begun} rounds, which have begun, cannot be changed")
     for number, time in enumerate(times[begun:], begun + 1):
-        if time <= moment:
+        if time <= moment and time not in known[number - 1 : number]:
             raise BadOption(
                 "round_times", f"time {number} must be later than now, {moment.isoformat(timespec='seconds')}"
             )

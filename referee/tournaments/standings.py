@@ -99,6 +99,13 @@ def load_tournament_results(
     )
 
 
+def count_ended_rounds(session: Session, tournament_ids: Sequence[str]) -> dict[str, int]:
+    """Return the number of ended rounds, keyed by tournament id. Omit tournaments without one."""
+    ended = select(TournamentRound.tournament_id, func.count()).group_by(TournamentRound.tournament_id)
+    ended = ended.where(TournamentRound.tournament_id.in_(tournament_ids), TournamentRound.ended_at.is_not(None))
+    return dict(session.execute(ended).all())
+
+
 def _entrants_where(session: Session, tournament: Tournament, condition: ColumnElement[bool]) -> Sequence[str]:
     query = select(TournamentEntry.bot_id).where(TournamentEntry.tournament_id == tournament.id, condition)
     return session.scalars(query).all()

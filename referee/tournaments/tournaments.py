@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, func, or_, select, true
 from sqlalchemy.orm import Session, object_session
 
+from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
@@ -148,8 +149,7 @@ def lock_in_state(session: Session, tournament_id: str, *states: TournamentState
 
 
 def _check_quota(session: Session, account_id: str, quota: int) -> None:
-    if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
-        raise NotFound("account", account_id)
+    accounts.lock_present(session, account_id)
     unfinished = select(func.count()).where(Tournament.created_by == account_id, Tournament.status.in_(UNFINISHED))
     if session.scalars(unfinished).one() >= quota:
         raise QuotaExceeded(f"Your account may have at most {quota} unfinished tournaments.")

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from referee.accounts.tables import Account
+from referee.accounts.accounts import lock_present
 from referee.bots.bots import OLD_SECRET_LIFETIME
 from referee.db.engine import current_time
 from referee.db.ids import new_id
@@ -191,9 +191,7 @@ def _sort_event_types(events: Sequence[str]) -> list[str]:
 
 
 def _check_quota(session: Session, account_id: str) -> None:
-    # Lock the row of the account, so that concurrent requests cannot exceed the quota.
-    if session.scalar(select(Account.id).where(Account.id == account_id).with_for_update()) is None:
-        raise NotFound("account", account_id)
+    lock_present(session, account_id)  # so that concurrent requests cannot exceed the quota
     owned = select(func.count()).where(Webhook.account_id == account_id)
     if session.scalars(owned).one() >= PER_ACCOUNT:
         raise QuotaExceeded(f"An account can have at most {PER_ACCOUNT} webhooks. Delete one first.")

@@ -48,8 +48,8 @@ def delete_account(
     another operator, or if the account alone runs a tournament that is not over.
     """
     take_advisory_lock(session, "account names")
-    account = session.get_one(Account, accounts.get_account(session, account_id).id, with_for_update=True)
-    accounts.require_present(account)
+    accounts.lock_present(session, account_id)
+    account = session.get_one(Account, account_id, populate_existing=True)
     _check_may_be_deleted(session, by, account)
     erasure.overwrite_deleted_rows(session)
     _hand_over_tournaments(session, account)

@@ -14,8 +14,10 @@ from referee.accounts.reserved_names import reserved_names
 from referee.accounts.roles import Role
 from referee.accounts.scopes import Scope
 from referee.accounts.tables import Account, Token
+from referee.db import former_names
+from referee.db.kinds import NamedKind
 from referee.db.names import name_key, validate_name
-from referee.errors import BadNames, BadOption, NameTaken, NotFound
+from referee.errors import BadNames, BadOption, NameTaken, NotFound, QuotaExceeded
 
 MAX_NAMES: Final = 200
 TOKEN_NAME: Final = "class"  # noqa: S105  # a name, not a token
@@ -44,12 +46,15 @@ def create_class(
     earlier calls. Raise ``BadNames`` with all bad names, and create nothing.
     """
     known = _check_names(session, names)
-    return [
-        _renew(session, by, known[index], new_tokens, lifetime)
-        if index in known
-        else _create(session, by, index, name, lifetime)
-        for index, name in enumerate(names)
-    ]
+    members = []
+    for index, name in enumerate(names):
+        if index not in known:
+            members.append(_create(session, by, index, name, lifetime))
+        elif new_tokens:
+            members.append(_renew(session, by, index, known[index], lifetime))
+        else:
+            members.append(Member(known[index], is_new=False, token=None))
+    return members
 
 
 def _check_names(session: Session, names: Sequence[str]) -> dict[int, Account]:
@@ -70,8 +75,8 @@ def _check_names(session: Session, names: Sequence[str]) -> dict[int, Account]:
         places[key] = index
         try:
             account = _find(session, name)
-        except BadOption as error:
-            problems.append((index, error.reason))
+        except (BadOption, NameTaken) as error:
+            problems.append((index, error.reason if isinstance(error, BadOption) else str(error)))
             continue
         if account is not None:
             known[index] = account
@@ -81,12 +86,16 @@ def _check_names(session: Session, names: Sequence[str]) -> dict[int, Account]:
 
 
 def _find(session: Session, name: str) -> Account | None:
-    """Return the account of a student, or None if there is none. Raise ``BadOption`` if it is of another person."""
+    """Return the account of a student, or None if there is none.
+
+    Raise ``BadOption`` if it is of another person, ``NameTaken`` if another account had the name until recently.
+    """
     if name_key(name) in reserved_names():
         raise BadOption("name", "is reserved; choose another name")
     try:
         account = accounts.find_account(session, name)
     except NotFound:
+        former_names.check_not_held(session, NamedKind.ACCOUNT, name, None)
         return None
     if account.name != name:
         raise BadOption("name", f"looks the same as the account {account.name!r}; write that name or choose another")
@@ -107,16 +116,15 @@ def _create(session: Session, by: Account | None, index: int, name: str, lifetim
     return Member(account, is_new=True, token=token)
 
 
-def _renew(
-    session: Session, by: Account | None, account: Account, new_tokens: bool, lifetime: timedelta | None
-) -> Member:
-    if not new_tokens:
-        return Member(account, is_new=False, token=None)
+def _renew(session: Session, by: Account | None, index: int, account: Account, lifetime: timedelta | None) -> Member:
     earlier = select(Token.id).where(
         Token.account_id == account.id, Token.name == TOKEN_NAME, Token.revoked_at.is_(None)
     )
     for token_id in session.scalars(earlier).all():
         accounts.revoke_token(session, account.id, token_id)
-    token = accounts.create_token(session, account.id, TOKEN_NAME, scopes=[Scope.PLAY], lifetime=lifetime)
+    try:
+        token = accounts.create_token(session, account.id, TOKEN_NAME, scopes=[Scope.PLAY], lifetime=lifetime)
+    except QuotaExceeded as error:
+        raise BadNames([(index, str(error))]) from error
     acts.record_act(session, by, ActKind.TOKEN_CREATED, account.id, name=TOKEN_NAME)
     return Member(account, is_new=False, token=token)

@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import and_, or_, select, update
 from sqlalchemy.orm import Session
 
+from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.matches.deal_groups import LEASES, new_group_row
 from referee.matches.openings import FailedStep
@@ -47,6 +48,9 @@ def supersede_group(
         evidence = {"detail": failed.detail, "request": failed.request, "reply": failed.reply}
         session.add(FailedNonce(group_id=group_id, bot_id=bot_id, code=failed.code, created_at=moment, **evidence))
     session.flush()
+    # A bot that was deleted meanwhile has more to erase. The rows refer to it, so no deletion is under way now.
+    erased = Bot.id.in_(list(failures)), Bot.erased_at.is_not(None)
+    session.execute(update(Bot).where(*erased).values(erased_at=None))
     earlier = or_(DealGroup.id == group_id, and_(SUPERSEDED, DealGroup.superseded_by == group_id))
     session.execute(update(DealGroup).where(earlier).values(superseded_by=new.id))
     session.execute(update(StoredMatch).where(StoredMatch.id.in_(matches)).values(group_id=new.id))

@@ -40,6 +40,7 @@ def delete_bot(session: Session, bot_id: str, *, master_key: bytes) -> Bot:
     Raise ``NotFound`` if there is no such bot, and ``Conflict`` for a house bot or one that is deleted already.
     """
     bot = bots.get_bot(session, bot_id)
+    session.refresh(bot, with_for_update=True)  # also against rows that refer to it
     if bot.deleted_at is not None:
         raise Conflict("The bot is deleted already.")
     if bot.status != BotState.RETIRED:

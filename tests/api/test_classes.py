@@ -7,7 +7,9 @@ from sqlalchemy import func, select
 
 from referee.accounts import accounts
 from referee.accounts.tables import Account
-from tests.api.conftest import API, Person, Service
+from referee.workflows import account_deletion
+from tests.api.conftest import API, Person, Service, fields_of
+from tests.surroundings import MASTER_KEY
 
 NAMES = ["Ada Lovelace", "Bob", "Çiğdem"]
 
@@ -130,3 +132,31 @@ def test_a_repeated_request_gets_the_same_tokens(admin: Person) -> None:
     first, second = (admin.ask("POST", "/accounts/class", key, json={"names": ["Ada"]}).get_json() for _ in range(2))
 
     assert first["items"][0]["token"]["token"] == second["items"][0]["token"]["token"]
+
+
+def test_E14_all_names_that_are_held_are_named_at_once(service: Service, admin: Person) -> None:
+    for name in ("Held One", "Held Two"):
+        with service.database.write() as session:
+            account_id = accounts.create_account(session, name).id
+        with service.database.write() as session:
+            account_deletion.delete_account(
+                session, accounts.get_account(session, account_id), account_id, master_key=MASTER_KEY
+            )
+
+    answer = admin.post("/accounts/class", {"names": ["Held One", "Free", "Held Two"]})
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == {"names.0", "names.2"}
+
+
+def test_a_class_names_the_account_that_has_too_many_tokens(service: Service, admin: Person) -> None:
+    create(admin, ["Free"])
+    with service.database.write() as session:
+        full = accounts.create_account(session, "Full").id
+        for number in range(accounts.TOKENS_PER_ACCOUNT):
+            accounts.create_token(session, full, f"laptop {number}")
+
+    answer = admin.post("/accounts/class", {"names": ["Free", "Full"], "new_tokens": True})
+
+    assert answer.status_code == 422
+    assert fields_of(answer) == {"names.1"}

@@ -5,6 +5,7 @@ import io
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from referee.bots.tables import Bot
 from referee.tournaments import disqualification
@@ -202,3 +203,41 @@ def test_a_renamed_bot_keeps_its_points_under_its_new_name(service: Service, org
 
     (renamed, *_) = organiser.get(f"/series/{series}/standings").get_json()["items"]
     assert (renamed["bot"], renamed["name"], renamed["points"]) == (first["bot"], "Another name", first["points"])
+
+
+def count_statements(service: Service, path: str) -> int:
+    """Return the number of statements for a page whose data are cached where that is possible."""
+    seen: list[str] = []
+    service.anonymous().get(path)
+
+    def note(*said: Any) -> None:
+        seen.append(said[2])
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        assert service.anonymous().get(path).status_code == 200
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert seen
+    return len(seen)
+
+
+def test_the_page_of_a_long_series_is_small_and_costs_no_more_statements(service: Service, organiser: Person) -> None:
+    cups = [finished(service, organiser, 4, name=f"Cup {number} {'x' * 40}") for number in range(1, 13)]
+    short, long = new(organiser, best=2), new(organiser, best=2)
+    for series, members in ((short, cups[:2]), (long, cups)):
+        for one in members:
+            organiser.post(f"/series/{series}/tournaments", {"tournament": one})
+    ask = service.anonymous().get
+
+    latest, earliest = ask(f"/series/{long}").text, ask(f"/series/{long}?tournaments=1").text
+
+    assert count_statements(service, f"/series/{long}?tournaments=1") == count_statements(service, f"/series/{short}")
+    standings = [text.partition("</table>")[0] for text in (earliest, latest)]
+    assert [[one for one in cups if f"/tournaments/{one}" in text] for text in standings] == [cups[:10], cups[10:]]
+    assert f'href="/series/{long}?page=1&amp;tournaments=1"' in latest
+    assert "12 of 12 tournaments finished" in earliest
+    assert len(earliest) < 50 * 1024
+    refused = [ask(f"/series/{long}?tournaments={text}") for text in ("3", "0", "-1", "x")]
+    assert [answer.status_code for answer in refused] == [422] * 4
+    assert "2, the number of pages" in refused[0].text

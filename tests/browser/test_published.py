@@ -104,6 +104,18 @@ def test_a_published_folder_is_whole_and_keeps_no_secret(page_at: PageAt, filled
     assert [path.name for path in tmp_path.iterdir()] == ["cup"]
 
 
+def test_a_link_to_a_published_folder_stays_a_link(page_at: PageAt, filled: Filled, tmp_path: Path) -> None:
+    (tmp_path / "disk" / "cup").mkdir(parents=True)
+    (tmp_path / "web").symlink_to(tmp_path / "disk" / "cup")
+
+    done = publish(page_at, filled.tournaments["swiss"], tmp_path / "web")
+
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "web").is_symlink()
+    assert (tmp_path / "web" / "index.html").is_file()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "web"]
+
+
 def test_only_what_is_finished_is_published_unless_asked_and_no_other_folder_is_replaced(
     page_at: PageAt, filled: Filled, tmp_path: Path
 ) -> None:

@@ -5,6 +5,8 @@ from threading import Barrier
 
 from sqlalchemy import func, select
 
+from referee.accounts import accounts, acts
+from referee.accounts.act_kinds import ActKind
 from referee.db.engine import Database
 from referee.errors import QuotaExceeded
 from referee.matches import quotas
@@ -57,5 +59,6 @@ def test_E21_who_counts_friendlies_holds_up_nothing_else_of_their_account(postgr
 
     with database.write() as session:
         quotas.check_friendlies(session, account_id)
-        world.bot(account_id)  # refers to the account, as does the health of its bots
+        with database.write() as other:  # refers to the account, as does the health of its bots
+            acts.record_act(other, accounts.get_account(other, account_id), ActKind.BOT_RENAMED, account_id)
     database.dispose()

@@ -109,6 +109,25 @@ def test_rounds_begin_at_given_times_of_which_later_ones_can_be_changed(world: W
     assert go_on(world.database, tournament_id) == ["arranged"]
 
 
+def test_a_later_time_can_be_changed_when_an_earlier_one_has_passed_before_its_round(world: World) -> None:
+    first, second, third = (world.clock.utc_now() + timedelta(hours=hours) for hours in (1, 2, 3))
+    tournament_id, _ = begun(world, 4, format="swiss", format_options={"rounds": 3}, round_times=[first, second, third])
+    world.clock.moment = first
+    assert go_on(world.database, tournament_id) == ["arranged"]
+    world.clock.moment = second + timedelta(minutes=1)  # the matches of round 1 are not over
+
+    later = third + timedelta(days=1)
+    change_times(world, tournament_id, [first, second, later])
+
+    with pytest.raises(BadOption, match="time 2 must be later than now"):
+        change_times(world, tournament_id, [first, second - timedelta(minutes=1), later])
+    assert play_due(world) == 2
+    go_on(world.database, tournament_id)
+    assert play_due(world) == 2
+    go_on(world.database, tournament_id)
+    assert waiting(world, tournament_id) == (3, later)
+
+
 def change_times(world: World, tournament_id: str, times: list[datetime] | None) -> None:
     with world.database.write() as session:
         revision = tournaments.get_tournament(session, tournament_id).revision

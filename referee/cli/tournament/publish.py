@@ -23,6 +23,7 @@ from referee.cli.tournament import published_pages as pages
 from referee.cli.tournament.gzip_log import split_logs
 from referee.cli.tournament.log_download import read_chunks
 from referee.cli.tournament.remote import Remote, RequestRefused, tournament_command
+from referee.db.ids import PATTERN
 from referee.errors import BadLog
 from referee.match.canonical import Json
 from referee.match.log import parse_row
@@ -47,11 +48,12 @@ def publish(remote: Remote, tournament_id: str, out: Path, so_far: bool) -> None
     network. It contains the standings (also as CSV and Markdown), the rounds, the crosstable, each match with its
     replay and its log, and SHA-256 digests of all files. It contains only what everybody can see.
     """
+    out = out.resolve()  # a link stays, and the new folder is on the disk of the one before
     with Api(remote.api.url) as public:
         tournament = public.get(f"/tournaments/{tournament_id}")
         _check_state(tournament, so_far)
         _check_target(out)
-        draft = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.resolve().parent))
+        draft = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
         try:
             logs = _write_folder(public, tournament, draft)
             files = _write_checksums(draft)
@@ -77,17 +79,26 @@ def _check_target(out: Path) -> None:
     """Raise ``RequestRefused`` if the folder contains something else than a tournament written before."""
     if out.exists() and not out.is_dir():
         raise RequestRefused(f"{out} is a file; pass the name of a folder with --out.")
-    if out.is_dir() and any(out.iterdir()) and not (out / CHECKSUMS).is_file():
-        raise RequestRefused(f"{out} contains other files; pass an empty or new folder with --out.")
-    if not out.resolve().parent.is_dir():
-        raise RequestRefused(f"{out.resolve().parent} does not exist; create it first.")
+    if out.is_dir() and (other := _find_other_file(out)) is not None:
+        raise RequestRefused(f"{out} contains other files ({other}); pass an empty or new folder with --out.")
+    if not out.parent.is_dir():
+        raise RequestRefused(f"{out.parent} does not exist; create it first.")
+
+
+def _find_other_file(folder: Path) -> str | None:
+    """Return the name of a file that does not belong to a tournament written before, which are replaced as a whole."""
+    sums = folder / CHECKSUMS
+    lines = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
+    written = {CHECKSUMS, *(line.partition("  ")[2] for line in lines)}
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    return next((name for name in sorted(found) if name not in written), None)
 
 
 def _write_folder(api: Api, tournament: Json, folder: Path) -> int:
     """Write all pages and files. Return the number of matches that have a page."""
     name, path = tournament["name"], f"/tournaments/{tournament['id']}"
     for file, text in shared_files().items():
-        (folder / file).write_text(text)
+        _write(folder / file, text)
     results = api.fetch(f"/api/v1{path}/results.csv")
     for file, content in (
         ("results.csv", results),
@@ -99,12 +110,12 @@ def _write_folder(api: Api, tournament: Json, folder: Path) -> int:
     standings = list(_items(api, f"{path}/standings"))
     if 0 < len(standings) <= MOST_IN_CROSSTABLE:
         crosstable = pages.render_crosstable(name, list(_items(api, f"{path}/crosstable")))
-        (folder / "crosstable.html").write_text(crosstable)
+        _write(folder / "crosstable.html", crosstable)
         parts.append(("crosstable.html", "Crosstable"))
     parts += [("standings.csv", "Standings as CSV"), ("standings.md", "Standings in Markdown")]
     parts += [("results.csv", "All results as CSV")]
     taken_at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    (folder / "index.html").write_text(pages.render_overview(tournament, standings, parts, taken_at))
+    _write(folder / "index.html", pages.render_overview(tournament, standings, parts, taken_at))
     return len(logs)
 
 
@@ -117,6 +128,8 @@ def _write_matches(api: Api, path: str, name: str, folder: Path) -> set[str]:
         for log in split_logs(read_chunks(response)):
             if not log.lines:
                 continue  # damaged
+            if not PATTERN.fullmatch(log.match):  # it becomes a file name
+                raise RequestRefused(f"The service sent a log of {log.match!r}, which is not the id of a match.")
             (folder / "logs" / f"{log.match}.ndjson").write_bytes(b"".join(line + b"\n" for line in log.lines))
             links = (
                 f'<a href="../index.html"><bdi>{escape(name)}</bdi></a> · '
@@ -126,7 +139,7 @@ def _write_matches(api: Api, path: str, name: str, folder: Path) -> set[str]:
                 page = render_match(log.lines, parse_row(log.lines[0]), links)
             except BadLog:
                 continue
-            (folder / "matches" / f"{log.match}.html").write_text(page)
+            _write(folder / "matches" / f"{log.match}.html", page)
             written.add(log.match)
     return written
 
@@ -145,7 +158,7 @@ def _write_rounds(
     """Write a page for each round or, in a ladder, for each 500 matches. Return their file names and titles."""
     parts = []
     for file, title, found, byes in _rounds(api, tournament, matches):
-        (folder / file).write_text(pages.render_round(tournament["name"], title, found, byes, logs))
+        _write(folder / file, pages.render_round(tournament["name"], title, found, byes, logs))
         parts.append((file, title))
     return parts
 
@@ -164,7 +177,7 @@ def _rounds(
         by_round[int(seats[0]["tournament_round"])].append(seats)
     path = f"/tournaments/{tournament['id']}/rounds"
     for row in _items(api, path):
-        number, label = row["tournament_round"], row["label"].replace("_", " ")
+        number, label = int(row["tournament_round"]), row["label"].replace("_", " ")
         rest = api.get(f"{path}/{number}?limit=1")["bye_entrants"] if row["byes"] else []
         title = f"Round {number}" + (f", {label}" if label else "")
         found = sorted(by_round[number], key=lambda seats: (int(seats[0]["table"]), int(seats[0]["leg"] or 1)))
@@ -182,13 +195,17 @@ def _items(api: Api, path: str) -> Iterator[Json]:
         cursor = f"&cursor={page['next']}"
 
 
+def _write(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")  # as the pages say, whatever the locale is
+
+
 def _write_checksums(folder: Path) -> int:
     """Write the digests of all files, as `sha256sum` does. Return the number of files."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     lines = [
         f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(folder).as_posix()}" for file in files
     ]
-    (folder / CHECKSUMS).write_text("".join(line + "\n" for line in lines))
+    _write(folder / CHECKSUMS, "".join(line + "\n" for line in lines))
     return len(files) + 1
 
 

@@ -1,0 +1,231 @@
+"""Deletions of accounts and bots while others, or their owners, do something else, on PostgreSQL."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from time import sleep
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from referee.accounts import accounts, organiser_requests
+from referee.accounts.oversight_tables import Act
+from referee.accounts.tables import Account
+from referee.bots import bots
+from referee.bots.tables import Bot
+from referee.db.engine import Database
+from referee.errors import BadOption, Conflict, NameTaken
+from referee.friendlies import rules
+from referee.friendlies.states import ChallengerVerdict
+from referee.match.reveal import OpeningFailure
+from referee.match.time_limits import Limits
+from referee.matches import matches, openings, quotas
+from referee.matches.openings import FailedStep
+from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
+from referee.series import series
+from referee.tournaments import admission, organisers, tournaments
+from referee.webhooks import webhooks
+from referee.workflows import account_deletion, account_oversight, deal_group_superseding, erasure
+from tests.database.tournaments import begun
+from tests.database.world import FakeClock, World
+from tests.surroundings import MASTER_KEY
+
+CUP: Final[dict[str, Any]] = {"game": "saint-poker", "seats": 2, "options": {}, "limits": Limits()}
+Change = Callable[[Session], object]
+
+
+@pytest.fixture
+def postgres(postgres_url: str) -> Iterator[World]:
+    opened = Database(postgres_url, clock=FakeClock())
+    yield World(opened)
+    opened.dispose()
+
+
+def delete_account(session: Session, account_id: str) -> Account:
+    owner = accounts.get_account(session, account_id)
+    return account_deletion.delete_account(session, owner, account_id, master_key=MASTER_KEY)
+
+
+def load(account_id: str) -> Change:
+    """Load the account as requests do for their token, so that later reads may find it in the session."""
+    return lambda session: accounts.get_account(session, account_id)
+
+
+@contextmanager
+def meanwhile(world: World, act: Change, prepare: Change = lambda session: None) -> Iterator[tuple[Session, Any]]:
+    """Open a transaction. At its end, begin ``act`` in another one and, when it waits or is done, commit the first.
+
+    ``prepare`` runs in the transaction of ``act`` before the block.
+    """
+    prepared: Future[None] = Future()
+    acting: Future[Any] = Future()
+    go: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            with world.database.write() as session:
+                prepare(session)
+                prepared.set_result(None)
+                go.result(timeout=30)
+                found = act(session)
+            acting.set_result(found)
+        except Exception as error:  # noqa: BLE001  # raised again where the result is read
+            acting.set_exception(error)
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(run)
+        prepared.result(timeout=30)
+        with world.database.write() as session:
+            yield session, acting
+            session.flush()
+            go.set_result(None)
+            while not acting.done() and not session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+                sleep(0.01)
+
+
+def asks_for_role(session: Session, account_id: str) -> object:
+    return organiser_requests.ask(session, accounts.get_account(session, account_id), "A cup, please.")
+
+
+def creates_series(session: Session, account_id: str) -> object:
+    return series.create_series(session, accounts.get_account(session, account_id), quota=5, name="Season")
+
+
+def lists_challenger(session: Session, account_id: str) -> object:
+    other = session.scalars(select(Bot.owner_id)).one()
+    return rules.put_entry(session, account_id, other, ChallengerVerdict.BLOCKED)
+
+
+GIVEN: dict[str, Callable[[Session, str], object]] = {
+    "bot": lambda session, owner: bots.register(session, owner, "Late bot", "https://bot.example.org"),
+    "webhook": lambda session, owner: webhooks.create(session, owner, "https://hook.example.org", ["match.finished"]),
+    "tournament": lambda session, owner: tournaments.create_tournament(session, "Late cup", created_by=owner, **CUP),
+    "series": creates_series,
+    "token": lambda session, owner: accounts.create_token(session, owner, "late"),
+    "request": asks_for_role,
+    "friendly": quotas.check_friendlies,
+    "challenger": lists_challenger,
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_E27_an_account_gets_nothing_while_it_is_deleted(postgres: World, given: str) -> None:
+    owner = postgres.account()
+    postgres.bot()
+
+    with meanwhile(postgres, lambda session: GIVEN[given](session, owner), load(owner)) as (session, acting):
+        delete_account(session, owner)
+
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
+
+
+@pytest.mark.parametrize("place", ["series", "tournament", "guests"])
+def test_E27_an_account_that_is_being_deleted_is_added_to_nothing_of_others(postgres: World, place: str) -> None:
+    creator, owner = postgres.account("organiser"), postgres.account("organiser")
+    with postgres.database.write() as session:
+        season = series.create_series(session, accounts.get_account(session, creator), quota=5, name="Season").id
+        cup = tournaments.create_tournament(session, "Cup", created_by=creator, **CUP).id
+    add: dict[str, Change] = {
+        "series": lambda session: series.add_organiser(session, season, owner),
+        "tournament": lambda session: organisers.add_organiser(session, cup, owner),
+        "guests": lambda session: admission.set_admission(session, cup, join_code=None, guests=[owner]),
+    }
+
+    with meanwhile(postgres, add[place]) as (session, acting):
+        delete_account(session, owner)
+
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
+
+
+def test_E27_a_deleted_account_is_no_co_organiser_of_a_series(world: World) -> None:
+    creator, owner = world.account("organiser"), world.account("organiser")
+    with world.database.write() as session:
+        season = series.create_series(session, accounts.get_account(session, creator), quota=5, name="Season").id
+        delete_account(session, owner)
+
+        with pytest.raises(BadOption, match="account"):
+            series.add_organiser(session, season, owner)
+
+
+def test_E27_of_two_deletions_of_an_account_at_once_one_is_refused(postgres: World) -> None:
+    owner = postgres.account()
+
+    with meanwhile(postgres, lambda session: delete_account(session, owner), load(owner)) as (session, acting):
+        delete_account(session, owner)
+
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
+    with postgres.database.read() as session:
+        assert len(session.scalars(select(Act).where(Act.object_id == owner)).all()) == 1
+
+
+def test_E14_a_name_that_was_taken_just_before_the_deletion_is_held(postgres: World) -> None:
+    owner = postgres.account()
+
+    with meanwhile(postgres, lambda session: delete_account(session, owner), load(owner)) as (session, acting):
+        account_oversight.rename(session, None, owner, "Taken at last", None)
+    acting.result(timeout=30)
+
+    with postgres.database.write() as session, pytest.raises(NameTaken):
+        accounts.create_account(session, "Taken at last")
+
+
+def test_E27_a_rename_that_waits_for_a_deletion_is_refused(postgres: World) -> None:
+    owner = postgres.account()
+
+    def rename(session: Session) -> Account:
+        return account_oversight.rename(session, None, owner, "Back again", None)
+
+    with meanwhile(postgres, rename, load(owner)) as (session, acting):
+        name = delete_account(session, owner).name
+
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
+    with postgres.database.read() as session:
+        assert session.get_one(Account, owner).name == name
+
+
+def test_E27_of_two_deletions_of_a_retired_bot_at_once_one_is_refused(postgres: World) -> None:
+    bot_id = postgres.bot()
+    with postgres.database.write() as session:
+        bots.retire(session, bot_id)
+
+    def delete(session: Session) -> None:
+        erasure.delete_bot(session, bot_id, master_key=MASTER_KEY)
+
+    with meanwhile(postgres, delete, lambda session: bots.get_bot(session, bot_id)) as (session, acting):
+        delete(session)
+
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
+
+
+def test_E27_what_a_deleted_bot_replied_in_an_opening_of_others_is_erased(world: World) -> None:
+    begun(world, 4, format="swiss", format_options={"rounds": 3})
+    (claim,) = world.claim(1)
+    with world.database.write() as session:
+        group_id = matches.get_match(session, claim.match_id).group_id
+        seats = select(MatchSeat.bot_id).join(StoredMatch, StoredMatch.id == MatchSeat.match_id)
+        waits = seats.where(StoredMatch.group_id == group_id, StoredMatch.id != claim.match_id)
+        bot_id = session.scalars(waits.order_by(MatchSeat.bot_id)).all()[0]
+        opening = openings.claim_opening(session, group_id)
+        assert opening is not None
+        blank = [""] * len(opening.entries)
+        openings.record_nonce_hashes(session, group_id, opening.epoch, blank)
+    with world.database.write() as session:
+        assert erasure.delete_bot(session, bot_id, master_key=MASTER_KEY).erased_at is not None
+
+    with world.database.write() as session:
+        failed = {bot_id: FailedStep(OpeningFailure.NONCE_WITHHELD, "planted", b"planted", b"planted")}
+        deal_group_superseding.supersede_group(session, group_id, opening.epoch, blank, failed, master_key=MASTER_KEY)
+    with world.database.write() as session:
+        assert erasure.has_unfinished(session)
+        assert erasure.finish_erasures(session) == 1
+
+    with world.database.read() as session:
+        evidence = session.scalars(select(FailedNonce).where(FailedNonce.bot_id == bot_id)).one()
+        assert (evidence.detail, evidence.request, evidence.reply) == ("", b"", b"")
