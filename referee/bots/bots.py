@@ -106,6 +106,13 @@ def get_bot(session: Session, bot_id: str, *, owner_id: str | None = None) -> Bo
     return bot
 
 
+def lock_state(session: Session, bot_id: str) -> Bot:
+    """Return the bot, whose state does not change before the transaction ends. Raise ``NotFound`` if there is none."""
+    bot = get_bot(session, bot_id)
+    session.refresh(bot, with_for_update={"key_share": True})
+    return bot
+
+
 def names_of(session: Session, bot_ids: Iterable[str]) -> dict[str, str]:
     """Return the names of these bots, keyed by bot id."""
     return load_by_id(session, Bot.id, Bot.name, bot_ids)

@@ -108,7 +108,7 @@ def request_entry(session: Session, tournament_id: str, bot_id: str) -> EntryReq
         raise Conflict("This tournament needs no approval. Enter the bot directly.")
     if tournament.status != TournamentState.OPEN and not tournament.late_entry:
         raise Conflict(f"The tournament is {tournament.status} and takes no late entries.")
-    bot = bots.get_bot(session, bot_id)
+    bot = bots.lock_state(session, bot_id)
     entries.check_may_play(session, tournament, bot)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:

@@ -118,7 +118,7 @@ def enter_bot(session: Session, tournament_id: str, bot_id: str) -> TournamentEn
     or its owner has entered as many bots as an owner may.
     """
     tournament = _lock_open_for_entries(session, tournament_id)
-    bot = bots.get_bot(session, bot_id)
+    bot = bots.lock_state(session, bot_id)  # so that a bot that is retired now is not left entered
     check_may_play(session, tournament, bot)
     entry = session.get(TournamentEntry, (tournament_id, bot_id))
     if entry is not None and entry.withdrawn_at is None:

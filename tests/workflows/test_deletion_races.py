@@ -25,10 +25,10 @@ from referee.matches import matches, openings, quotas
 from referee.matches.openings import FailedStep
 from referee.matches.tables import FailedNonce, MatchSeat, StoredMatch
 from referee.series import series
-from referee.tournaments import admission, organisers, tournaments
+from referee.tournaments import admission, entries, organisers, tournaments
 from referee.webhooks import webhooks
 from referee.workflows import account_deletion, account_oversight, deal_group_superseding, erasure
-from tests.database.tournaments import begun
+from tests.database.tournaments import begun, create
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
@@ -229,3 +229,21 @@ def test_E27_what_a_deleted_bot_replied_in_an_opening_of_others_is_erased(world:
     with world.database.read() as session:
         evidence = session.scalars(select(FailedNonce).where(FailedNonce.bot_id == bot_id)).one()
         assert (evidence.detail, evidence.request, evidence.reply) == ("", b"", b"")
+
+
+@pytest.mark.parametrize("approval", [False, True])
+def test_E27_a_bot_that_is_being_deleted_is_entered_nowhere(postgres: World, approval: bool) -> None:
+    tournament_id = create(postgres, approval=approval)
+    bot_id = postgres.bot()
+
+    def enter(session: Session) -> None:
+        if approval:
+            admission.request_entry(session, tournament_id, bot_id)
+        else:
+            entries.enter_bot(session, tournament_id, bot_id)
+
+    with meanwhile(postgres, enter, lambda session: bots.get_bot(session, bot_id)) as (session, acting):
+        erasure.delete_bot(session, bot_id, master_key=MASTER_KEY)
+
+    with pytest.raises(Conflict):
+        acting.result(timeout=30)
