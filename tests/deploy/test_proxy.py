@@ -142,7 +142,7 @@ def test_a_request_passes_and_what_it_says_of_its_origin_does_not(proxy: Proxy) 
     forged = {"X_Forwarded_For": "6.6.6.6", "X_Forwarded_Host": "evil", "Forwarded": "for=1"}
     secure = {"X_Forwarded_Ssl": "on", "X_Forwarded_Protocol": "ssl"}  # which gunicorn takes for TLS
 
-    status, _, body = proxy.ask("GET", "/x?a=b", **forged, **secure)
+    status, _, body = proxy.ask("GET", "/x?a=b", None, **forged, **secure)
 
     assert (status, body) == (200, b"ok")
     (head,) = proxy.upstream.heads
