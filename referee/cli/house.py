@@ -26,7 +26,7 @@ def house() -> None:
     house:1  Random  plays any legal action
     house:2  Novice  plays like a beginner
     house:3  Sound   plays by good rules of thumb
-    house:4  Search  tries actions in positions that agree with what its seat knows
+    house:4  Search  tries actions in positions that fit what it knows
     """
 
 

@@ -101,6 +101,11 @@ def key_option(help: str) -> Callable[[Command], Command]:
     )
 
 
+def json_option(command: Command) -> Command:
+    """Add ``--json``, passed as ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(command)
+
+
 def data_option(command: Command) -> Command:
     """Add ``--data``, the data directory that a command reads or writes."""
     return click.option(

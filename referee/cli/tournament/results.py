@@ -6,6 +6,7 @@ from itertools import islice
 import click
 
 from referee.cli.options import Number
+from referee.cli.table_layout import terminal_width, wrap
 from referee.cli.tables import TextTable, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
@@ -148,10 +149,11 @@ def _square(rows: Sequence[Json]) -> str:
 
 def _pairs(rows: Sequence[Json]) -> str:
     names = {row["bot"]: row["name"] for row in rows}
-    return "\n".join(
+    lines = (
         f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["opponents"])
         for rank, row in enumerate(rows, 1)
     )
+    return "\n".join(part for line in lines for part in wrap(line, terminal_width()))
 
 
 def _score(rival: Json) -> str:
