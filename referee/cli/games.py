@@ -32,15 +32,14 @@ def games(as_json: bool) -> None:
 
 def _as_json(spec: Option) -> Json:
     """Return an option as the API shows it."""
-    bounds = {"int": {"minimum": spec.low, "maximum": spec.high}, "choice": {"choices": list(spec.choices)}}
-    bounds["list"] = bounds["choice"]
-    return {
-        "name": spec.name,
-        "type": spec.kind,
-        "default": spec.default,
-        "help": spec.help,
-        **bounds.get(spec.kind, {}),
-    }
+    shown: Json = {"name": spec.name, "type": spec.kind, "default": spec.default, "help": spec.help}
+    match spec.kind:
+        case "int":
+            return {**shown, "minimum": spec.low, "maximum": spec.high}
+        case "choice" | "list":
+            return {**shown, "choices": list(spec.choices)}
+        case _:
+            return shown
 
 
 def _default(spec: Option) -> str:

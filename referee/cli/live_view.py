@@ -58,7 +58,11 @@ class LiveView:
             self._bar.update(self._task, completed=done, total=shown_total, description=progress)
             rows = max(1, self._console.size.height - OTHER_LINES)
             self._live.update(
-                Group(table.render_styled(rows, width=self._console.width), self._bar, Text(_waiting(trouble), style="yellow"))
+                Group(
+                    table.render_styled(rows, width=self._console.width),
+                    self._bar,
+                    Text(_waiting(trouble), style="yellow"),
+                )
             )
             return
         step = (phase, done * self._steps // max(1, total))

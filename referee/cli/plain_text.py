@@ -1,6 +1,14 @@
 """Make text from bots and services safe to print on a terminal."""
 
+import re
+from typing import Final
+
 import click
+
+# Words with which errors begin. Other words may be names, which keep their spelling.
+FIRST_WORDS: Final = re.compile(
+    "(a|an|at|each|every|expected|it|no|not|only|pass|several|that|the|there|these|this|unknown|you)(?= )"
+)
 
 
 def replace_control_characters(text: str) -> str:
@@ -21,6 +29,13 @@ def one_line(text: str) -> str:
 def indent_lines(text: str) -> str:
     """Return ``text`` with every line but the first indented, so that no part of it imitates another line of output."""
     return text.replace("\n", "\n    ")
+
+
+def as_sentence(text: str) -> str:
+    """Return ``text`` with a capital at its beginning and a full stop at its end, unless it ends with a URL."""
+    text = FIRST_WORDS.sub(lambda word: word[0].capitalize(), text, count=1) if FIRST_WORDS.match(text) else text
+    is_open = text[-1:].isalnum() or text[-1:] in ("'", '"', "`", ")", "]")
+    return f"{text}." if is_open and "://" not in text.split()[-1] else text
 
 
 def note(text: str) -> None:

@@ -147,7 +147,7 @@ def test_an_option_that_is_a_list_is_written_with_commas() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["no-game", "house:first"], "unknown game 'no-game'; available: pool-nap,"),
+        (["no-game", "house:first"], "Unknown game 'no-game'; available: pool-nap,"),
         (["saint-poker", "house:first"], "saint-poker is for 2 to 5 seats, got 1"),
         (["saint-poker", "house:first", "house:nobody"], "Unknown house player 'house:nobody'"),
         (["saint-poker", "house:first", "nobody"], "'nobody' is not a player"),
