@@ -18,6 +18,7 @@ from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
+from referee.matches.states import MatchState
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
 from referee.workflows import account_oversight, match_retry, voiding
 from referee.workflows.log_signing import sign_old_logs
@@ -157,7 +158,7 @@ def retry(match_id: str, data: Path | None, as_json: bool) -> None:
         raise click.ClickException(str(error)) from error
     click.echo(f"{match_id} is due", err=True)
     if as_json:
-        show({"match": match_id, "status": "due"}, "", as_json=True)
+        show({"match": match_id, "status": MatchState.DUE}, "", as_json=True)
 
 
 def sign_with_progress(database: Database, master_key: bytes) -> list[str]:
