@@ -49,6 +49,8 @@ def export(remote: Remote, file: BinaryIO) -> None:
             file.write(piece)
             size += len(piece)
     note(f"{size} bytes written")
+    if remote.as_json and file.name not in ("-", "<stdout>"):
+        remote.show({"file": file.name, "bytes": size}, "")
 
 
 @service_command()

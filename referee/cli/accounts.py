@@ -94,7 +94,8 @@ def delete(remote: Remote, account: str, reason: str, yes: bool) -> None:
 
     \b
     Example:
-      referee accounts delete acc_01j8z2k4p6r8t0v2x4y6a8c0e2 --reason "At the owner's request"
+      referee accounts delete acc_01j8z2k4p6r8t0v2x4y6a8c0e2 \\
+          --reason "At the owner's request"
     """
     known = _one(remote, account)
     name = known["name"] if yes else click.prompt(f"Type {known['name']} to delete the account for good", err=True)

@@ -9,7 +9,8 @@ import referee.schema  # noqa: F401  # flushing needs all tables, because their 
 from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.bots import checks
-from referee.cli.options import data_option
+from referee.cli.options import data_option, json_option
+from referee.cli.output import show
 from referee.cli.plain_text import one_line
 from referee.cli.progress import progress_bar
 from referee.db.engine import Database
@@ -17,6 +18,7 @@ from referee.db.revisions import required_revision
 from referee.errors import Conflict, NotFound
 from referee.ladders.ladder_sync import sync_ladders
 from referee.ladders.official import load_official_ladders
+from referee.matches.states import MatchState
 from referee.runtime.service_database import load_settings, open_database, open_or_create_database
 from referee.workflows import account_oversight, match_retry, voiding
 from referee.workflows.log_signing import sign_old_logs
@@ -36,7 +38,8 @@ def admin() -> None:
     "--role", type=click.Choice(["organiser", "owner", "admin"]), default="organiser", help="Role of the account."
 )
 @data_option
-def create(name: str, role: str, data: Path | None) -> None:
+@json_option
+def create(name: str, role: str, data: Path | None, as_json: bool) -> None:
     """Create an account and print its first token.
 
     The token is shown only once.
@@ -45,7 +48,7 @@ def create(name: str, role: str, data: Path | None) -> None:
     with database.write() as session:
         token = open_account(session, name, role)
     click.echo(f"{role} {name}", err=True)
-    click.echo(token)
+    show({"name": name, "role": role, "token": token}, token, as_json=as_json)
 
 
 @admin.command()
@@ -53,7 +56,8 @@ def create(name: str, role: str, data: Path | None) -> None:
 @click.argument("new_role", metavar="ROLE", type=click.Choice(["organiser", "owner", "admin"]))
 @click.option("--reason", metavar="TEXT", help="Reason, kept in the list of acts.")
 @data_option
-def role(name: str, new_role: str, reason: str | None, data: Path | None) -> None:
+@json_option
+def role(name: str, new_role: str, reason: str | None, data: Path | None, as_json: bool) -> None:
     """Change the role of an account.
 
     An organiser runs listed and rated tournaments, an admin operates the service. The change is recorded as an act of
@@ -67,12 +71,15 @@ def role(name: str, new_role: str, reason: str | None, data: Path | None) -> Non
     except NotFound as error:
         raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
     click.echo(f"{name} has the role {new_role}", err=True)
+    if as_json:
+        show({"name": name, "role": new_role}, "", as_json=True)
 
 
 @admin.command()
 @click.argument("name")
 @data_option
-def token(name: str, data: Path | None) -> None:
+@json_option
+def token(name: str, data: Path | None, as_json: bool) -> None:
     """Print another token for an account.
 
     The token is shown only once. Use this command if all tokens of an account were lost.
@@ -83,7 +90,7 @@ def token(name: str, data: Path | None) -> None:
             _, text = accounts.create_token(session, accounts.find_account(session, name).id, TOKEN_NAME)
     except NotFound as error:
         raise click.ClickException(f"Unknown account {name!r}. Create it with `referee admin create`.") from error
-    click.echo(text)
+    show({"name": name, "token": text}, text, as_json=as_json)
 
 
 @admin.command()
@@ -94,7 +101,8 @@ def token(name: str, data: Path | None) -> None:
     help="Cancel the matches in progress if the schema needs an upgrade; tournaments play them again.",
 )
 @data_option
-def upgrade(cancels: bool, data: Path | None) -> None:
+@json_option
+def upgrade(cancels: bool, data: Path | None, as_json: bool) -> None:
     """Create the database or upgrade its schema.
 
     The command `referee up` does this when it starts. Some upgrades are refused while matches are in progress. The
@@ -115,18 +123,29 @@ def upgrade(cancels: bool, data: Path | None) -> None:
         changes = sync_ladders(session, official)
     signed = sign_with_progress(database, settings.master_key)
     database.dispose()
-    if done.cancelled:
-        voided = f", {len(done.matches)} with the same cards were voided" if done.matches else ""
-        click.echo(f"{len(done.cancelled)} matches were cancelled{voided}; {len(done.rematches)} rematches arranged.")
-    for sentence in [*changes, *signed]:
-        click.echo(sentence)
-    click.echo(f"The schema is at revision {required_revision()}.")
+    counts = {
+        "cancelled_matches": len(done.cancelled),
+        "voided_matches": len(done.matches),
+        "rematches": len(done.rematches),
+    }
+    sentences = [*_describe(counts), *changes, *signed, f"The schema is at revision {required_revision()}."]
+    document = {"revision": required_revision(), **counts, "changes": [*changes, *signed]}
+    show(document, "\n".join(sentences), as_json=as_json)
+
+
+def _describe(counts: dict[str, int]) -> list[str]:
+    """Return a sentence about cancelled matches, if there are any."""
+    if not counts["cancelled_matches"]:
+        return []
+    voided = f", {counts['voided_matches']} with the same cards were voided" if counts["voided_matches"] else ""
+    return [f"{counts['cancelled_matches']} matches were cancelled{voided}; {counts['rematches']} rematches arranged."]
 
 
 @admin.command()
 @click.argument("match_id", metavar="MATCH")
 @data_option
-def retry(match_id: str, data: Path | None) -> None:
+@json_option
+def retry(match_id: str, data: Path | None, as_json: bool) -> None:
     """Make a stuck match due again.
 
     A match is stuck after its runners have died repeatedly. Run this command once you have removed the cause.
@@ -138,6 +157,8 @@ def retry(match_id: str, data: Path | None) -> None:
     except (NotFound, Conflict) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{match_id} is due", err=True)
+    if as_json:
+        show({"match": match_id, "status": MatchState.DUE}, "", as_json=True)
 
 
 def sign_with_progress(database: Database, master_key: bytes) -> list[str]:

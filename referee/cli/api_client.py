@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import secrets
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from referee.errors import RefereeError
 from referee.match.canonical import Json
 
 TIMEOUT_S = 15.0
+ERRNO = re.compile(r"^\[Errno -?[0-9]+\] ")
 PAGES = 100  # maximum number of pages of a list that are fetched
 
 Field = tuple[str, str]
@@ -37,6 +39,10 @@ class ApiRefusal(RefereeError):
 
 class ApiUnreachable(RefereeError):
     """Signal that the service did not answer, or that its answer does not follow this API."""
+
+
+class BadServiceUrl(RefereeError):
+    """Signal that a text is not the URL of a service."""
 
 
 class Body(io.RawIOBase):
@@ -178,16 +184,16 @@ class Api:
 
 
 def parse_origin(url: str) -> str:
-    """Return scheme, host and port of a service's URL. Raise ``ApiUnreachable`` if it is not one."""
+    """Return scheme, host and port of a service's URL. Raise ``BadServiceUrl`` if it is not one."""
     with suppress(ValueError):
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    raise ApiUnreachable(f"{url!r} is not the address of a service; expected something like http://127.0.0.1:8000")
+    raise BadServiceUrl(f"{url!r} is not the address of a service. Pass one like http://127.0.0.1:8000.")
 
 
 def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    return ERRNO.sub("", str(error)) or type(error).__name__
 
 
 def _refusal(status: int, answer: bytes) -> ApiRefusal:

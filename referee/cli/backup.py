@@ -11,8 +11,11 @@ import referee.schema  # noqa: F401  # reading needs all tables, because their f
 from referee.backups import backup as backups
 from referee.backups import restoring
 from referee.backups.backup import Inventory
+from referee.backups.restoring import Restored
 from referee.cli.audit import audit
-from referee.cli.options import FILE, data_option
+from referee.cli.options import FILE, data_option, json_option
+from referee.cli.output import show
+from referee.match.canonical import Json
 from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import load_settings, open_database
 from referee.settings import Settings
@@ -48,14 +51,17 @@ def backup(file: Path, data: Path | None, *, checks: bool, as_json: bool) -> Non
 @data_option
 @click.option("--replace", "replaces", is_flag=True, help="Replace the existing database. A file of SQLite is kept.")
 @click.option("--audit/--no-audit", "audits", default=True, help="Replay all logs and ratings afterwards.")
+@json_option
 @click.pass_context
-def restore(context: click.Context, file: Path, data: Path | None, *, replaces: bool, audits: bool) -> None:
+def restore(
+    context: click.Context, file: Path, data: Path | None, *, replaces: bool, audits: bool, as_json: bool
+) -> None:
     """Put the database of a backup in place. Stop the whole service first.
 
     Matches that were not over when the backup was made are cancelled, because they may have been played since, and
     their cards may be known; tournaments play them again with other cards. Everything after the backup is lost: bots
     and accounts made since must be made again, and tokens revoked since are valid again. The exit status is that of
-    `referee audit`, which runs at the end.
+    `referee audit`, which runs at the end. With --json, its document is printed on a line of its own, the second.
     """
     settings = load_settings(data)
     with ExitStack() as stack:
@@ -64,16 +70,32 @@ def restore(context: click.Context, file: Path, data: Path | None, *, replaces: 
             directory.acquire()
             stack.callback(directory.release)
         restored = restoring.restore(file, settings, replaces=replaces)
-    click.echo(f"The database was restored from {file}.\n{_describe(restored.inventory)}")
-    if restored.replaced is not None:
-        click.echo(f"The replaced database is {restored.replaced}.")
-    settled = restored.settled
-    voided = f" and {len(settled.matches)} with the same cards voided" if settled.matches else ""
-    click.echo(f"{len(settled.cancelled)} open matches cancelled{voided}; {len(settled.rematches)} rematches arranged.")
+    show(_restored_json(restored), _describe_restored(file, restored), as_json=as_json)
     if audits:
         context.invoke(
-            audit, data=data, repair=False, read_only=False, url=None, ladders=(), resume=None, as_json=False
+            audit, data=data, repair=False, read_only=False, url=None, ladders=(), resume=None, as_json=as_json
         )
+
+
+def _describe_restored(file: Path, restored: Restored) -> str:
+    lines = [f"The database was restored from {file}.", _describe(restored.inventory)]
+    if restored.replaced is not None:
+        lines.append(f"The replaced database is {restored.replaced}.")
+    settled = restored.settled
+    voided = f" and {len(settled.matches)} with the same cards voided" if settled.matches else ""
+    count = f"{len(settled.cancelled)} open matches cancelled{voided}; {len(settled.rematches)} rematches arranged."
+    return "\n".join([*lines, count])
+
+
+def _restored_json(restored: Restored) -> Json:
+    settled = restored.settled
+    counts = {
+        "cancelled_matches": len(settled.cancelled),
+        "voided_matches": len(settled.matches),
+        "rematches": len(settled.rematches),
+    }
+    replaced = None if restored.replaced is None else str(restored.replaced)
+    return {"inventory": asdict(restored.inventory), "replaced": replaced, **counts}
 
 
 def _is_in_data_dir(settings: Settings) -> bool:

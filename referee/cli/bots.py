@@ -7,6 +7,7 @@ import click
 
 from referee.bots.states import BotState
 from referee.cli.bot_check import format_report, wait_for_check
+from referee.cli.browser import open_option, open_page
 from referee.cli.ladders import PLAY
 from referee.cli.plain_text import note, quote_argument
 from referee.cli.tournament import lookup
@@ -26,7 +27,7 @@ class ListByDefault(click.Group):
 
 @click.group(cls=ListByDefault)
 def bots() -> None:
-    """List your bots, move one to another URL, rename, retire or delete one.
+    """List and show your bots, move one to another URL, rename, retire or delete one.
 
     Pass a BOT by name or id. `referee bots` alone lists them.
     """
@@ -45,6 +46,22 @@ def list_bots(remote: Remote, retired: bool) -> None:
     items = [_load(remote, bot["id"]) for bot in shown]
     none = "You have no bots on this service. `referee register --start FILE --name NAME` registers one."
     remote.show({"items": items}, "\n\n".join(map(format_bot, items)) or none)
+
+
+@bots.command(cls=ServiceCommand)
+@click.argument("bot", metavar="BOT")
+@open_option
+def show(remote: Remote, bot: str, opens: bool) -> None:
+    """Show one of your bots, as in the list.
+
+    \b
+    Example:
+      referee bots show "My bot" --open
+    """
+    found = _load(remote, lookup.own_bot(remote.api, bot)["id"])
+    remote.show(found, format_bot(found))
+    if opens:
+        open_page(remote.page(f"bots/{found['id']}"))
 
 
 @bots.command(cls=ServiceCommand)

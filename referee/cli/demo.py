@@ -274,7 +274,9 @@ class Demonstration:
 
     def _print(self, table: tables.TextTable) -> None:
         self._console.print(
-            table.rich() if self._console.is_terminal else table.plain(), highlight=False, soft_wrap=True
+            table.render_styled(width=self._console.width) if self._console.is_terminal else table.plain(),
+            highlight=False,
+            soft_wrap=True,
         )
 
     def _say(self, text: str) -> None:

@@ -26,7 +26,14 @@ LABELS = {
 @data_option
 @click.option("--url", metavar="URL", help="Public URL of the service, to check proxy, streams and TLS.")
 @click.option("--backups", type=FOLDER, help="Folder of your backups, to check the age of the newest.")
-@click.option("--skip", "without", type=click.Choice(CHECKS), multiple=True, help="A check to leave out; repeatable.")
+@click.option(
+    "--skip",
+    "without",
+    type=click.Choice(CHECKS),
+    metavar="CHECK",
+    multiple=True,
+    help=f"Leave out a check: {', '.join(CHECKS)}. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings instead of text.")
 @click.pass_context
 def doctor(

@@ -4,6 +4,7 @@ from itertools import islice
 
 import click
 
+from referee.cli.browser import open_option, open_page
 from referee.cli.options import Number
 from referee.cli.plain_text import indent_lines
 from referee.cli.tables import TextTable
@@ -19,7 +20,8 @@ MAX_SHOWN = 1_000  # characters of a question or a reply; --json shows all
 @click.argument("whose", metavar="BOT|MATCH|FAULT")
 @click.option("--code", metavar="CODE", help="List only faults with this code, such as deadline.")
 @click.option("--limit", type=Number(1, 100), default=10, help="Maximum number of faults to list.")
-def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
+@open_option
+def faults(remote: Remote, whose: str, code: str | None, limit: int, opens: bool) -> None:
     """List the faults of your bot, or of your bots in a match, newest first.
 
     For a bot, also list its response times by version, and the errors in its own code that it reported. Given the
@@ -33,6 +35,8 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     if whose.isdecimal():
         fault = remote.api.get(f"/faults/{whose}")
         remote.show(fault, format_report(fault))
+        if opens:
+            open_page(remote.page(f"bots/{fault['bot']}/faults/{fault['id']}"))
         return
     kind = "matches" if whose.startswith("mat_") else "bots"
     found_id = whose if kind == "matches" else lookup.bot_id(remote.api, whose)
@@ -46,6 +50,8 @@ def faults(remote: Remote, whose: str, code: str | None, limit: int) -> None:
     parts = [format_health(about["health"]), *map(format_error, about["errors"])] if about else []
     parts += [*map(format_summary, found), hint] if found else ["No faults found."]
     remote.show({"items": found, **about}, "\n\n".join(filter(None, parts)))
+    if opens:
+        open_page(remote.page(f"{kind}/{found_id}"))
 
 
 def format_health(items: list[Json]) -> str:

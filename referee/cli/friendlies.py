@@ -29,7 +29,8 @@ def show_rules(
 
     \b
     Example:
-      referee friendlies rules "My bot" --challengers on_request --hours 18:00-23:00 --time-zone Europe/Berlin
+      referee friendlies rules "My bot" --challengers on_request \\
+          --hours 18:00-23:00 --time-zone Europe/Berlin
     """
     if hours is not None and any_hours:
         raise click.UsageError("Pass either --hours or --any-hours, not both.")

@@ -2,18 +2,22 @@
 
 import errno
 import os
+from collections.abc import Callable
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
 import click
 
-from referee.cli.options import FILE, PORT, Number, secret_option
+from referee.cli.options import FILE, PORT, Number, json_option, secret_option
+from referee.cli.output import show
 from referee.cli.progress import progress_bar
 from referee.games import catalogue
 from referee.house import calibration
 from referee.house import server as served
 from referee.house.comparison import OMNISCIENT, Comparison, Pairing, play_deals
 from referee.house.players import LEVELS, NoSuchHousePlayer, find_player
+from referee.match.canonical import Json
 
 DEALS = 1000
 
@@ -26,7 +30,7 @@ def house() -> None:
     house:1  Random  plays any legal action
     house:2  Novice  plays like a beginner
     house:3  Sound   plays by good rules of thumb
-    house:4  Search  tries actions in positions that agree with what its seat knows
+    house:4  Search  tries actions in positions that fit what it knows
     """
 
 
@@ -112,6 +116,7 @@ def serve(
 @click.option("--processes", type=Number(1, 1000), default=os.cpu_count() or 1, help="Number of processes.")
 @click.option("--out", type=FILE, default=calibration.FILE, show_default=False, help="File. [default: the package's]")
 @click.option("--omniscient", is_flag=True, help="Also compare a player that sees all cards with house:3.")
+@json_option
 def calibrate(
     deals: int,
     games: tuple[str, ...],
@@ -120,31 +125,42 @@ def calibrate(
     processes: int,
     out: Path,
     omniscient: bool,
+    as_json: bool,
 ) -> None:
     """Compare each level with the one below and write the ratings.
 
     Print the share of placements that the upper level wins from the lower one, with its standard error. Each deal is
     played twice, with the seats exchanged, at the standard number of seats of the game.
     """
+    say: Callable[[str], object] = _say_nothing if as_json else click.echo
+    items: list[Json] = []
     for game_name in games or sorted(catalogue()):
         seats = catalogue()[game_name].standard_seats
-        click.echo(f"{game_name}, {seats} seats")
+        say(f"{game_name}, {seats} seats")
         pairs = [Pairing(game_name, seats, upper.address(), lower.address(), seed) for lower, upper in pairwise(LEVELS)]
         long = search_deals or deals
-        compared = [_compare(pairing, long if pairing is pairs[-1] else deals, processes) for pairing in pairs]
+        compared = [_compare(pairing, long if pairing is pairs[-1] else deals, processes, say) for pairing in pairs]
+        items += map(asdict, compared)
         if omniscient:
-            _compare(Pairing(game_name, seats, OMNISCIENT, pairs[-1].rival, seed), long, processes)
+            seeing = Pairing(game_name, seats, OMNISCIENT, pairs[-1].rival, seed)
+            items.append(asdict(_compare(seeing, long, processes, say)))
         calibration.store_ratings(calibration.rate_levels(compared), out)
+    if as_json:
+        show({"file": str(out), "items": items}, "", as_json=True)
 
 
-def _compare(pairing: Pairing, deals: int, processes: int) -> Comparison:
+def _say_nothing(_line: str) -> None:
+    """Leave standard output to the JSON document."""
+
+
+def _compare(pairing: Pairing, deals: int, processes: int, say: Callable[[str], object]) -> Comparison:
     results = []
     with progress_bar(f"{pairing.player} against {pairing.rival}") as update:
         for result in play_deals(pairing, deals, processes):
             results.append(result)
             update(len(results), deals, f"{pairing.player} against {pairing.rival}")
     compared = Comparison.summarize(pairing, results)
-    click.echo(
+    say(
         f"  {pairing.player} against {pairing.rival}: {100 * compared.share:.1f} ± {100 * compared.error:.1f} % of "
         f"placements in {compared.deals} deals, {compared.cpu_ms:.2f} ms of CPU per decision"
     )

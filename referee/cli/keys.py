@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
-from referee.cli.options import data_option
+from referee.cli.options import data_option, json_option
+from referee.cli.output import show
 from referee.cli.tables import TextTable
 from referee.errors import Conflict
 from referee.master_keys import MasterKey, new_key, parse_key_file, render_key_file
@@ -60,7 +61,8 @@ def list_keys(data: Path | None, *, as_json: bool) -> None:
 
 @keys.command()
 @data_option
-def rotate(data: Path | None) -> None:
+@json_option
+def rotate(data: Path | None, *, as_json: bool) -> None:
     """Make a new master key the current one, and accept the old one until `referee keys end`.
 
     This changes the file master.key in the data directory; restart the service afterwards. If the key is set by
@@ -69,28 +71,32 @@ def rotate(data: Path | None) -> None:
     settings, database = open_database(data)
     database.dispose()
     if _is_set_by_environment():
-        click.echo(STEPS.format(new=new_key().hex()))
+        new = new_key().hex()
+        show({"rotated": False, "new_master_key": new}, STEPS.format(new=new), as_json=as_json)
         return
     old = _read(settings)
     if old.accepted:
         raise Conflict("An earlier master key is still accepted. End it first, with `referee keys end`.")
     _write(settings, MasterKey(new_key(), [bytes(old)]))
-    click.echo(
+    text = (
         "A new master key is the current one, and the old one is accepted. Restart the service, then run `referee keys "
         "reseal`. Keep a copy of master.key apart from your backups."
     )
+    show({"rotated": True}, text, as_json=as_json)
 
 
 @keys.command()
 @data_option
-def reseal(data: Path | None) -> None:
+@json_option
+def reseal(data: Path | None, *, as_json: bool) -> None:
     """Seal the seeds of ended deal groups with the current key, so that the old one is not needed for them."""
     settings, database = open_database(data)
     try:
         report = key_rotation.reseal_ended_groups(database, settings.master_key)
     finally:
         database.dispose()
-    click.echo(f"{report.resealed} seeds were sealed with the current key.")
+    document = {"resealed": report.resealed, "unreadable": report.unreadable}
+    show(document, f"{report.resealed} seeds were sealed with the current key.", as_json=as_json)
     if report.unreadable:
         raise click.ClickException(f"{report.unreadable} seeds cannot be read with any key of the settings.")
 
@@ -98,7 +104,8 @@ def reseal(data: Path | None) -> None:
 @keys.command()
 @data_option
 @click.option("--force", is_flag=True, help="End them even if unfinished or ended deal groups need them.")
-def end(data: Path | None, *, force: bool) -> None:
+@json_option
+def end(data: Path | None, *, force: bool, as_json: bool) -> None:
     """Stop accepting earlier master keys. Secrets of bots and webhooks from before the rotation become invalid.
 
     The command refuses this while matches that began with them are not over, or ended ones were not resealed, or while
@@ -120,10 +127,12 @@ def end(data: Path | None, *, force: bool) -> None:
     if not force and not _is_set_by_environment():
         _check_restart(settings)
     if _is_set_by_environment():
-        click.echo("Unset REFEREE_ACCEPTED_MASTER_KEYS on every host, and restart all processes.")
+        text = "Unset REFEREE_ACCEPTED_MASTER_KEYS on every host, and restart all processes."
+        show({"ended": 0, "set_by_environment": True}, text, as_json=as_json)
         return
     _write(settings, MasterKey(bytes(_read(settings))))
-    click.echo(f"{len(uses)} earlier keys were ended. Restart the service.")
+    text = f"{len(uses)} earlier keys were ended. Restart the service."
+    show({"ended": len(uses), "set_by_environment": False}, text, as_json=as_json)
 
 
 def _is_set_by_environment() -> bool:

@@ -57,7 +57,13 @@ class LiveView:
             shown_total = None if is_endless else total or None
             self._bar.update(self._task, completed=done, total=shown_total, description=progress)
             rows = max(1, self._console.size.height - OTHER_LINES)
-            self._live.update(Group(table.rich(rows), self._bar, Text(_waiting(trouble), style="yellow")))
+            self._live.update(
+                Group(
+                    table.render_styled(rows, width=self._console.width),
+                    self._bar,
+                    Text(_waiting(trouble), style="yellow"),
+                )
+            )
             return
         step = (phase, done * self._steps // max(1, total))
         if step != self._printed:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 from urllib.parse import urlsplit
 
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 from referee.match.log import parse_row
@@ -127,7 +127,7 @@ def _open_stream(file: str) -> Iterator[io.BufferedReader]:
                 stream.detach()  # so that standard input stays open
     except OSError as error:
         raise Unreadable(f"{file} cannot be read: {error.strerror or error}") from error
-    except (ApiRefusal, ApiUnreachable) as error:
+    except (ApiRefusal, ApiUnreachable, BadServiceUrl) as error:
         raise Unreadable(f"{file}: {error}") from error
 
 

@@ -1,16 +1,20 @@
 """Implement `referee verify` and `referee replay`, which verify, narrate or show matches from their logs alone."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from referee.cli.browser import open_page, temporary_page
 from referee.cli.log_files import StoredLog, Unreadable, read_logs, read_single_log, verify_stored_log
 from referee.cli.narrate import narrate_match
-from referee.cli.options import FILE, key_option
+from referee.cli.options import FILE, json_option, key_option
+from referee.cli.output import show
 from referee.cli.plain_text import one_line
 from referee.games import game
 from referee.local import replay_page
+from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.match.reveal import describe_origin
 from referee.match.signing_keys import KeyRing
@@ -21,7 +25,8 @@ from referee.matches.states import WITHOUT_RESULT
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @key_option("Check that each log is signed with this public key of its service.")
-def verify(files: tuple[str, ...], keys: KeyRing | None) -> None:
+@json_option
+def verify(files: tuple[str, ...], keys: KeyRing | None, as_json: bool) -> None:
     """Verify logs: rules, legality, links, deals and results; with --key, also their signatures.
 
     A FILE contains one or more logs as NDJSON, gzipped NDJSON or a zip, such as a service's download of all logs of a
@@ -30,22 +35,34 @@ def verify(files: tuple[str, ...], keys: KeyRing | None) -> None:
     signature fails. The exit status is 1 if any log fails or a file cannot be read.
     """
     judged = holding = 0
-    for file in files:
-        try:
-            for log in read_logs(file):
-                holds, finding = _check_log(log, keys)
-                label = file if log.is_only_log else f"{file}, {log.match or 'a log without a match id'}"
-                click.echo(one_line(f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"))
-                judged, holding = judged + 1, holding + holds
-        except Unreadable as error:
-            click.echo(one_line(f"FAILED  {error}"))
-            judged += 1
-    if judged > 1:
+    items: list[Json] = []
+    for item, line in _check_files(files, keys):
+        judged, holding = judged + 1, holding + bool(item["valid"])
+        if as_json:
+            items.append(item)
+        else:
+            click.echo(one_line(line))
+    if as_json:
+        show({"logs": judged, "valid": holding, "items": items}, "", as_json=True)
+    elif judged > 1:
         click.echo(f"{holding} of {judged} logs are valid")
     if holding:
         proves = "A log does not prove" if keys is None else "Only the signature of the service vouches for"
         click.echo(f"{proves}: {'; '.join(NOT_ATTESTED.values())}.", err=True)
     sys.exit(0 if holding == judged else 1)
+
+
+def _check_files(files: Sequence[str], keys: KeyRing | None) -> Iterator[tuple[Json, str]]:
+    """Yield the finding about each log as JSON and as a line of text."""
+    for file in files:
+        try:
+            for log in read_logs(file):
+                holds, finding = _check_log(log, keys)
+                label = file if log.is_only_log else f"{file}, {log.match or 'a log without a match id'}"
+                item: Json = {"file": file, "match": log.match or None, "valid": holds, "finding": finding}
+                yield item, f"{'ok' if holds else 'FAILED':<6}  {label}: {finding}"
+        except Unreadable as error:
+            yield {"file": file, "match": None, "valid": False, "finding": str(error)}, f"FAILED  {error}"
 
 
 @click.command()
@@ -56,21 +73,32 @@ def verify(files: tuple[str, ...], keys: KeyRing | None) -> None:
     metavar="PAGE",
     help="Instead of narrating the match, write an HTML file that shows it card by card; it can be opened from disk.",
 )
-def replay(file: str, html: Path | None) -> None:
+@json_option
+@click.option(
+    "--open",
+    "opens",
+    is_flag=True,
+    help="Write the HTML file, to a temporary place unless --html names one, and open it in the browser.",
+)
+def replay(file: str, html: Path | None, as_json: bool, opens: bool) -> None:
     """Narrate a match from its log.
 
     FILE contains NDJSON, plain or gzipped. Pass - for standard input, or a URL to fetch.
     """
     stored = read_single_log(file)
-    if html is not None:
-        click.echo(replay_page.write_page(html, stored))
+    if html is not None or opens:
+        page = html or temporary_page()
+        written = replay_page.write_page(page, stored)
+        show({"page": str(page), "bytes": page.stat().st_size}, written, as_json=as_json)
+        if opens:
+            open_page(page.resolve().as_uri())
         return
     try:
         rows = [parse_row(line) for line in stored if line.strip()]
         sentences = list(narrate_match(rows))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise Unreadable(f"{file} is not a match log ({error}). `referee verify` reports the wrong row.") from error
-    click.echo("\n".join(sentences))
+    show({"match": rows[0]["match"], "sentences": sentences}, "\n".join(sentences), as_json=as_json)
 
 
 def _check_log(log: StoredLog, keys: KeyRing | None) -> tuple[bool, str]:

@@ -8,7 +8,7 @@ import click
 
 from referee import __version__
 from referee.cli.lazy_group import LazyGroup
-from referee.cli.plain_text import replace_control_characters
+from referee.cli.plain_text import as_sentence, replace_control_characters
 from referee.errors import RefereeError
 
 COMMANDS = {  # in the order of the help page: heading, name of the command, module in this package
@@ -61,7 +61,7 @@ class Cli(LazyGroup):
         try:
             return super().invoke(ctx)
         except RefereeError as error:
-            raise click.ClickException(replace_control_characters(str(error))) from error
+            raise click.ClickException(replace_control_characters(as_sentence(str(error)))) from error
         except OSError as error:
             if error.errno not in FORBIDDEN or error.filename is None:
                 raise

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from referee.cli.browser import open_option, open_page
 from referee.cli.tables import TextTable, number
 from referee.cli.tournament.remote import Remote, service_command
 from referee.match.canonical import Json
@@ -11,7 +12,8 @@ from referee.match.canonical import Json
 
 @service_command()
 @click.argument("match", metavar="MATCH")
-def match(remote: Remote, match: str) -> None:
+@open_option
+def match(remote: Remote, match: str, opens: bool) -> None:
     """Show a match: its seats, their results, and the change of each rating beside the expected score.
 
     \b
@@ -20,6 +22,8 @@ def match(remote: Remote, match: str) -> None:
     """
     found = remote.api.get(f"/matches/{match}")
     remote.show(found, format_match(found))
+    if opens:
+        open_page(remote.page(f"matches/{found['id']}"))
 
 
 def format_match(match: Json) -> str:

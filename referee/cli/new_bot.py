@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from referee.cli.options import json_option
+from referee.cli.output import show
 from referee.cli.plain_text import quote_argument
 from referee.project_files import BOTS
 
@@ -35,7 +37,8 @@ LANGUAGES = {
 @click.option(
     "--language", type=click.Choice(list(LANGUAGES)), default="python", help="Programming language of the bot."
 )
-def new_bot(folder: Path, language: str) -> None:
+@json_option
+def new_bot(folder: Path, language: str, as_json: bool) -> None:
     """Write a starter bot into DIR, which must be new or empty, and show the next steps.
 
     The bot plays every game, checks signatures and needs nothing but the language's standard library. It is named after
@@ -48,16 +51,18 @@ def new_bot(folder: Path, language: str) -> None:
         raise click.UsageError(f"{click.format_filename(folder)} {error}. Pass a new or an empty folder.") from error
     except OSError as error:
         raise click.ClickException(f"Cannot write to {click.format_filename(folder)}: {error.strerror}.") from error
-    click.echo(f"{click.format_filename(folder / chosen.file)} is a bot for {chosen.needs} or newer. Next steps:\n")
+    file = click.format_filename(folder / chosen.file)
     here = quote_argument(str(folder))
     steps = {
         f"referee play saint-poker {here} house:3": "play a match (starts and stops the bot)",
         f"cd {here} && {chosen.start} 9000": "serve the bot, for a service or `referee check`",
     }
     width = max(map(len, steps))
-    for command, purpose in steps.items():
-        click.echo(f"  {command:<{width}}  # {purpose}")
-    click.echo("\nREADME.md in that folder has the next steps.")
+    lines = [f"{file} is a bot for {chosen.needs} or newer. Next steps:\n"]
+    lines += [f"  {command:<{width}}  # {purpose}" for command, purpose in steps.items()]
+    lines.append("\nREADME.md in that folder has the next steps.")
+    document = {"file": file, "language": language, "needs": chosen.needs, "next": list(steps)}
+    show(document, "\n".join(lines), as_json=as_json)
 
 
 def write_bot(folder: Path, language: str) -> None:

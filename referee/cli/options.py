@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 from click.core import ParameterSource
 
+from referee.cli.plain_text import as_sentence
 from referee.errors import BadOption, NoSuchGame, UrlRefused
 from referee.local.matches import NoSuchPlayer
 from referee.match.signing_keys import BadKey, KeyRing, parse_key, parse_keys
@@ -41,11 +42,11 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except BadOption as error:
-        raise click.UsageError(error.reason if error.field == "players" else str(error)) from error
+        raise click.UsageError(as_sentence(error.reason if error.field == "players" else str(error))) from error
     except UrlRefused as error:
-        raise click.UsageError(error.reason) from error
+        raise click.UsageError(as_sentence(error.reason)) from error
     except (NoSuchGame, NoSuchPlayer) as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(as_sentence(str(error))) from error
 
 
 def validate_secret(_context: click.Context, _parameter: click.Parameter, secret: str | None) -> str | None:
@@ -99,6 +100,11 @@ def key_option(help: str) -> Callable[[Command], Command]:
         help=f"{help} A key is 64 hex digits, with or without ed25519: before them; a FILE has one in each line, or is "
         "what GET /api/v1/keys returned. Repeatable.",
     )
+
+
+def json_option(command: Command) -> Command:
+    """Add ``--json``, passed as ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(command)
 
 
 def data_option(command: Command) -> Command:

@@ -7,6 +7,10 @@ from typing import Final
 import click
 
 SPECIAL_IN_DOUBLE_QUOTES: Final = re.compile(r'["\\$`!%]')  # in shells of Unix and in those of Windows
+# Words with which errors begin. Other words may be names, which keep their spelling.
+FIRST_WORDS: Final = re.compile(
+    "(a|an|at|each|every|expected|it|no|not|only|pass|several|that|the|there|these|this|unknown|you)(?= )"
+)
 
 
 def replace_control_characters(text: str) -> str:
@@ -37,6 +41,13 @@ def quote_argument(text: str) -> str:
     if shlex.quote(text) == text or SPECIAL_IN_DOUBLE_QUOTES.search(text):
         return shlex.quote(text)
     return f'"{text}"'
+
+
+def as_sentence(text: str) -> str:
+    """Return ``text`` with a capital at its beginning and a full stop at its end, unless it ends with a URL."""
+    text = FIRST_WORDS.sub(lambda word: word[0].capitalize(), text, count=1) if FIRST_WORDS.match(text) else text
+    is_open = text[-1:].isalnum() or text[-1:] in ("'", '"', "`", ")", "]")
+    return f"{text}." if is_open and "://" not in text.split()[-1] else text
 
 
 def note(text: str) -> None:

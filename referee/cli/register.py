@@ -82,9 +82,11 @@ def register(
     check fails or no game is certified, and 3 if the program ends.
 
     \b
-    Examples, if the folder mybot contains a starter bot; in the second it is running and reachable at this URL:
+    Examples, if the folder mybot contains a starter bot, which in the second
+    is running and reachable at this URL:
       referee register --start mybot --name "My bot"
-      referee register https://bots.example.org/mine --name "My bot" --secret-file mybot/secret.txt --practice pool-nap
+      referee register https://bots.example.org/mine --name "My bot" \\
+          --secret-file mybot/secret.txt --practice pool-nap
     """
     if no_check and (games or start):
         raise click.UsageError("--no-check cannot be combined with --practice or --start, which need a checked bot.")

@@ -6,7 +6,8 @@ import click
 from rich.console import Console
 from rich.markdown import Markdown
 
-from referee.cli.options import usage_errors
+from referee.cli.options import json_option, usage_errors
+from referee.cli.output import show
 from referee.rulebook import rules_page
 
 WIDEST = 122  # columns; wide enough for the examples, while longer lines are hard to read
@@ -16,14 +17,18 @@ LINKS_TO_FILES = re.compile(r"\[([^]]+)\]\((?!https?:)[^)]+\)")  # the linked fi
 
 @click.command()
 @click.argument("game_name", metavar="GAME")
-def rules(game_name: str) -> None:
+@json_option
+def rules(game_name: str, as_json: bool) -> None:
     """Show how GAME is played and what a bot may answer.
 
-    If standard output is not a terminal, the page is printed as Markdown source.
+    If standard output is not a terminal, the page is printed as Markdown source, which --json prints as a text.
     """
     with usage_errors():
         page = rules_page(game_name)
-    print_rules(page, Console())
+    if as_json:
+        show({"game": game_name, "markdown": page}, "", as_json=True)
+    else:
+        print_rules(page, Console())
 
 
 def print_rules(page: str, console: Console) -> None:

@@ -6,6 +6,7 @@ from typing import TextIO
 
 import click
 
+from referee.cli.browser import open_option, open_page
 from referee.cli.options import FILE
 from referee.cli.tables import TextTable, number
 from referee.cli.tournament import lookup
@@ -72,10 +73,13 @@ def create(
 
 @service_command("show")
 @click.argument("series", metavar="SERIES")
-def show(remote: Remote, series: str) -> None:
+@open_option
+def show(remote: Remote, series: str, opens: bool) -> None:
     """Show a series and its tournaments."""
     found = remote.api.get(f"/series/{lookup.series_id(remote.api, series)}")
     remote.show(found, _describe(found))
+    if opens:
+        open_page(remote.page(f"series/{found['id']}"))
 
 
 @service_command("standings")

@@ -13,8 +13,11 @@ from sqlalchemy.orm import Session
 
 from referee.bots import bots
 from referee.cli import tables
-from referee.cli.api_client import Api, ApiRefusal
-from referee.cli.options import data_option
+from referee.cli.api_client import Api, ApiRefusal, parse_origin
+from referee.cli.browser import open_option, open_page
+from referee.cli.options import data_option, json_option
+from referee.cli.output import show
+from referee.cli.tournament.remote import errors_as_sentences
 from referee.errors import BadOption
 from referee.ladders import months, ratings
 from referee.match.canonical import Json
@@ -36,16 +39,20 @@ Found = Iterator[tuple[Json, list[Json]]]  # a tournament or a ladder, and its f
 @click.option("--url", metavar="URL", help="Service to ask, like http://127.0.0.1:8000. [default: the local database]")
 @click.option("--month", metavar="MONTH", help="Show the final standings of the ladders in a month like 2026-11.")
 @data_option
-def standings(url: str | None, month: str | None, data: Path | None) -> None:
+@json_option
+@open_option
+def standings(url: str | None, month: str | None, data: Path | None, as_json: bool, opens: bool) -> None:
     """Show the latest tournaments and the ladders, or the ladders as they were at the end of a month.
 
     For one tournament of a service, use `referee tournament standings`.
     """
+    if opens and not url:
+        raise click.UsageError("A local database has no pages. Pass the --url of the service with --open.")
     chosen = _read_month(month) if month else None
     if url:
-        with Api(url) as api:
+        with errors_as_sentences(as_json), Api(url) as api:
             rows_of = _months_from_service(api, chosen) if chosen else _from_service(api)
-            found = [_table(shown, rows) for shown, rows in rows_of]
+            found = list(rows_of)
     else:
         try:
             _, database = open_database(data)
@@ -53,10 +60,14 @@ def standings(url: str | None, month: str | None, data: Path | None) -> None:
             raise NoDatabase(f"{error} To ask a running service, pass its address with --url.") from None
         with database.read() as session:
             rows_of = _months_from_database(session, chosen) if chosen else _from_database(session)
-            found = [_table(shown, rows) for shown, rows in rows_of]
+            found = list(rows_of)
         database.dispose()
     nothing = f"No ladder has final standings of {month}." if month else "No matches have been played yet."
-    click.echo("\n\n".join(table.plain() for table in found) or nothing)
+    text = "\n\n".join(_table(shown, rows).plain() for shown, rows in found) or nothing
+    items = [{"id": shown["id"], "name": shown["name"], "items": rows} for shown, rows in found]
+    show({"items": items}, text, as_json=as_json)
+    if opens:
+        open_page(f"{parse_origin(url or '')}/ladders")
 
 
 def _read_month(text: str) -> date:

@@ -1,15 +1,14 @@
-"""Format rows of the API as tables for the terminal: as aligned text, or as rich tables for the live view."""
+"""Format rows of the API as tables for the terminal: as aligned text, with a bold title in the live view."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.table import Table as RichTable
 from rich.text import Text
 
+from referee.cli.table_layout import Cells, layout, terminal_width, wrap
 from referee.match.canonical import Json
 
-Cells = Sequence[str]
 OWN_COLUMN = ("points", "wins")  # tie-breaks that have a column in every table
 
 
@@ -22,27 +21,21 @@ class TextTable:
     left: Collection[str] = ("bot",)
     title: str = ""
 
-    def plain(self) -> str:
-        """Return the table as lines of text, beginning with the title if there is one."""
-        rows = [self.headings, *self.rows]
-        columns = [[row[index] for row in rows] for index in range(len(self.headings))]
-        aligned = [_align(cells, to_left=cells[0] in self.left) for cells in columns]
-        lines = ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
-        return "\n".join([self.title, *lines] if self.title else lines)
+    def plain(self, width: int | None = None) -> str:
+        """Return the table as lines of text, beginning with the title if there is one.
 
-    def rich(self, rows: int | None = None) -> RichTable:
-        """Return the table for a live view, with at most ``rows`` rows."""
-        table = RichTable(title=self.title, title_justify="left", title_style="bold", expand=False)
-        for head in self.headings:
-            table.add_column(head, justify="left" if head in self.left else "right", no_wrap=True)
-        for row in self.rows[:rows]:
-            table.add_row(*map(Text, row))  # as Text, so that names are not interpreted as markup
-        return table
+        No line is wider than ``width``, by default that of the terminal. No text is cut: a row that does not fit takes
+        several lines.
+        """
+        width = width or terminal_width()
+        title = wrap(self.title, width) if self.title else []
+        return "\n".join([*title, *layout([self.headings, *self.rows], self.left, width)])
 
-
-def _align(cells: Cells, *, to_left: bool) -> list[str]:
-    width = max(map(len, cells))
-    return [cell.ljust(width) if to_left else cell.rjust(width) for cell in cells]
+    def render_styled(self, limit: int | None = None, *, width: int) -> Text:
+        """Return the table in the same layout with a bold title, and with at most ``limit`` lines below the first."""
+        title = wrap(self.title, width) if self.title else []
+        lines = layout([self.headings, *self.rows[:limit]], self.left, width)[: limit and limit + 1]
+        return Text("\n").join([*(Text(line, style="bold") for line in title), *map(Text, lines)])
 
 
 def standings(

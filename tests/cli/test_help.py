@@ -66,3 +66,10 @@ def test_newcomers_are_shown_first_what_to_try_first() -> None:
     first, *_ = shown.partition("First steps:")[2].split("\n\n")
     assert [line.split()[0] for line in first.splitlines() if line] == ["new-bot", "play", "check"]
     assert shown.index("First steps:") < min(shown.index(one) for one in ("Use a service:", "Run a service:"))
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_no_line_of_help_is_wider_than_80_columns(name: str) -> None:
+    shown = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=80).output
+
+    assert [line for line in shown.splitlines() if len(line) > 80] == []

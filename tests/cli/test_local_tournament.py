@@ -128,6 +128,7 @@ def test_it_stops_when_the_question_is_settled_and_stays_so(tmp_path: Path) -> N
     assert first["deals"] == first["test"]["deals"] < 100
     assert again == first
     assert "settled: house:3 is better than house:1 (after " in told.output
+    assert f"log-likelihood ratio {first['test']['ratio']:.2f}, settled at -2.94 or 2.94; " in told.output
 
 
 class Slow(Bot):

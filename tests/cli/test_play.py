@@ -147,13 +147,13 @@ def test_an_option_that_is_a_list_is_written_with_commas() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["no-game", "house:first"], "unknown game 'no-game'; available: pool-nap,"),
+        (["no-game", "house:first"], "Unknown game 'no-game'; available: pool-nap,"),
         (["saint-poker", "house:first"], "saint-poker is for 2 to 5 seats, got 1"),
         (["saint-poker", "house:first", "house:nobody"], "Unknown house player 'house:nobody'"),
         (["saint-poker", "house:first", "nobody"], "'nobody' is not a player"),
-        (["saint-poker", "house:first", "ftp://127.0.0.1"], "a URL begins with https or http"),
-        (["saint-poker", "house:first", "http://127.1:8000"], "an IPv4 address is four decimal numbers"),
-        (["saint-poker", "house:first", "http://127.0.0.1:9"], "a port is 80, 443 or from 1024 to 65535"),
+        (["saint-poker", "house:first", "ftp://127.0.0.1"], "A URL begins with https or http"),
+        (["saint-poker", "house:first", "http://127.1:8000"], "An IPv4 address is four decimal numbers"),
+        (["saint-poker", "house:first", "http://127.0.0.1:9"], "A port is 80, 443 or from 1024 to 65535"),
         (["saint-poker", "house:first", "house:first", "--option", "rounds=9"], "expected a whole number from 1 to 8"),
         (["saint-poker", "house:first", "house:first", "--option", "rounds=x"], "expected a whole number from 1 to 8"),
         (["saint-poker", "house:first", "house:first", "--option", "rounds"], "write an option as name=value"),

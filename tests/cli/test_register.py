@@ -165,7 +165,8 @@ def test_the_example_of_the_help_works_as_it_stands(
     there: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the address differs: it is that of a starter bot that was started before its registration."""
-    (example,) = re.findall(r"^ +referee (register https://.*)$", says({}, "register", "--help").stdout, re.M)
+    shown = says({}, "register", "--help").stdout.replace("\\\n", " ")  # a backslash continues the line
+    (example,) = re.findall(r"^ +referee (register https://.*)$", shown, re.M)
     command = shlex.split(example)
     folder = tmp_path / Path(command[command.index("--secret-file") + 1]).parent
     says({}, "new-bot", str(folder))

@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rich.cells import cell_len
+
+from referee.cli.table_layout import terminal_width, wrap
 from referee.cli.tables import number
 from referee.match.canonical import Json
 
@@ -23,13 +26,19 @@ class Slot:
 
 
 def render_bracket(bracket: Json) -> str:
-    """Return the drawing, followed by the numbers of future tables. ``bracket`` is the JSON document of the API."""
+    """Return the drawing, followed by the numbers of future tables. ``bracket`` is the JSON document of the API.
+
+    A tree that is wider than the terminal is replaced by a list.
+    """
     rounds = bracket["rounds"]
     if not rounds:
         return "No tables have been paired yet."
     pairs = all(len(table["entrants"]) == 2 for played in rounds for table in played["tables"])
-    parts = [_tree(rounds) if pairs else _list(rounds)]
-    parts += [f"{label}: {_format_table(table)}" for table, label in _placement_tables(rounds) if pairs]
+    tree = _tree(rounds) if pairs else ""
+    width = terminal_width()
+    fits = width is None or max(map(cell_len, tree.split("\n"))) <= width
+    parts = [tree if pairs and fits else "\n".join(wrap(_list(rounds), width))]
+    parts += [f"{label}: {_format_table(table)}" for table, label in _placement_tables(rounds) if pairs and fits]
     if bracket["to_come"]:
         coming = ", ".join(f"{_label(later['label'])} ({later['tables']})" for later in bracket["to_come"])
         parts.append(f"to come (tables): {coming}")

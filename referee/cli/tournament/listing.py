@@ -5,6 +5,7 @@ from textwrap import indent
 
 import click
 
+from referee.cli.browser import open_option, open_page
 from referee.cli.options import Number, choice_of
 from referee.cli.plain_text import replace_control_characters
 from referee.cli.tables import TextTable, number
@@ -44,7 +45,8 @@ def list_(remote: Remote, status: str | None, game: str | None, limit: int) -> N
 
 
 @tournament_command()
-def show(remote: Remote, tournament_id: str) -> None:
+@open_option
+def show(remote: Remote, tournament_id: str, opens: bool) -> None:
     """Show a tournament.
 
     The output contains its terms, progress and entries, and says which bots answered the call before the start.
@@ -66,6 +68,8 @@ def show(remote: Remote, tournament_id: str) -> None:
     if count > len(entries):
         parts.append(f"… and {count - len(entries)} more; --json shows all entries")
     remote.show({**tournament, "entered": entries}, "\n".join(parts))
+    if opens:
+        open_page(remote.page(f"tournaments/{tournament_id}"))
 
 
 def _progress(tournament: Json) -> str:

@@ -148,7 +148,7 @@ def _play_and_report(
         rows = tournament_standings.standings(plan, tournament.counting_matches())
         click.echo(standings_table(title, rows).plain())
         if tournament.running:
-            click.echo(verdict(plan, tournament.running))
+            click.echo(f"{verdict(plan, tournament.running)}\n{evidence(tournament.running)}")
         resumes = "; run the same command to resume" if interrupted else ""
         click.echo(f"{tournament.deals} deals count; the logs are in {out}{resumes}")
     report.show()
@@ -200,7 +200,7 @@ def standings_table(title: str, standings: Sequence[LocalStandingsRow]) -> TextT
 
 
 def verdict(plan: LocalPlan, running: RunningTest) -> str:
-    """Return the state of the sequential test as a sentence. --json has its bounds and its log-likelihood ratio."""
+    """Return the state of the sequential test as a sentence."""
     test = running.test
     first, other = (entrant.name for entrant in plan.match_plan.entrants)
     after = f"after {running.groups} deals"
@@ -211,6 +211,15 @@ def verdict(plan: LocalPlan, running: RunningTest) -> str:
     return (
         f"not settled {after}: whether {first} is {_format_distance(test.elo1, more=False)} {other}, or not even "
         f"{_format_distance(test.elo0)} it; to play more deals, raise --deals"
+    )
+
+
+def evidence(running: RunningTest) -> str:
+    """Return the numbers behind the verdict as a sentence. --json has them, too."""
+    test = running.test
+    return (
+        f"log-likelihood ratio {running.ratio:.2f}, settled at {test.lower:.2f} or {test.upper:.2f}; Elo bounds "
+        f"{test.elo0:g} and {test.elo1:g}, risks of a wrong verdict {test.alpha:.1%} and {test.beta:.1%}"
     )
 
 

@@ -12,13 +12,14 @@ import click
 from click.core import ParameterSource
 
 from referee.cli import saved_tokens
-from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable
-from referee.cli.plain_text import replace_control_characters
+from referee.cli.api_client import Api, ApiRefusal, ApiUnreachable, BadServiceUrl
+from referee.cli.plain_text import as_sentence, replace_control_characters
 from referee.cli.tournament import lookup
 from referee.errors import RefereeError
 from referee.match.canonical import Json
 
 BUSY = 429
+MAX_EXAMPLE = 76  # characters of a line in the help of a command
 
 ADVICE = {  # by the code of the problem document
     "unauthenticated": "run `referee login`, or pass a valid token with --token-file or $REFEREE_TOKEN",
@@ -52,6 +53,10 @@ class Remote:
     api: Api
     as_json: bool
     token: SentToken | None = None
+
+    def page(self, path: str) -> str:
+        """Return the URL of a page of the service."""
+        return f"{self.api.url}/{path}"
 
     def show(self, document: Json | list[Any], text: str) -> None:
         """Print the result of a command: the JSON document, or the text."""
@@ -135,6 +140,8 @@ def tournament_command(
         tournament = click.Argument(["tournament"], metavar="TOURNAMENT")
         command = click.command(name, cls=ServiceCommand, params=[tournament])(function)
         line = f'referee tournament {command.name} "{of}" {example}'.rstrip()
+        if len(line) > MAX_EXAMPLE:
+            line = f'referee tournament {command.name} "{of}" \\\n      {example}'
         command.help = f"{cleandoc(command.help or '')}\n\n\b\nExample:\n  {line}"
         return command
 
@@ -178,8 +185,10 @@ def errors_as_sentences(as_json: bool) -> Iterator[None]:
     except RefereeError as error:
         if as_json:
             click.echo(json.dumps({"error": error_to_json(error)}))
+        if isinstance(error, BadServiceUrl):
+            raise click.UsageError(replace_control_characters(as_sentence(str(error)))) from error
         failure = ServiceUnreachable if is_service_unreachable(error) else RequestRefused
-        raise failure(replace_control_characters(error_sentence(error))) from error
+        raise failure(replace_control_characters(as_sentence(error_sentence(error)))) from error
     except BrokenPipeError:
         raise  # the reader of our output has closed it; click exits silently
     except OSError as error:  # for example a full disk
@@ -208,7 +217,7 @@ def error_to_json(error: RefereeError) -> Json:
 
 def error_sentence(error: RefereeError) -> str:
     if isinstance(error, ApiUnreachable):
-        return f"{error}; is it running, and is --url (or REFEREE_URL) right?"
+        return f"{error}. Is it running, and is --url (or REFEREE_URL) right?"
     if not isinstance(error, ApiRefusal):
         return str(error)
     sentence = "; ".join(f"{option_of_field(field)}: {message}" for field, message in error.fields)

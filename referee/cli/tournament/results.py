@@ -5,7 +5,9 @@ from itertools import islice
 
 import click
 
+from referee.cli.browser import open_option, open_page
 from referee.cli.options import Number
+from referee.cli.table_layout import terminal_width, wrap
 from referee.cli.tables import TextTable, number
 from referee.cli.tables import standings as standings_table
 from referee.cli.tournament import formatting, lookup
@@ -13,6 +15,7 @@ from referee.cli.tournament.bracket import render_bracket
 from referee.cli.tournament.remote import Remote, tournament_command
 from referee.match.canonical import Json
 
+PAGES = {"crosstable": "/crosstable", "luck": "/luck"}  # of results that have one of their own
 NO_BOTS = "No bots are entered."
 SQUARE = 20  # maximum number of bots shown as a square table
 
@@ -20,9 +23,12 @@ SQUARE = 20  # maximum number of bots shown as a square table
 def result_command(render: Callable[[Json], str]) -> click.Command:
     """Make a command that fetches all pages of the result named after ``render``, and shows the rendered text."""
 
-    def fetch_and_show(remote: Remote, tournament_id: str) -> None:
+    @open_option
+    def fetch_and_show(remote: Remote, tournament_id: str, opens: bool) -> None:
         document = _fetch_all_pages(remote, f"/tournaments/{tournament_id}/{render.__name__}?limit=100")
         remote.show(document, render(document))
+        if opens:
+            _open_page(remote, tournament_id, PAGES.get(render.__name__, ""))
 
     fetch_and_show.__doc__ = render.__doc__
     return tournament_command(render.__name__)(fetch_and_show)
@@ -31,7 +37,8 @@ def result_command(render: Callable[[Json], str]) -> click.Command:
 @tournament_command(example="--limit 10")
 @click.option("--limit", type=Number(1), help="Maximum number of rows to show. [default: all]")
 @click.option("--bot", metavar="BOT", help="Show only the row of this bot.")
-def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None) -> None:
+@open_option
+def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | None, opens: bool) -> None:
     """Show the standings.
 
     Tie-breaks are in the order in which they decide. The points per match are followed by their 95 % confidence
@@ -47,6 +54,8 @@ def standings(remote: Remote, tournament_id: str, limit: int | None, bot: str | 
         rows = [document["row"]]
     title = f"{formatting.title(tournament)}; {formatting.progress(tournament)}"
     remote.show(document, standings_table(title, rows, error_bars=True).plain() if rows else NO_BOTS)
+    if opens:
+        open_page(remote.page(f"tournaments/{tournament_id}/standings"))
 
 
 @result_command
@@ -61,13 +70,16 @@ def crosstable(document: Json) -> str:
 
 
 @tournament_command(of="Winter knockout")
-def bracket(remote: Remote, tournament_id: str) -> None:
+@open_option
+def bracket(remote: Remote, tournament_id: str, opens: bool) -> None:
     """Draw the bracket of a knockout.
 
     Seeds precede the names, and points follow them. A ? stands for a bot in a rated match that is not over.
     """
     document = remote.api.get(f"/tournaments/{tournament_id}/bracket")
     remote.show(document, render_bracket(document))
+    if opens:
+        _open_page(remote, tournament_id, "/bracket")
 
 
 @result_command
@@ -123,6 +135,12 @@ def luck(document: Json) -> str:
     return TextTable(("bot", "points", "returns", "matches", "deal groups"), rows).plain() if rows else NO_BOTS
 
 
+def _open_page(remote: Remote, tournament_id: str, path: str) -> None:
+    """Open a page of a tournament's results or, before its start, its first page, since there are none."""
+    is_started = remote.api.get(f"/tournaments/{tournament_id}")["started_at"]
+    open_page(remote.page(f"tournaments/{tournament_id}{path if is_started else ''}"))
+
+
 def _mean(found: Json | None) -> str:
     if found is None:
         return "-"
@@ -148,10 +166,11 @@ def _square(rows: Sequence[Json]) -> str:
 
 def _pairs(rows: Sequence[Json]) -> str:
     names = {row["bot"]: row["name"] for row in rows}
-    return "\n".join(
+    lines = (
         f"{rank} {row['name']}: " + ", ".join(f"{names[rival['bot']]} {_score(rival)}" for rival in row["opponents"])
         for rank, row in enumerate(rows, 1)
     )
+    return "\n".join(part for line in lines for part in wrap(line, terminal_width()))
 
 
 def _score(rival: Json) -> str:

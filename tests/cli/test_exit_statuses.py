@@ -1,0 +1,105 @@
+"""The exit statuses of the page on the command line, for the cases that it names."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.cli.plain_text import as_sentence
+from referee.project_files import DOCS
+from tests.cli.running import PATIENCE_S, comes_true, referee, surroundings
+
+ROW = re.compile(r"^\| (\d+) \| (.+) \| (.+) \|$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def nobody() -> Iterator[str]:
+    """Yield a URL at which nobody listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, but not listening: connections are refused, and nobody else gets the port
+        yield f"http://127.0.0.1:{held.getsockname()[1]}"
+
+
+def status_of(*arguments: str) -> int:
+    return referee(*arguments).returncode
+
+
+def test_the_page_names_these_statuses() -> None:
+    page = (DOCS / "command-line.md").read_text().partition("## Exit statuses")[2]
+
+    assert [int(number) for number, _, _ in ROW.findall(page)] == [0, 1, 2, 3, 130]
+
+
+def test_0_what_was_asked_was_done() -> None:
+    assert status_of("games") == 0
+
+
+def test_1_what_was_checked_is_not_in_order(tmp_path: Path) -> None:
+    log = tmp_path / "match.ndjson"
+    assert status_of("play", "saint-poker", "house:1", "house:2", "--log", str(log)) == 0
+    assert status_of("verify", str(log)) == 0
+
+    log.write_bytes(log.read_bytes()[:-20])
+
+    assert status_of("verify", str(log)) == 1
+
+
+def test_2_arguments_are_wrong(nobody: str) -> None:
+    assert status_of("rules", "no-such-game") == 2
+    assert status_of("standings", "--month", "winter", "--url", nobody) == 2
+    assert status_of("whoami", "--url", "ht!tp://") == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("match", f"mat_{'0' * 26}"),
+        ("tournament", "list"),
+        ("standings",),
+        ("audit",),
+        ("tokens", "list", "--token", "ref_x"),
+    ],
+)
+def test_3_the_service_is_not_reached(nobody: str, arguments: tuple[str, ...]) -> None:
+    told = referee(*arguments, "--url", nobody)
+
+    assert told.returncode == 3
+    assert told.stderr == (
+        f"Error: {nobody} does not answer: Connection refused. Is it running, and is --url (or REFEREE_URL) right?\n"
+    )
+
+
+def test_3_a_bot_or_a_player_is_not_reached(nobody: str) -> None:
+    assert status_of("check", nobody) == 3
+    assert status_of("play", "saint-poker", "house:1", nobody) == 3
+
+
+def test_130_ctrl_c_ends_the_command(tmp_path: Path) -> None:
+    long = ("tournament", "local", "--game", "saint-poker", "--deals", "90000")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", *long, "--out", str(tmp_path / "out"), "house:1", "house:2"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=surroundings(),
+    )
+    try:
+        assert comes_true(lambda: len(list((tmp_path / "out").glob("**/*"))) > 3)  # it plays
+        process.send_signal(signal.SIGINT)
+
+        assert process.wait(PATIENCE_S) == 130
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_errors_are_whole_sentences() -> None:
+    assert as_sentence("unknown game 'x'") == "Unknown game 'x'."
+    assert as_sentence("the service said no (again)") == "The service said no (again)."
+    assert as_sentence("anna is not ready") == "anna is not ready."  # a name keeps its spelling
+    assert as_sentence("use https://example.org/a") == "use https://example.org/a"
+    assert as_sentence("Is it running?") == "Is it running?"

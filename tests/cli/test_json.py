@@ -1,0 +1,138 @@
+"""``--json``: which commands have it, and that nothing but one document, or one a line, is on standard output."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli import main
+from tests.cli.running import referee
+from tests.cli.test_help import COMMANDS
+
+RUNS_ON = "It runs until it is stopped, and what it prints is for the person in front of it."
+REASONS = {"demo": RUNS_ON, "up": RUNS_ON, "house serve": RUNS_ON}  # of commands without --json
+
+
+def run(*arguments: str, status: int = 0, **environment: str) -> Result:
+    done = CliRunner().invoke(main, [*arguments], env=environment)
+    assert done.exit_code == status, f"{arguments}: {done.exit_code}\n{done.output}\n{done.exception!r}"
+    return done
+
+
+def document(*arguments: str, status: int = 0, **environment: str) -> Any:
+    """Return the document on standard output, which must be all of it."""
+    return json.loads(run(*arguments, "--json", status=status, **environment).stdout)
+
+
+def test_every_command_prints_json_or_there_is_a_reason() -> None:
+    without = {
+        name
+        for name, command in COMMANDS.items()
+        if not isinstance(command, click.Group) and not any("--json" in option.opts for option in command.params)
+    }
+
+    assert without == set(REASONS)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the log of a match."""
+    log = tmp_path_factory.mktemp("json") / "match.ndjson"
+    run("play", "saint-poker", "house:1", "house:2", "--log", str(log), "--json")
+    return log
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory with an empty database."""
+    data = tmp_path_factory.mktemp("json") / "data"
+    assert document("admin", "upgrade", "--data", str(data))["cancelled_matches"] == 0
+    return data
+
+
+def test_games_and_rules() -> None:
+    listed = {game["name"]: game for game in document("games")["items"]}
+
+    assert listed["pool-nap"]["seats"] == {"minimum": 2, "maximum": 10}
+    assert {"name", "type", "default", "help"} <= set(listed["pool-nap"]["options"][0])
+    assert document("rules", "pool-nap")["markdown"] == run("rules", "pool-nap").stdout
+
+
+def test_a_new_bot(tmp_path: Path) -> None:
+    made = document("new-bot", str(tmp_path / "mybot"))
+
+    assert Path(made["file"]).exists()
+    assert (made["language"], len(made["next"])) == ("python", 2)
+
+
+def test_logs_that_are_valid_and_not(played: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.ndjson"
+    broken.write_bytes(played.read_bytes().replace(b'"bet"', b'"bot"', 1)[:-10])
+
+    verified = document("verify", str(played), str(broken), status=1)
+
+    assert (verified["logs"], verified["valid"]) == (2, 1)
+    assert [item["valid"] for item in verified["items"]] == [True, False]
+    assert document("replay", str(played))["sentences"] == run("replay", str(played)).stdout.splitlines()
+
+
+def test_the_page_of_a_log(played: Path, tmp_path: Path) -> None:
+    page = tmp_path / "match.html"
+
+    written = document("replay", str(played), "--html", str(page))
+
+    assert written == {"page": str(page), "bytes": page.stat().st_size}
+
+
+def test_accounts_and_tokens_of_the_operator(folder: Path) -> None:
+    data = ("--data", str(folder))
+
+    made = document("admin", "create", "Ada", "--role", "owner", *data)
+    changed = document("admin", "role", "Ada", "organiser", *data)
+    another = document("admin", "token", "Ada", *data)
+
+    assert made["token"].startswith("ref_")
+    assert changed == {"name": "Ada", "role": "organiser"}
+    assert another["token"] not in ("", made["token"])
+
+
+def test_standings_of_an_empty_service(folder: Path) -> None:
+    assert document("standings", "--data", str(folder)) == {"items": []}
+
+
+def test_keys_are_rotated_resealed_and_ended(folder: Path) -> None:
+    data = ("--data", str(folder))
+
+    assert document("keys", "rotate", *data) == {"rotated": True}
+    assert document("keys", "reseal", *data) == {"resealed": 0, "unreadable": 0}
+    assert document("keys", "end", *data) == {"ended": 1, "set_by_environment": False}
+
+
+def test_a_backup_that_is_restored_and_audited_prints_two_lines(tmp_path: Path) -> None:
+    file, data = tmp_path / "backup", ("--data", str(tmp_path / "data"))
+
+    def printed(*arguments: str) -> list[Any]:  # by a process of its own, since the database must be closed
+        return [json.loads(line) for line in referee(*arguments, *data, "--json").stdout.splitlines()]
+
+    assert len(printed("admin", "upgrade")) == len(printed("admin", "create", "Ada")) == 1
+    [backup] = printed("backup", str(file))
+    restored, audited = printed("restore", str(file), "--replace")
+
+    assert restored["inventory"]["sha256"] in json.dumps(backup)
+    assert restored["inventory"]["counts"]["accounts"] >= 1
+    assert restored["cancelled_matches"] == 0
+    assert "differences" in audited
+
+
+def test_house_players_that_are_compared(tmp_path: Path) -> None:
+    out = tmp_path / "ratings.json"
+
+    compared = document(
+        "house", "calibrate", "--game", "saint-poker", "--deals", "2", "--processes", "1", "--out", str(out)
+    )
+
+    assert compared["file"] == str(out)
+    assert {item["pairing"]["player"] for item in compared["items"]} >= {"house:2", "house:3"}
