@@ -18,7 +18,7 @@ from referee.bots import bots
 from referee.bots.tables import Bot
 from referee.db.engine import current_time
 from referee.errors import BadOption, Conflict, Forbidden, NotFound, QuotaExceeded
-from referee.tournaments import entries
+from referee.tournaments import entries, invitations
 from referee.tournaments.states import IN_PROGRESS, UNFINISHED, TournamentState
 from referee.tournaments.tables import EntryRequest, Tournament, TournamentEntry, TournamentGuest
 from referee.tournaments.tournaments import is_manager, lock_in_state
@@ -54,6 +54,7 @@ def has_guests(session: Session, tournament_id: str) -> bool:
 def set_admission(session: Session, tournament_id: str, *, join_code: str | None, guests: Sequence[str]) -> Admission:
     """Set the join code and the guests, which are names or ids of accounts. Bots that are entered stay.
 
+    Notify the new guests if the tournament is open.
     Raise ``BadOption`` for a bad code or an unknown account, ``Conflict`` if the tournament is over.
     """
     tournament = lock_in_state(session, tournament_id, *UNFINISHED)
@@ -62,11 +63,13 @@ def set_admission(session: Session, tournament_id: str, *, join_code: str | None
         raise BadOption("guests", f"must name at most {MAX_GUESTS} accounts")
     found = {_find_guest(session, guest).id for guest in guests}
     accounts.lock_present(session, *found)
+    earlier = {guest.id for guest in load_admission(session, tournament).guests}
     session.execute(delete(TournamentGuest).where(TournamentGuest.tournament_id == tournament_id))
     session.add_all(TournamentGuest(tournament_id=tournament_id, account_id=id) for id in sorted(found))
     tournament.join_code = code
     tournament.revision += 1
     session.flush()
+    invitations.invite(session, tournament, sorted(found - earlier))
     return load_admission(session, tournament)
 
 

@@ -11,7 +11,7 @@ from referee.matches.queued_seats import refresh_queue
 from referee.matches.states import MatchState
 from referee.matches.tables import StoredMatch
 from referee.pairing.kinds import TournamentFormat
-from referee.tournaments import tournaments
+from referee.tournaments import invitations, tournaments
 from referee.tournaments.private import check_private_terms, complete_private_terms
 from referee.tournaments.states import IN_PROGRESS, TournamentState
 from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
@@ -36,10 +36,11 @@ def draft_private(session: Session, name: str, *, created_by: str, quota: int, *
 
 
 def open_entries(session: Session, tournament_id: str) -> Tournament:
-    """Open a draft for entries."""
+    """Open a draft for entries, and notify its guests."""
     tournament = tournaments.lock_in_state(session, tournament_id, TournamentState.DRAFT)
     tournament.status = TournamentState.OPEN
     tournaments.make_searchable(session, tournament)
+    invitations.invite_all(session, tournament)
     return mark_changed(session, tournament)
 
 

@@ -4,6 +4,7 @@ An account has at most ``MAX_ENTRIES``; older ones are deleted. ``retention`` de
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import delete, func, insert, select, update
@@ -54,6 +55,14 @@ def list_entries(
     if unread is not None:
         query = query.where(InboxEntry.read_at.is_(None) if unread else InboxEntry.read_at.is_not(None))
     return load_newest_first(session, query, InboxEntry.created_at, InboxEntry.id, limit=limit, cursor=cursor)
+
+
+def list_recent(session: Session, event: str, account_ids: Iterable[str], age: timedelta) -> Sequence[tuple[str, Json]]:
+    """Return account and payload of the entries of this type that these accounts got in the last ``age``."""
+    since = current_time(session) - age
+    query = select(InboxEntry.account_id, InboxEntry.payload)
+    query = query.where(InboxEntry.account_id.in_(set(account_ids)), InboxEntry.created_at > since)
+    return [(account_id, payload) for account_id, payload in session.execute(query.where(InboxEntry.event == event))]
 
 
 def count_unread(session: Session, account_id: str) -> int:

@@ -49,6 +49,10 @@ def _friendly_decided(payload: Json) -> Sentence:
     return Sentence(text, f"/matches/{match_id}" if match_id else "/account#friendlies")
 
 
+def _tournament_invited(payload: Json) -> Sentence:
+    return _of_tournament(payload, f"invites your bots that play {_game(payload)}.")
+
+
 def _tournament_started(payload: Json) -> Sentence:
     return _of_tournament(payload, "has started.")
 
@@ -105,6 +109,7 @@ _DESCRIBE: Final[Mapping[NotificationType, Callable[[Json], Sentence]]] = {
     NotificationType.CERTIFICATE_LOST: _certificate_lost,
     NotificationType.FRIENDLY_REQUESTED: _friendly_requested,
     NotificationType.FRIENDLY_DECIDED: _friendly_decided,
+    NotificationType.TOURNAMENT_INVITED: _tournament_invited,
     NotificationType.TOURNAMENT_STARTED: _tournament_started,
     NotificationType.TOURNAMENT_HELD_UP: _tournament_held_up,
     NotificationType.TOURNAMENT_FINISHED: _tournament_finished,

@@ -12,6 +12,7 @@ class NotificationType(StrEnum):
     CERTIFICATE_LOST = "certificate.lost"
     FRIENDLY_REQUESTED = "friendly.requested"
     FRIENDLY_DECIDED = "friendly.decided"
+    TOURNAMENT_INVITED = "tournament.invited"
     TOURNAMENT_STARTED = "tournament.started"
     TOURNAMENT_HELD_UP = "tournament.held_up"
     TOURNAMENT_FINISHED = "tournament.finished"

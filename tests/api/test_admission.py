@@ -10,10 +10,11 @@ from sqlalchemy import select
 from referee.db.engine import current_time
 from referee.matches.tables import StoredMatch
 from referee.tournaments import starting
+from referee.tournaments.invitations import MAX_PER_DAY
 from referee.tournaments.tables import Tournament
 from referee.webhooks.tables import Delivery, Webhook
 from tests.api.conftest import API, Person, Service, fields_of
-from tests.api.tournaments import drafted, entered, opened, play, started
+from tests.api.tournaments import CUP, drafted, entered, opened, play, started
 
 UNRATED = {"rated": False}
 
@@ -175,6 +176,35 @@ def test_E8_codes_are_not_guessed(service: Service, organiser: Person, owner: Pe
     answers = [owner.post(f"{path}/enter", {"bot": mine, "code": f"guess{n:03}"}).status_code for n in range(31)]
 
     assert answers == [403] * 30 + [429]
+
+
+def invitations(person: Person) -> list[str]:
+    entries = person.get("/accounts/me/inbox").get_json()["items"]
+    return [entry["text"] for entry in entries if entry["event"] == "tournament.invited"]
+
+
+def test_guests_are_notified_once_when_the_tournament_is_open(service: Service, organiser: Person) -> None:
+    first, second = service.person(), service.person()
+    tournament = organiser.post("/tournaments", {**CUP, "name": "Guests only"}).get_json()["id"]
+    path = f"/tournaments/{tournament}"
+
+    organiser.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": [first.id, organiser.id]})
+    while_a_draft = invitations(first)
+    organiser.post(f"{path}/open")
+    for guests in ([first.id, second.id], [first.id], [first.id, second.id]):
+        assert organiser.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": guests}).status_code == 200
+
+    assert while_a_draft == invitations(organiser) == []
+    assert invitations(first) == invitations(second) == ["Guests only invites your bots that play Saint Poker."]
+
+
+def test_E8_invitations_do_not_fill_an_inbox(service: Service, organiser: Person, owner: Person) -> None:
+    for _ in range(MAX_PER_DAY + 3):
+        path = f"/tournaments/{opened(organiser)}"
+        organiser.ask("PUT", f"{path}/admission", json={"join_code": None, "guests": [owner.id]})
+        organiser.post(f"{path}/cancel", {})
+
+    assert len(invitations(owner)) == MAX_PER_DAY
 
 
 def test_an_organiser_approves_or_refuses_each_bot(service: Service, organiser: Person, owner: Person) -> None:
