@@ -37,8 +37,9 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep tokens that the user of this machine has saved out of the tests, and theirs out of the user's files."""
+    """Keep the user's tokens and the width of their terminal out of the tests, and ours out of the user's files."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("COLUMNS", raising=False)  # pytest-xdist sets it
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield
 

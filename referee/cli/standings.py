@@ -120,7 +120,7 @@ def _from_service(api: Api) -> Found:
 
 def _from_database(session: Session) -> Found:
     for tournament in tournaments.list_tournaments(session, limit=TOURNAMENTS_SHOWN).items:
-        shown = {"name": tournament.name, "game": tournament.game, "status": tournament.status}
+        shown = {"id": tournament.id, "name": tournament.name, "game": tournament.game, "status": tournament.status}
         yield shown, _standings_rows(session, tournament)
     for ladder in ratings.list_ladders(session, limit=LADDERS_SHOWN).items:
         page = ratings.load_page(session, ladder.id, limit=ROWS_SHOWN)

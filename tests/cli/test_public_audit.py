@@ -260,9 +260,9 @@ def test_an_unknown_ladder_is_refused_with_those_that_exist(hall: Hall) -> None:
     assert hall.name in told
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense://x"])
-def test_a_wrong_address_is_named(hall: Hall, url: str) -> None:
-    told = hall.audit(url=url, status=3).stderr
+@pytest.mark.parametrize(("url", "status"), [("http://127.0.0.1:1", 3), ("nonsense://x", 2)])
+def test_a_wrong_address_is_named(hall: Hall, url: str, status: int) -> None:
+    told = hall.audit(url=url, status=status).stderr
 
     assert url in told
     assert "Traceback" not in told
