@@ -122,8 +122,8 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
     return {
         ("reask", str(log), "9999", "http://127.0.0.1:9000"): (2, "no bot was asked at decision 9999; the nearest"),
         ("reask", str(log), "x", "http://127.0.0.1:9000"): (2, "'x' is not a decision"),
-        ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "There is no question s1_q999; questions to"),
-        ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "Several seats choose at decision 1; pass one of 1, 2"),
+        ("reask", str(log), "s1_q999", "http://127.0.0.1:9000"): (2, "there is no question s1_q999; questions to"),
+        ("reask", str(log), "1", "http://127.0.0.1:9000"): (2, "several seats choose at decision 1; pass one of 1, 2"),
         ("reask", str(log), "1", "--seat", "1", "http://127.1:9000"): (2, "An IPv4 address is four decimal numbers"),
         ("reask", str(log), "1", "--seat", "7", "http://127.0.0.1:9000"): (
             2,
@@ -133,7 +133,7 @@ def refusals(log: Path, altered: Path, secret: Path) -> dict[tuple[str, ...], tu
         ("reask", str(altered), "1", "http://127.0.0.1:9000"): (1, "is not a valid log: row"),
         ("fork", str(secret), "1", "house:first"): (1, "its seed is not revealed yet"),
         ("fork", str(log), "1", "--seat", "1", "house:nobody"): (2, "Unknown house player"),
-        ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "The match has seats 1 to 2"),
+        ("fork", str(log), "1", "--seat", "5", "house:first"): (2, "the match has seats 1 to 2"),
         ("fork", str(log), "1", "--seat", "1", *["house:first"] * 3): (2, "3 players, but the match has 2 seats"),
     }
 

@@ -147,7 +147,7 @@ def test_a_record_that_cannot_be_reached_is_said_in_a_sentence(tmp_path: Path) -
     refused = referee("up", "--data", str(tmp_path), "--port", "0", DATABASE_URL="postgresql://nobody@127.0.0.1:9/none")
 
     assert refused.returncode == 1
-    assert refused.stderr.startswith("Error: the database is not available")
+    assert refused.stderr.startswith("Error: The database is not available")
 
 
 def test_a_redis_by_url_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
