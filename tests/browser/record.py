@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import select
 
@@ -251,6 +251,9 @@ def _events(filled: Filled) -> None:
         for name in ("swiss", "knockout", "running"):
             series.add_tournament(session, season.id, filled.tournaments[name], creator)
         filled.series = season.id
+
+
+MANY_TOURNAMENTS: Final = 1_000  # unfinished tournaments: those of all browser tests have one organiser
 
 
 def _event(filled: Filled, name: str, status: str, format: str, entered: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
 from referee.workflows import handshake_results
 from tests.browser.conftest import Axe, PageAt
-from tests.browser.record import LADDER, NAMES, PLAYED, Filled
+from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PLAYED, Filled
 from tests.browser.test_tournaments import event
 from tests.browser.test_watching import quick, until
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
@@ -73,7 +73,9 @@ def stepped(page: Page) -> str:
 def begun(filled: Filled, name: str, entrants: list[str], **terms: Any) -> str:
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
     with filled.database.write() as session:
-        made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
+        made = tournaments.create_tournament(
+            session, name, created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
+        ).id
         for one in entrants:
             entries.enter_bot(session, made, one)
         starting.start(session, made, draw_key=DRAW)

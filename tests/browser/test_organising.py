@@ -9,7 +9,7 @@ from referee.accounts import accounts
 from referee.match.time_limits import Limits
 from referee.tournaments import entries, tournaments
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
-from tests.browser.record import LADDER, Filled
+from tests.browser.record import LADDER, MANY_TOURNAMENTS, Filled
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -17,7 +17,9 @@ expect.set_options(timeout=PATIENCE_MS)
 def opened(filled: Filled, name: str, **terms: Any) -> str:
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
     with filled.database.write() as session:
-        return tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
+        return tournaments.create_tournament(
+            session, name, created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
+        ).id
 
 
 def test_an_owner_asks_to_enter_and_the_organiser_decides(page_at: PageAt, filled: Filled, axe: Axe) -> None:

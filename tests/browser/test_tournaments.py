@@ -11,7 +11,7 @@ from referee.tournaments import disqualification, entries, starting, tournaments
 from referee.tournaments.states import TournamentState
 from tests.browser.busy_pages import OBSERVE_SHIFTS
 from tests.browser.conftest import PATIENCE_MS, Axe, PageAt
-from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
+from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PAYLOAD, Filled
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 
 # Everything that a table shows, without what only its making left behind.
@@ -35,7 +35,9 @@ def event(filled: Filled, name: str, count: int = 5, **terms: Any) -> str:
     """Return a tournament whose first matches are due."""
     terms = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False, **terms}
     with filled.database.write() as session:
-        made = tournaments.create_tournament(session, name, created_by=filled.accounts["organiser"], **terms).id
+        made = tournaments.create_tournament(
+            session, name, created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
+        ).id
         for one in NAMES[:count]:
             entries.enter_bot(session, made, filled.bots[one])
         starting.start(session, made, draw_key=DRAW)
@@ -123,7 +125,9 @@ def test_times_of_rounds_are_typed_in_the_time_zone_of_the_reader(page_at: PageA
     terms |= {"format_options": {"rounds": 2}, "status": TournamentState.DRAFT}
     with filled.database.write() as session:
         organiser = filled.accounts["organiser"]
-        made = tournaments.create_tournament(session, "Weekly cup", created_by=organiser, **terms).id
+        made = tournaments.create_tournament(
+            session, "Weekly cup", created_by=organiser, quota=MANY_TOURNAMENTS, **terms
+        ).id
     page = page_at.context(token=filled.tokens["organiser"], timezone_id="Europe/Berlin").new_page()
     page.goto(f"/tournaments/{made}/organise")
     times = page.get_by_label("Times of the rounds")
@@ -318,7 +322,9 @@ def test_a_ladder_that_is_ended_says_so(page_at: PageAt, filled: Filled) -> None
 def test_an_event_that_missed_its_start_is_given_a_new_time(page_at: PageAt, filled: Filled) -> None:
     with filled.database.write() as session:
         terms: dict[str, Any] = {"game": LADDER, "options": {}, "seats": 2, "limits": Limits()}
-        made = tournaments.create_tournament(session, "Missed", created_by=filled.accounts["organiser"], **terms)
+        made = tournaments.create_tournament(
+            session, "Missed", created_by=filled.accounts["organiser"], quota=MANY_TOURNAMENTS, **terms
+        )
         made.starts_at = filled.database.clock.utc_now()
         session.flush()
         starting.start_if_due(session, made.id)

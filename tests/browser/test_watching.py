@@ -11,7 +11,7 @@ from referee.match.time_limits import Limits
 from referee.tournaments import entries, starting, tournaments
 from referee.workflows import tournament_cancellation
 from tests.browser.conftest import PageAt
-from tests.browser.record import LADDER, NAMES, PAYLOAD, Filled
+from tests.browser.record import LADDER, MANY_TOURNAMENTS, NAMES, PAYLOAD, Filled
 from tests.browser.test_tournaments import AT_ONCE, event
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.surroundings import MASTER_KEY
@@ -175,7 +175,9 @@ def test_pages_that_were_open_before_an_event_began_show_its_end(
     terms: dict[str, Any] = {"game": LADDER, "options": {"rounds": 1}, "seats": 2, "limits": Limits(), "rated": False}
     with filled.database.write() as session:
         by = filled.accounts["organiser"]
-        made = tournaments.create_tournament(session, "Awaited", created_by=by, format="knockout", **terms).id
+        made = tournaments.create_tournament(
+            session, "Awaited", created_by=by, quota=MANY_TOURNAMENTS, format="knockout", **terms
+        ).id
     pages = {path: opened(window, f"/tournaments/{made}{path}") for path in ("", "/entries")}
     for page in pages.values():  # the last one has the stream
         expect(page.locator("[data-live=live], [data-live=polling]")).to_be_visible()

@@ -52,13 +52,14 @@ def test_the_stand_in_of_postgres_has_the_version_of_the_image() -> None:
     assert f"postgresql-{version[1]}" in images.PACKAGES
 
 
-def test_tls_is_added_to_the_proxy_as_the_docs_say() -> None:
-    block = stack.read_tls_block()
-    text = stack.add_tls((stack.ROOT / "deploy/nginx.conf").read_text(), block)
+def test_the_files_of_tls_are_where_the_docs_mount_them() -> None:
+    docs = (stack.ROOT / "docs/operations.md").read_text()
 
-    assert "listen 8443 ssl;" in block
-    server = text[text.index("    server {") :]
-    assert server.index("listen 8080") < server.index("listen 8443 ssl;") < server.index("location / {")
+    mounts = re.findall(rf"^ +- \S+:{stack.TLS_FOLDER}/(\S+):ro$", docs, re.MULTILINE)
+
+    assert sorted(mounts) == ["fullchain.pem", "privkey.pem", "tls.conf"]
+    assert f"include {stack.TLS_FOLDER}/*.conf;" in (stack.ROOT / "deploy/nginx.conf").read_text()
+    assert f"{stack.TLS_FOLDER}/fullchain.pem" in (stack.ROOT / "deploy/tls.conf").read_text()
 
 
 def test_version_1_of_compose_gets_the_file_without_the_option_that_it_refuses() -> None:

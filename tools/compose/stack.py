@@ -26,6 +26,7 @@ from tools.compose.engine import Engine, find_compose, run
 
 ROOT = Path(__file__).parent.parent.parent
 CLIENT: Final = Path(__file__).with_name("client.py")
+TLS_FOLDER: Final = "/etc/nginx/tls"  # in the container of the proxy
 PROJECT: Final = "referee-compose-test"
 HOST, TLS_PORT = "referee.test", 8443
 BOTS_NETWORK, BOTS_RANGE = "ref-bots", "11.77.3"  # addresses as they are on the internet, since workers refuse others
@@ -100,16 +101,13 @@ class Stack:
         (tls / "fullchain.pem").write_bytes(public)
         (tls / "privkey.pem").write_bytes(private)
         (tls / "privkey.pem").chmod(0o644)  # nginx runs as user 101
-        (self.folder / "nginx.conf").write_text(add_tls((ROOT / "deploy/nginx.conf").read_text(), read_tls_block()))
+        (tls / "tls.conf").write_text((ROOT / "deploy/tls.conf").read_text())
 
     def use_image(self, image: str | None) -> None:
         """Run this image instead of the one that the file builds; the next ``up`` replaces the containers."""
         proxy = {
             "ports": [f"127.0.0.1:{TLS_PORT}:8443"],
-            "volumes": [
-                f"{self.folder}/nginx.conf:/etc/nginx/nginx.conf:ro",
-                f"{self.folder}/tls:/etc/nginx/tls:ro",
-            ],
+            "volumes": [f"{self.folder}/tls:{TLS_FOLDER}:ro"],
         }
         services: dict[str, Any] = {"proxy": proxy} | {name: {"image": image} for name in APP if image}
         self._extra.write_text(yaml.safe_dump({"services": services}))
@@ -207,17 +205,3 @@ class Stack:
     def password(self) -> str:
         lines = (self.folder / "settings").read_text().splitlines()
         return next(line.partition("=")[2] for line in lines if line.startswith("POSTGRES_PASSWORD="))
-
-
-def read_tls_block() -> str:
-    """Return what docs/operations.md says must be added to the proxy for TLS."""
-    _, _, section = (ROOT / "docs/operations.md").read_text().partition("### TLS\n")
-    block: str = section.partition("```nginx\n")[2].partition("```")[0]
-    return block
-
-
-def add_tls(configuration: str, block: str) -> str:
-    """Return the configuration with the block in its server block."""
-    listen = "        listen 8080 default_server;\n"
-    assert listen in configuration
-    return configuration.replace(listen, listen + "".join(f"        {line}\n" for line in block.splitlines()))
