@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
+from unittest.mock import patch
 
 from sqlalchemy import Integer, insert, inspect, text
 from sqlalchemy.orm import Session
@@ -302,7 +303,7 @@ def large_cache(session: Session) -> Iterator[None]:
 @contextmanager
 def new_world(**changes: Any) -> Iterator[World]:
     """Yield a world with an empty database and the default settings, apart from ``changes``."""
-    with TemporaryDirectory(prefix="referee-bench-") as folder:
+    with TemporaryDirectory(prefix="referee-bench-") as folder, patch.dict(os.environ):
         os.environ |= {"REFEREE_DATA": folder, "REFEREE_MASTER_KEY": MASTER_KEY.hex(), "REFEREE_EGRESS_ALLOW": EGRESS}
         own = {"database_url": f"sqlite:///{Path(folder) / 'referee.db'}", "redis_url": None, "rate_limits": False}
         settings = replace(Settings.load(), **(own | changes))
