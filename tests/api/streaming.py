@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from tests.api.conftest import API
 from tests.database.world import World
 
 PATIENCE_S = 30
+LONGEST_S = 120  # that a client follows a stream
 THREADS = 3
 VIEWERS, VIEWERS_AN_ADDRESS = 8, 6
 
@@ -42,7 +44,14 @@ class Watching:
         self.answer = self.connection.getresponse()
 
     def __iter__(self) -> Iterator[Message]:
-        return messages(iter(self.answer.readline, b""))
+        return messages(self._lines())
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield lines; fail if they go on for long, since a stream sends comments while nothing happens."""
+        end = time.monotonic() + LONGEST_S
+        for line in iter(self.answer.readline, b""):
+            assert time.monotonic() < end, "what is waited for does not arrive"
+            yield line
 
     def until(self, last: Callable[[Message], bool]) -> list[Message]:
         """Return all messages up to the first for which ``last`` is true."""

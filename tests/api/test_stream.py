@@ -99,6 +99,7 @@ def test_a_disqualification_reaches_viewers(server: Server) -> None:
     assert next(message for message in told if message.name == "progress").data["entries"]["disqualified"] == 1
     assert [row["bot"] for row in told[-1].data["items"] if row["disqualification"] == "Two names."] == [seated[0]]
     viewer.leave()
+    play_to_the_end(server.world, event)  # the next test plays what is due
 
 
 def test_viewers_get_every_message_of_a_tournament_exactly_once_also_after_reconnecting(server: Server) -> None:
