@@ -4,6 +4,7 @@ import asyncio
 import errno
 import socket
 import ssl
+import struct
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from ipaddress import IPv4Address
@@ -27,6 +28,7 @@ _CA_FILES = (  # CA bundles of common systems, for a Python built with other pat
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 )
+_NO_LINGER: Final = struct.pack("ii", 1, 0)  # close() resets the connection and discards what is not sent yet
 _UNTIMELY: Final = frozenset([9, 10])  # OpenSSL: the certificate is not valid yet, or has expired
 _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL])
 
@@ -96,11 +98,15 @@ class Connection(asyncio.BufferedProtocol):
         return self.response
 
     def abort(self) -> None:
-        """Close the connection immediately."""
+        """Close the connection immediately. Of a request in progress, nothing more is sent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._transport is not None:
+            if self._answered is not None and not self._transport.is_closing():
+                # Otherwise the kernel sends the rest of the request even minutes later, when a network that was cut
+                # off is back and another host has resumed the match.
+                self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
             self._transport.abort()
 
     # -- called by the event loop --
