@@ -131,19 +131,22 @@ def test_A13_deliveries_of_many_accounts_to_one_address_are_few_at_a_time_and_no
         with world.database.read() as session:
             return list(session.scalars(select(Delivery).where(Delivery.response_status.is_(None))))
 
+    def put_off() -> list[Delivery]:
+        """Return the deliveries that found no place."""
+        return [delivery for delivery in waiting() if delivery.last_error]
+
     async def story() -> None:
         async with Victim().serving(ACCOUNTS) as victim:
             for number, url in enumerate(victim.urls):
                 await asyncio.to_thread(subscribe, number, url)
             async with running(world):
                 await until(lambda: victim.held == DELIVERIES)
-                await until(lambda: any(delivery.last_error for delivery in waiting()))  # those that found no place
+                await until(lambda: len(put_off()) == ACCOUNTS - DELIVERIES)
                 assert victim.most_held == victim.requests == DELIVERIES
-                put_off = [delivery for delivery in waiting() if delivery.last_error]
-                assert {delivery.attempts for delivery in put_off} == {0}
-                assert {delivery.status for delivery in put_off} == {"due"}
+                assert {delivery.attempts for delivery in put_off()} == {0}
+                assert {delivery.status for delivery in put_off()} == {"due"}
                 victim.may_answer.set()
-                await until(lambda: len(waiting()) == len(put_off))
+                await until(lambda: len(waiting()) == ACCOUNTS - DELIVERIES)
 
             assert victim.most_held == DELIVERIES
 
