@@ -83,7 +83,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
     "referee.accounts": {"accounts", "reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
-    "referee.webhooks": {"outbox", "states", "tables"},
+    "referee.webhooks": {"inbox", "outbox", "states", "tables"},
     "referee.matches": {
         *(
             "cancelling",
