@@ -17,7 +17,6 @@ from referee.accounts import accounts
 from referee.bots import handshakes
 from referee.bots.tables import Bot
 from referee.db.engine import Database, is_writing
-from referee.db.upgrading import upgrade
 from referee.matches.tables import Result
 from referee.settings import Settings
 from referee.workflows import handshake_results
@@ -120,24 +119,14 @@ def no_connection_in_writes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def empty_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database that has only its schema, to be copied."""
-    path = tmp_path_factory.mktemp("record") / "referee.db"
-    database = Database(f"sqlite:///{path}")
-    upgrade(database)
-    database.dispose()
-    return path
-
-
-@pytest.fixture(scope="session")
 def record_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder whose database is replaced for every test."""
     return tmp_path_factory.mktemp("emptied")
 
 
 @pytest.fixture
-def settings(tmp_path: Path, record_folder: Path, empty_record: Path) -> Settings:
-    return replace(settings_for(tmp_path), database_url=databases.sqlite_url(record_folder, empty_record))
+def settings(tmp_path: Path, record_folder: Path, sqlite_template: Path) -> Settings:
+    return replace(settings_for(tmp_path), database_url=databases.sqlite_url(record_folder, sqlite_template))
 
 
 @pytest.fixture

@@ -42,9 +42,9 @@ class Target:
 
 
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory, empty_record: Path) -> Iterator[Target]:
+def target(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("fuzz")
-    (folder / "referee.db").write_bytes(empty_record.read_bytes())
+    (folder / "referee.db").write_bytes(sqlite_template.read_bytes())
     configured = settings_for(folder)
     service = Service(create_app(configured), configured)
     owner, organiser = service.person(), service.person("organiser")

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from tests.cli.running import surroundings
 from tests.surroundings import MASTER_KEY
 
@@ -28,21 +26,12 @@ PROCESSES = {
 }
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("whole") / "referee.db"
-    database = Database(f"sqlite:///{path}")
-    upgrade(database)
-    database.dispose()
-    return path
-
-
 @pytest.fixture
-def read_only(whole: Path, tmp_path: Path) -> Iterator[Path]:
+def read_only(sqlite_template: Path, tmp_path: Path) -> Iterator[Path]:
     """A data directory on a file system that is mounted read-only."""
     folder = tmp_path / "data"
     folder.mkdir()
-    shutil.copy(whole, folder)
+    shutil.copy(sqlite_template, folder)
     for arguments in (["--bind", str(folder), str(folder)], ["-o", "remount,ro,bind", str(folder)]):
         mounted = subprocess.run(["mount", *arguments], capture_output=True, text=True, check=False)
         if mounted.returncode:
@@ -90,10 +79,12 @@ def test_a_master_key_that_cannot_be_stored_is_named(read_only: Path) -> None:
     assert "Traceback" not in said
 
 
-def test_K18_the_audit_of_a_database_with_unreadable_pages_ends_in_a_sentence(whole: Path, tmp_path: Path) -> None:
+def test_K18_the_audit_of_a_database_with_unreadable_pages_ends_in_a_sentence(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    shutil.copy(whole, folder)
+    shutil.copy(sqlite_template, folder)
     file = folder / "referee.db"
     with sqlite3.connect(file) as connection:
         pages = [

