@@ -81,7 +81,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "api": (*REFEREE, "api", "workers.queues", "workers.reports"),
 }
 PUBLIC = {  # the modules of an area that other areas import; the rest of it is its own
-    "referee.accounts": {"accounts", "reserved_names", "roles", "tables"},
+    "referee.accounts": {"accounts", "co_organisers", "reserved_names", "roles", "tables"},
     "referee.bots": {"bots", "certificates", "checks", "handshakes", "house_bots", "states", "tables"},
     "referee.webhooks": {"inbox", "outbox", "states", "tables"},
     "referee.matches": {

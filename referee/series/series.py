@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, or_, select, true
-from sqlalchemy.orm import Session, object_session
+from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
+from referee.accounts.co_organisers import CoOrganisers
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
@@ -29,7 +30,7 @@ MAX_SERIES_PER_OWNER: Final = 20
 MAX_TOURNAMENTS: Final = 50
 MAX_PLACES: Final = 100
 MAX_POINTS: Final = 10_000
-MAX_CO_ORGANISERS: Final = 10
+CO_ORGANISERS: Final = CoOrganisers(SeriesOrganiser, "series_id", "series")
 
 
 def create_series(
@@ -94,11 +95,7 @@ def get_series(session: Session, series_id: str, *, manager: Account | None = No
 
 def is_manager(account: Account, series: Series) -> bool:
     """Return whether this account created the series, is a co-organiser, or is the operator."""
-    if account.role == Role.ADMIN or series.created_by == account.id:
-        return True
-    session = object_session(series)
-    assert session is not None, "the series was loaded in a session"
-    return session.get(SeriesOrganiser, (series.id, account.id)) is not None
+    return CO_ORGANISERS.is_manager(account, series)
 
 
 def list_series(
@@ -246,41 +243,17 @@ def remove_tournament(session: Session, series_id: str, tournament_id: str) -> S
 
 def list_organisers(session: Session, series: Series) -> Sequence[Account]:
     """Return the account that created the series, then its co-organisers in the order in which they were added."""
-    query = select(Account).join(SeriesOrganiser, SeriesOrganiser.account_id == Account.id)
-    query = query.where(SeriesOrganiser.series_id == series.id).order_by(SeriesOrganiser.added_at, Account.id)
-    return [accounts.get_account(session, series.created_by), *session.scalars(query)]
+    return CO_ORGANISERS.list(session, series)
 
 
 def add_organiser(session: Session, series_id: str, name: str) -> Account:
-    """Let the account with this name or id run the series, too.
-
-    Raise ``BadOption`` for an unknown account, ``Conflict`` if it runs the series already, ``QuotaExceeded`` if there
-    are too many.
-    """
-    series = lock_series(session, series_id)
-    try:
-        account = accounts.find_by_id_or_name(session, name)
-    except NotFound:
-        raise BadOption("account", f"no account has the name or id {name!r}") from None
-    running = list_organisers(session, series)
-    if account.id in [item.id for item in running]:
-        raise Conflict(f"{account.name} runs this series already.")
-    if len(running) > MAX_CO_ORGANISERS:
-        raise QuotaExceeded(f"A series has at most {MAX_CO_ORGANISERS} co-organisers.")
-    accounts.lock_present(session, account.id)
-    session.add(SeriesOrganiser(series_id=series_id, account_id=account.id, added_at=current_time(session)))
-    _mark_changed(session, series)
-    return account
+    """Let the account with this name or id run the series, too. Raise the errors of ``CoOrganisers.add``."""
+    return CO_ORGANISERS.add(session, lock_series(session, series_id), name)
 
 
 def remove_organiser(session: Session, series_id: str, account_id: str) -> None:
     """Take the series from a co-organiser. Raise ``NotFound`` if the account is none."""
-    series = lock_series(session, series_id)
-    row = session.get(SeriesOrganiser, (series_id, account_id))
-    if row is None:
-        raise NotFound("co-organiser", account_id)
-    session.delete(row)
-    _mark_changed(session, series)
+    CO_ORGANISERS.remove(session, lock_series(session, series_id), account_id)
 
 
 def _mark_changed(session: Session, series: Series) -> Series:

@@ -8,8 +8,9 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from referee.tournaments.organisers import organiser_ids
 from referee.tournaments.states import TournamentState
-from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
+from referee.tournaments.tables import Tournament, TournamentGuest
 from referee.webhooks import inbox, outbox
 from referee.webhooks.states import NotificationType
 
@@ -31,8 +32,7 @@ def invite(session: Session, tournament: Tournament, account_ids: Iterable[str])
     """
     if tournament.status != TournamentState.OPEN:
         return 0
-    organisers = select(TournamentOrganiser.account_id).where(TournamentOrganiser.tournament_id == tournament.id)
-    candidates = sorted({*account_ids} - {tournament.created_by, *session.scalars(organisers)})
+    candidates = sorted({*account_ids} - organiser_ids(session, tournament))
     recent = inbox.list_recent(session, INVITED, candidates, timedelta(days=1))
     counts = Counter(account_id for account_id, _ in recent)
     again = {account_id for account_id, payload in recent if payload.get("tournament") == tournament.id}

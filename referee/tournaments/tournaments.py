@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, func, or_, select, true
-from sqlalchemy.orm import Session, object_session
+from sqlalchemy.orm import Session
 
 from referee.accounts import accounts
+from referee.accounts.co_organisers import CoOrganisers
 from referee.accounts.roles import Role
 from referee.accounts.tables import Account
 from referee.bots.tables import Bot
@@ -24,6 +25,7 @@ from referee.tournaments.terms import MAX_CYCLES as MAX_CYCLES
 from referee.tournaments.terms import Terms
 
 MAX_UNFINISHED_PER_OWNER: Final = 20
+CO_ORGANISERS: Final = CoOrganisers(TournamentOrganiser, "tournament_id", "tournament")
 
 
 def create_tournament(
@@ -83,11 +85,7 @@ def get_tournament(session: Session, tournament_id: str, *, manager: Account | N
 
 def is_manager(account: Account, tournament: Tournament) -> bool:
     """Return whether this account created the tournament, is a co-organiser, or is the operator."""
-    if account.role == Role.ADMIN or tournament.created_by == account.id:
-        return True
-    session = object_session(tournament)
-    assert session is not None, "the tournament was loaded in a session"
-    return session.get(TournamentOrganiser, (tournament.id, account.id)) is not None
+    return CO_ORGANISERS.is_manager(account, tournament)
 
 
 def list_tournaments(

@@ -28,10 +28,11 @@ from referee.friendlies.tables import ChallengerEntry, FriendlyRequest, Requeste
 from referee.ladders.tables import MonthRow
 from referee.pictures.kinds import PictureKind
 from referee.pictures.tables import Picture
-from referee.series.tables import Series, SeriesOrganiser
-from referee.tournaments import lifecycle
+from referee.series import series
+from referee.series.tables import Series
+from referee.tournaments import lifecycle, tournaments
 from referee.tournaments.states import UNFINISHED, TournamentState
-from referee.tournaments.tables import Tournament, TournamentGuest, TournamentOrganiser
+from referee.tournaments.tables import Tournament, TournamentGuest
 from referee.webhooks import webhooks
 from referee.webhooks.tables import InboxEntry, Webhook
 from referee.workflows import erasure, named_messages, stored_responses
@@ -82,18 +83,14 @@ def _hand_over_tournaments(session: Session, account: Account) -> None:
     alone: list[Tournament] = []
     run = select(Tournament).where(Tournament.created_by == account.id, Tournament.status.in_(UNFINISHED))
     for tournament in session.scalars(run.order_by(Tournament.id).with_for_update()).all():
-        heirs = select(TournamentOrganiser).where(TournamentOrganiser.tournament_id == tournament.id)
-        heirs = heirs.order_by(TournamentOrganiser.added_at, TournamentOrganiser.account_id)
-        if (heir := session.scalar(heirs.limit(1))) is not None:
-            tournament.created_by, tournament.contact, tournament.link = heir.account_id, None, None
-            tournament.revision += 1
-            session.delete(heir)
+        if tournaments.CO_ORGANISERS.hand_over(session, tournament):
+            tournament.contact = tournament.link = None
         elif tournament.status == TournamentState.DRAFT:
             lifecycle.delete_draft(session, tournament.id)
         else:
             alone.append(tournament)
     _require_none(alone)
-    session.execute(delete(TournamentOrganiser).where(TournamentOrganiser.account_id == account.id))
+    tournaments.CO_ORGANISERS.leave_all(session, account.id)
     without = {"contact": None, "link": None, "revision": Tournament.revision + 1}
     session.execute(update(Tournament).where(Tournament.created_by == account.id).values(without))
 
@@ -101,13 +98,9 @@ def _hand_over_tournaments(session: Session, account: Account) -> None:
 def _hand_over_series(session: Session, account: Account) -> None:
     """Give series to their first co-organiser, and leave those of others. A series without one stays as it is."""
     run = select(Series).where(Series.created_by == account.id).order_by(Series.id).with_for_update()
-    for series in session.scalars(run).all():
-        heirs = select(SeriesOrganiser).where(SeriesOrganiser.series_id == series.id)
-        heirs = heirs.order_by(SeriesOrganiser.added_at, SeriesOrganiser.account_id)
-        if (heir := session.scalar(heirs.limit(1))) is not None:
-            series.created_by, series.revision = heir.account_id, series.revision + 1
-            session.delete(heir)
-    session.execute(delete(SeriesOrganiser).where(SeriesOrganiser.account_id == account.id))
+    for managed in session.scalars(run).all():
+        series.CO_ORGANISERS.hand_over(session, managed)
+    series.CO_ORGANISERS.leave_all(session, account.id)
 
 
 def _require_none(alone: Sequence[Tournament]) -> None:
