@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DO
 _EXPORTED = re.compile(r"^export const (\w+)", re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
-PAGE: Final = """<!doctype html>
+HEAD: Final = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -38,7 +38,10 @@ PAGE: Final = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
-<style>{style}</style>
+"""  # of every page that opens from disk
+PAGE: Final = (
+    HEAD
+    + """<style>{style}</style>
 </head>
 <body>
 <main>
@@ -50,6 +53,7 @@ PAGE: Final = """<!doctype html>
 </body>
 </html>
 """
+)
 
 
 def render_standalone(lines: Sequence[bytes], *, questions: Mapping[int, Json] | None = None) -> str:

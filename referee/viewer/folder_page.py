@@ -6,21 +6,15 @@ from typing import Final
 
 from referee.games import game_title
 from referee.match.canonical import Json
-from referee.viewer import FOLDER, bundle, pack_match, styles
+from referee.viewer import FOLDER, HEAD, bundle, pack_match, styles
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; "
     "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<link rel="stylesheet" href="../viewer.css">
+PAGE: Final = (
+    HEAD
+    + """<link rel="stylesheet" href="../viewer.css">
 </head>
 <body>
 <main>
@@ -32,6 +26,7 @@ PAGE: Final = """<!doctype html>
 </body>
 </html>
 """
+)
 
 
 def shared_files() -> dict[str, str]:

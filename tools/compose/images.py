@@ -16,7 +16,6 @@ from tools.compose.engine import run
 IMAGES = Path(__file__).with_name("images")
 ROOT = IMAGES.parent.parent.parent
 SUITE: Final = "trixie"
-MIRROR: Final = "http://deb.debian.org/debian"
 PACKAGES: Final = (
     *("ca-certificates", "curl", "python3", "python3-pip", "nginx-light", "redis-server"),
     *("postgresql-17", "postgresql-client-17"),
@@ -52,7 +51,7 @@ class Distribution:
         tree = self.folder / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         included = f"--include={','.join(PACKAGES)}"
-        command = ["debootstrap", "--variant=minbase", included, SUITE, str(tree), MIRROR]
+        command = ["debootstrap", "--variant=minbase", included, SUITE, str(tree)]  # of the default mirror
         run(command, {"DEBIAN_FRONTEND": "noninteractive"}, timeout_s=3600)
         pack_tree(tree, archive)
         shutil.rmtree(tree)

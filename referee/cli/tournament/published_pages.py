@@ -7,17 +7,12 @@ from typing import Final
 from referee.games import game_title
 from referee.match.canonical import Json
 from referee.tournaments.states import TournamentState
+from referee.viewer import HEAD
 from referee.viewer.folder_page import POLICY
 
-PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<link rel="stylesheet" href="viewer.css">
+PAGE: Final = (
+    HEAD
+    + """<link rel="stylesheet" href="viewer.css">
 <link rel="stylesheet" href="pages.css">
 </head>
 <body>
@@ -28,6 +23,7 @@ PAGE: Final = """<!doctype html>
 </body>
 </html>
 """
+)
 Table = tuple[Sequence[tuple[str, bool]], Iterable[Sequence[str]]]  # headings, and whether they are of numbers; rows
 
 
