@@ -1,8 +1,6 @@
 """Run nginx with the committed configuration in front of an API, which may be a small one that keeps what it hears."""
 
-import datetime
 import http.client
-import ipaddress
 import os
 import re
 import socket
@@ -16,12 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from tests.deploy import nginx
+from tests.deploy.certificates import make_certificate
 from tests.deploy.compose import ROOT
 from tests.deploy.processes import free_port, listens, until
 
@@ -197,24 +192,8 @@ def running(text: str, folder: Path) -> Iterator[None]:
 
 def write_certificate(folder: Path) -> None:
     """Write a certificate for 127.0.0.1 and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(pem))
-    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    public, private = make_certificate("127.0.0.1", days=2)
+    (folder / "fullchain.pem").write_bytes(public)
     (folder / "privkey.pem").write_bytes(private)
 
 

@@ -13,11 +13,6 @@ from typing import Any
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from flask import Flask
 
 from api import create_app
@@ -26,6 +21,7 @@ from referee.doctor import public_checks
 from referee.doctor.probe import HEADER, SEEN_HEADER, VALID_S, is_proof, make_proof
 from referee.master_keys import MasterKey
 from referee.settings import Settings
+from tests.deploy.certificates import make_certificate
 from tests.doctor.conftest import lines
 from tests.surroundings import MASTER_KEY
 
@@ -268,24 +264,9 @@ def test_plain_http_for_strangers_is_found() -> None:
 @contextmanager
 def secured(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, trusted: bool = True) -> Iterator[str]:
     """Serve TLS on loopback with a new certificate for ``name`` that is valid for 90 days, and yield the URL."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    begins = datetime.now(UTC) - timedelta(hours=1)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(begins)
-        .not_valid_after(begins + timedelta(days=90))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
+    public, private = make_certificate(name, days=90)
     file = folder / "certificate.pem"
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    file.write_bytes(private + certificate.public_bytes(Encoding.PEM))
+    file.write_bytes(private + public)
     if trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(file))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

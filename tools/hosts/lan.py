@@ -8,13 +8,14 @@ import ctypes
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from tools.chaos.network import run_ip, why_no_namespaces
 
 PREFIX = "referee-hosts"
 FIRST_NETWORK, LAST_NETWORK = 78, 117
@@ -27,18 +28,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def why_unavailable() -> str:
     """Return why no hosts can be made here, or an empty text."""
-    if os.geteuid() != 0:
-        return "network namespaces need root"
-    if shutil.which("ip") is None:
-        return "the command ip is missing; install iproute2"
-    probe = f"{PREFIX}-{os.getpid()}-probe"
-    made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True, check=False)
-    if made.returncode:
-        return f"no network namespace can be made: {made.stderr.strip()}"
-    bridge = ["ip", "-n", probe, "link", "add", "probe", "type", "bridge"]
-    bridged = subprocess.run(bridge, capture_output=True, text=True, check=False)
-    _ip("netns", "delete", probe)
-    return f"no bridge can be made: {bridged.stderr.strip()}" if bridged.returncode else ""
+    return why_no_namespaces(with_bridge=True)
 
 
 class Host:
@@ -57,18 +47,18 @@ class Host:
 
     def cut(self) -> None:
         """Pull the cable: every packet from and to the host is lost without a word."""
-        _ip("-n", self._switch, "link", "set", self._port, "down")
+        run_ip("-n", self._switch, "link", "set", self._port, "down")
 
     def mend(self) -> None:
-        _ip("-n", self._switch, "link", "set", self._port, "up")
+        run_ip("-n", self._switch, "link", "set", self._port, "up")
 
     def drop_to(self, other: "Host") -> None:
         """Lose every packet from this host to ``other``, which thus hears nothing from here."""
-        _ip("-n", self._namespace, "route", "replace", "blackhole", f"{other.address}/32")
+        run_ip("-n", self._namespace, "route", "replace", "blackhole", f"{other.address}/32")
 
     def reach(self, other: "Host") -> None:
         """End what ``drop_to`` began."""
-        _ip("-n", self._namespace, "route", "delete", "blackhole", f"{other.address}/32")
+        run_ip("-n", self._namespace, "route", "delete", "blackhole", f"{other.address}/32")
 
 
 class Lan:
@@ -110,25 +100,25 @@ class Lan:
 
     def _connect(self) -> None:
         switch = self._switch
-        _ip("netns", "add", switch)
-        _ip("-n", switch, "link", "add", "switch", "type", "bridge")
-        _ip("-n", switch, "link", "set", "switch", "up")
-        _ip("link", "add", self._own, "type", "veth", "peer", "name", "p0", "netns", switch)
-        _ip("-n", switch, "link", "set", "p0", "master", "switch", "up")
+        run_ip("netns", "add", switch)
+        run_ip("-n", switch, "link", "add", "switch", "type", "bridge")
+        run_ip("-n", switch, "link", "set", "switch", "up")
+        run_ip("link", "add", self._own, "type", "veth", "peer", "name", "p0", "netns", switch)
+        run_ip("-n", switch, "link", "set", "p0", "master", "switch", "up")
         for address in (self.address, self.bots_address):
-            _ip("address", "add", f"{address}/24", "dev", self._own)
-        _ip("link", "set", self._own, "up")
+            run_ip("address", "add", f"{address}/24", "dev", self._own)
+        run_ip("link", "set", self._own, "up")
         for number, name in enumerate(self.names):
             self._add_host(name, f"p{number + 1}", f"{self.network}.{FIRST_HOST + number}")
 
     def _add_host(self, name: str, port: str, address: str) -> None:
         namespace = f"{self._tag}-{name}"
-        _ip("netns", "add", namespace)
-        _ip("-n", namespace, "link", "add", "eth0", "type", "veth", "peer", "name", port, "netns", self._switch)
-        _ip("-n", self._switch, "link", "set", port, "master", "switch", "up")
-        _ip("-n", namespace, "address", "add", f"{address}/24", "dev", "eth0")
+        run_ip("netns", "add", namespace)
+        run_ip("-n", namespace, "link", "add", "eth0", "type", "veth", "peer", "name", port, "netns", self._switch)
+        run_ip("-n", self._switch, "link", "set", port, "master", "switch", "up")
+        run_ip("-n", namespace, "address", "add", f"{address}/24", "dev", "eth0")
         for device in ("lo", "eth0"):
-            _ip("-n", namespace, "link", "set", device, "up")
+            run_ip("-n", namespace, "link", "set", device, "up")
         self.hosts[name] = Host(name, namespace, self._switch, port, address)
 
     def _remove(self) -> None:
@@ -173,10 +163,6 @@ def _set_namespace(descriptor: int) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def _ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True, timeout=20)
-
-
 def _try_ip(*arguments: str) -> None:
     with suppress(subprocess.SubprocessError):
-        _ip(*arguments)
+        run_ip(*arguments)
