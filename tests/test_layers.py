@@ -14,7 +14,7 @@ RULES = ("referee.errors", "referee.games")
 CORE = ("referee.match", "referee.ratings", "referee.pairing", "referee.standings")  # no I/O
 BELOW = (  # the version, settings, leaves
     *("referee", "referee.settings", "referee.emblems", "referee.figures", "referee.project_files"),
-    *("referee.master_keys", "referee.private_ranges", "referee.retention_limits"),
+    *("referee.master_keys", "referee.private_files", "referee.private_ranges", "referee.retention_limits"),
 )
 WIRE = ("referee.protocol", "referee.botclient", "referee.conformance", "referee.house", "referee.viewer")
 DATABASE = ("referee.db",)  # below every area
@@ -41,6 +41,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {  # the longest prefix that fits a module
     "referee.games": RULES,
     **dict.fromkeys(CORE, (*PURE, "referee")),
     "referee.master_keys": (),
+    "referee.private_files": (),
     "referee.private_ranges": (),
     "referee.project_files": (),
     "referee.retention_limits": (),

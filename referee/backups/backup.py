@@ -29,6 +29,7 @@ from referee.db.health import DatabaseIdentity
 from referee.db.revisions import read_revision_from
 from referee.errors import RefereeError
 from referee.matches.tables import Result, StoredMatch
+from referee.private_files import sync_to_disk
 from referee.settings import environment
 from referee.tournaments.tables import Tournament
 
@@ -228,20 +229,12 @@ def _write_archive(path: Path, inventory: Inventory, copy: Path) -> None:
 def _publish(archive: Path, target: Path) -> None:
     """Give the complete file its name, and make both survive a power cut. Never replace another file."""
     archive.chmod(0o600)
-    _sync(archive)
+    sync_to_disk(archive)
     try:
         os.link(archive, target)
     except FileExistsError:
         raise BackupError(f"{target} exists already. Choose another name, or remove the file.") from None
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_to_disk(target.parent)
 
 
 def _digest_file(path: Path) -> str:

@@ -13,6 +13,7 @@ from referee.cli.output import show
 from referee.cli.tables import TextTable
 from referee.errors import Conflict
 from referee.master_keys import MasterKey, new_key, parse_key_file, render_key_file
+from referee.private_files import write_private_file
 from referee.runtime.data_dir import DataDir
 from referee.runtime.service_database import open_database
 from referee.settings import KEY_FILE, Settings
@@ -154,13 +155,7 @@ def _read(settings: Settings) -> MasterKey:
 
 def _write(settings: Settings, key: MasterKey) -> None:
     """Replace the key file by one that only its owner can read. It is never incomplete."""
-    path = settings.data_dir / KEY_FILE
-    draft = path.with_name(f"{KEY_FILE}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(render_key_file(key))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+    write_private_file(settings.data_dir / KEY_FILE, render_key_file(key).encode())
 
 
 def _cells(use: KeyUse) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
 """Keep the user's tokens in private files, one for each service. `referee login` writes them; commands read them."""
 
 import os
-import secrets
 import stat
 from pathlib import Path
 from urllib.parse import quote
 
 from referee.cli.api_client import parse_origin
 from referee.errors import RefereeError
+from referee.private_files import write_private_file
 from referee.settings import user_config_dir
 
 
@@ -47,14 +47,7 @@ def save(url: str, token: str) -> Path:
     """
     path = path_of(url)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    written = path.with_name(f".{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{token}\n")
-        written.replace(path)
-    except OSError:
-        written.unlink(missing_ok=True)
-        raise
+    write_private_file(path, f"{token}\n".encode())
     return path
 
 

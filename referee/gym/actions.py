@@ -168,10 +168,10 @@ def main(arguments: Sequence[str]) -> None:
     """Print the number of actions of each game, or all actions of the named games."""
     if not arguments:
         for name in sorted({*NUMBERINGS} & {*catalogue()}):
-            print(f"{name:<14} {len(list_actions(name)):>5} actions, version {NUMBERINGS[name].version}")  # noqa: T201
+            print(f"{name:<14} {len(list_actions(name)):>5} actions, version {NUMBERINGS[name].version}")  # noqa: T201  # a command
     for name in arguments:
         for number, action in enumerate(list_actions(name)):
-            print(number, dumps(action).decode())  # noqa: T201
+            print(number, dumps(action).decode())  # noqa: T201  # a command
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class LearnerEnv(gymnasium.Env[Any, Any]):
     ``BadOption`` or ``ValueError`` for invalid arguments.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # type: ignore[misc]  # the base class does not say ClassVar
 
     def __init__(
         self,

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from referee.errors import BadLog, RefereeError
+from referee.private_files import DRAFT, sync_to_disk, write_private_file
 
 INDEX: Final = "index.ndjson"
 LOCK: Final = ".lock"  # in the folder of a day
-PART: Final = ".part"  # the suffix of a file that is not complete
 
 
 class ArchiveError(RefereeError):
@@ -84,19 +84,19 @@ class LogArchive:
     def _write_day(self, folder: Path, logs: Sequence[tuple[str, datetime, bytes]]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _lock(folder):
-            for part in folder.glob(f"*{PART}"):  # of a process that was killed
+            for part in folder.glob(f"*{DRAFT}"):  # of a process that was killed
                 part.unlink()
             known = list(_read_index(folder / INDEX)) if (folder / INDEX).exists() else []
             added = [self._write_log(folder, *log) for log in logs]
-            _sync_folder(folder)
+            sync_to_disk(folder)
             lines = dict.fromkeys(json.dumps(asdict(log)) for log in [*known, *added])
-            _write_file(folder / INDEX, "".join(f"{line}\n" for line in lines).encode())
-            _sync_folder(folder)
-        _sync_folder(self.folder)
+            write_private_file(folder / INDEX, "".join(f"{line}\n" for line in lines).encode())
+            sync_to_disk(folder)
+        sync_to_disk(self.folder)
 
     def _write_log(self, folder: Path, match_id: str, ended_at: datetime, content: bytes) -> ArchivedLog:
         name = f"{match_id}.ndjson.gz"
-        _write_file(folder / name, content)
+        write_private_file(folder / name, content)
         sha256 = hashlib.sha256(content).hexdigest()
         return ArchivedLog(match_id, f"{folder.name}/{name}", sha256, len(content), ended_at.isoformat())
 
@@ -123,25 +123,3 @@ def _lock(folder: Path) -> Iterator[None]:
     with os.fdopen(os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600), "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _write_file(path: Path, content: bytes) -> None:
-    """Write a file that appears once it is complete and on the disk. Leave nothing behind on failure."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}{PART}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
