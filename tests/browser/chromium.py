@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 FIREFOX_NAMES = ("firefox-esr", "firefox")
@@ -102,18 +102,25 @@ def runs(*commands: Sequence[str]) -> bool:
     return all(subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0 for command in commands)
 
 
+def provide(
+    what: str, find: Callable[[], str | None], install: Callable[[], bool], *, purpose: str, advice: str
+) -> int:
+    """Install a program if there is none, and say so. Return an exit status, after ``advice`` if it fails."""
+    if find() is not None:
+        return 0
+    print(f"no {what} here: {purpose}", flush=True)
+    if install():
+        return 0
+    print(advice, file=sys.stderr)
+    return 1
+
+
 def main() -> int:
     if find_firefox() is None:
         print("no Firefox here: installing one for the browser tests", flush=True)
         if not install_firefox():
             print("NO FIREFOX COULD BE INSTALLED: the tests with it will be skipped", file=sys.stderr)
-    if found() is not None:
-        return 0
-    print("no Chromium here: installing one for the browser tests", flush=True)
-    if install():
-        return 0
-    print(HELP, file=sys.stderr)
-    return 1
+    return provide("Chromium", found, install, purpose="installing one for the browser tests", advice=HELP)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.browser.chromium import as_root, runs
+from tests.browser.chromium import as_root, provide, runs
 
 TARGET = Path(sys.prefix) / "nginx"
 PROGRAM = TARGET / "usr" / "sbin" / "nginx"
@@ -52,13 +52,7 @@ def _extract() -> bool:
 
 
 def main() -> int:
-    if found() is not None:
-        return 0
-    print("no nginx here: downloading one for the tests of the proxy", flush=True)
-    if install():
-        return 0
-    print(HELP, file=sys.stderr)
-    return 1
+    return provide("nginx", found, install, purpose="downloading one for the tests of the proxy", advice=HELP)
 
 
 if __name__ == "__main__":
