@@ -78,7 +78,10 @@ def test_a_slow_start_is_reported_once_and_then_waited_for(folder: Path, monkeyp
 
 def test_what_a_hosted_bot_writes_is_copied_and_kept(folder: Path, tmp_path: Path) -> None:
     with (tmp_path / "copy").open("wb") as copy, bot_files.host_bot(folder / "bot.py", 0, copy_to=copy.fileno()) as bot:
-        assert "plays at" in bot.tail()
+        patience_ends = time.monotonic() + PATIENCE_S
+        while "plays at" not in bot.tail():  # a bot listens before it prints
+            assert time.monotonic() < patience_ends
+            time.sleep(0.01)
 
     assert (tmp_path / "copy").read_text().startswith("starter plays at http://127.0.0.1:")
 
