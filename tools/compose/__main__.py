@@ -1,4 +1,4 @@
-"""Run the stack of docker-compose.yml: ``python -m tools.compose [--cache DIR] [--only STEP]``.
+"""Run the stack of docker-compose.yml: ``python -m tools.compose [--cache DIR] [--skip STEP]``.
 
 It prints what each step saw and how long it took. The exit status is 1 if a step failed, and 3 if no container engine
 is available.
@@ -28,7 +28,14 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--cache", type=Path, default=ROOT / ".compose", help="Folder that keeps the base file system and the wheels."
     )
-    parser.add_argument("--skip", action="append", default=[], choices=[*STEPS], help="Skip this step; repeatable.")
+    parser.add_argument(
+        "--skip",
+        action="append",
+        default=[],
+        choices=[*STEPS],
+        metavar="STEP",
+        help=f"Skip this step, one of: {', '.join(STEPS)}. Repeatable.",
+    )
     return parser.parse_args(arguments)
 
 

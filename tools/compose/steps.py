@@ -256,9 +256,10 @@ def upgrade_from_previous(stack: Stack) -> str:
     stack.wait_until_up()
     create_organiser(stack)
     register_bots(stack)
-    start_tournament(stack, "Across the upgrade", cycles=4 * CYCLES)
+    start_tournament(stack, "Across the upgrade", cycles=20 * CYCLES)
     stack.until(lambda: count_results(stack) >= 4, "some results")
-    stack.compose("stop", "worker", "scheduler", "api")
+    stack.compose("stop", "worker")  # alone, since the others take longer to stop, and matches would go on meanwhile
+    stack.compose("stop", "scheduler", "api")
     unfinished = stack.count("matches", f"{IN_TOURNAMENT} AND {UNFINISHED}")
     assert unfinished, "the tournament was over before the upgrade"
     stack.use_image(None)
