@@ -1,10 +1,10 @@
 """Detect what goes wrong on our own side, so that bots are not blamed for it: the network, the resolver, the clock.
 
 Outages are inferred from failures to connect in the calls of this process. A call on a connection that was open when
-the network failed looks like a late answer, and counts as the bot's fault. When a host name is not found, or few owners
-have bots in play, the canary, a name that always exists, shows whether the resolver works: bots with open connections
-answer even if it does not. A host without a route to the internet cannot reach any bot. ``clock_watch`` judges our
-clock.
+the network failed looks like a late answer, and counts as the bot's fault, unless it lasts longer than the kernel waits
+for an acknowledgement (``UNACKNOWLEDGED_S``). When a host name is not found, or few owners have bots in play, the
+canary, a name that always exists, shows whether the resolver works: bots with open connections answer even if it does
+not. A host without a route to the internet cannot reach any bot. ``clock_watch`` judges our clock.
 """
 
 import errno
@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 from referee.botclient.bot_clock import REFUSED
-from referee.botclient.client import Reply
+from referee.botclient.reply import Reply
 from workers.clock_watch import ClockWatch, Reading
 
 Verdict = Literal["fault", "unclear", "down"]
@@ -39,7 +39,7 @@ def is_unconnected(reply: Reply) -> bool:
     """
     if reply.dialled:
         return False
-    late = reply.fault == "deadline" and reply.status == 0 and reply.timing.wait_ms == 0
+    late = reply.fault == "deadline" and not reply.connected
     return late or reply.fault in ("unreachable", "dns_failed")
 
 

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from referee.botclient import client
 from referee.botclient.client import BotCaller
+from referee.botclient.reply import Reply
 from referee.errors import CallNotMade, NoRoom, StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.match.log import digest
@@ -43,7 +44,7 @@ class _Asked(NamedTuple):
     """Hold what an entry was sent in a step and what it answered."""
 
     request: bytes
-    reply: client.Reply
+    reply: Reply
     reason: str  # why the answer is unusable
 
 
@@ -194,7 +195,7 @@ async def _ask_all(
     return answers
 
 
-async def _is_our_fault(uplink: Connectivity, caller: BotCaller, reply: client.Reply, before: Reading) -> bool:
+async def _is_our_fault(uplink: Connectivity, caller: BotCaller, reply: Reply, before: Reading) -> bool:
     """Return whether a call failed because of our network, resolver or clock. Record whether the bot was reached."""
     if uplink.is_our_clock(caller.target.bot_id, reply, before):
         return True

@@ -9,8 +9,9 @@ from contextlib import suppress
 from referee.botclient import client
 from referee.botclient.client import BotSeat
 from referee.botclient.match_driver import drive
+from referee.botclient.reply import Reply
 from referee.db.leases import LEASE_S
-from referee.errors import BadLog, NoAuthorities, StaleEpoch
+from referee.errors import BadLog, NoAuthorities, StaleEpoch, Unavailable
 from referee.house.players import is_house
 from referee.house.seat import HouseSeat
 from referee.match.canonical import Json
@@ -74,7 +75,7 @@ class _MatchSession:
         self._chance = CommittedChance(loaded.seed, loaded.group_id, loaded.nonces or [])
         sealed = [Answer.from_json(stored) for stored in loaded.sealed]
         self.match = Match.resume(loaded.header, self._chance, loaded.lines, sealed)
-        self.seats = [_create_seat(context, loaded, player) for player in loaded.players]
+        self.seats = [self._create_seat(player) for player in loaded.players]
         self._recorded = len(loaded.lines)
         self._bot_errors: list[BotError] = []  # reported since the last update
         self._has_sealed = bool(loaded.sealed)  # whether answers to the open question are stored sealed
@@ -94,6 +95,13 @@ class _MatchSession:
         finally:
             if self._house_answers:
                 self._context.metrics.count(catalog.DECISIONS, "house", by=self._house_answers)
+
+    def _create_seat(self, player: RunnerSeat) -> BotSeat | HouseSeat:
+        loaded = self._loaded
+        if is_house(player.url):
+            return HouseSeat(player.url, loaded.header["game"], match_random(loaded.id, loaded.master_key))
+        caller = self._context.caller(player)
+        return BotSeat(caller, loaded.header, player.seat, loaded.aliases, before_sending=self._confirm_claim)
 
     def _create_waits(self) -> ForcedWaits | None:
         waits = self._context.forced_move_waits
@@ -135,7 +143,6 @@ class _MatchSession:
         player = self._loaded.players[request.seat]
         owner_id = player.owner_id
         while True:
-            await self._confirm_claim()
             uplink.record_call(owner_id)
             before, began = uplink.clock.read(), time.perf_counter()
             try:
@@ -162,13 +169,21 @@ class _MatchSession:
             if seat.last[1].sent:
                 self._cut_off.add(request.seat)
 
-    async def _confirm_claim(self) -> None:
-        """Raise ``StaleEpoch`` if this process was suspended for so long that another runner claimed the match.
+    def _confirm_claim(self) -> Awaitable[None] | None:
+        """Return what to await before a question is sent, or None if the claim was verified a short time ago.
 
-        Without this, it would ask a question that the other runner has already asked.
+        Waiting for it raises ``StaleEpoch`` if another runner claimed the match while this process was suspended, or
+        while it could not reach the bot. Without this, it would ask a question that the other one has already asked.
         """
-        if self._context.now_s() - self._written_at_s >= CONFIRM_CLAIM_S:
+        if self._context.now_s() - self._written_at_s < CONFIRM_CLAIM_S:
+            return None
+        return self._verify_claim()
+
+    async def _verify_claim(self) -> None:
+        try:
             await self._write_update(self._next_update(fault_reports=[]))
+        except Unavailable as error:  # the runner stops, and its database has not come back
+            raise HandedOver(str(error)) from error
 
     async def _wait_for_authorities(self, error: NoAuthorities) -> None:
         """Pause, and then try again. Raise the error if matches have waited for too long."""
@@ -177,7 +192,7 @@ class _MatchSession:
         log.warning("no_certificate_authorities", extra={"match": self._loaded.id, "reason": str(error)})
         await self._pause(self._context.connectivity.probe_s)
 
-    async def _is_clock_to_blame(self, player: RunnerSeat, reply: client.Reply, before: Reading) -> bool:
+    async def _is_clock_to_blame(self, player: RunnerSeat, reply: Reply, before: Reading) -> bool:
         """Return whether the fault comes from our clock, after a pause. Note the clock that the bot accepted."""
         uplink, bot_clock = self._context.connectivity, self._context.caller(player).clock
         if bot_clock.ahead_s:
@@ -190,7 +205,7 @@ class _MatchSession:
         await self._pause(uplink.probe_s)
         return True
 
-    async def _is_its_fault(self, reply: client.Reply, failed_at: float) -> bool:
+    async def _is_its_fault(self, reply: Reply, failed_at: float) -> bool:
         uplink = self._context.connectivity
         if reply.unresolved and await uplink.is_resolver_down():
             log.warning("resolver_outage", extra={"match": self._loaded.id})
@@ -313,13 +328,7 @@ class _MatchSession:
         ]
 
 
-def _create_seat(context: MatchContext, loaded: LoadedMatch, player: RunnerSeat) -> BotSeat | HouseSeat:
-    if is_house(player.url):
-        return HouseSeat(player.url, loaded.header["game"], match_random(loaded.id, loaded.master_key))
-    return BotSeat(context.caller(player), loaded.header, player.seat, loaded.aliases)
-
-
-def timing_fields(reply: client.Reply) -> Json:
+def timing_fields(reply: Reply) -> Json:
     """Return the latency breakdown of a call in milliseconds."""
     timing = reply.timing
     return {

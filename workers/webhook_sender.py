@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from referee.botclient.address_caps import AddressCaps
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
+from referee.botclient.client import BotCaller, CallLimits, CallTarget
+from referee.botclient.reply import Reply
 from referee.errors import StaleEpoch, Unavailable
 from referee.protocol.signing import webhook_secrets
 from referee.webhooks import deliveries

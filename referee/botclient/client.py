@@ -7,10 +7,10 @@ import asyncio
 import secrets
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from referee import __version__
@@ -20,6 +20,7 @@ from referee.botclient.bot_clock import REFUSED, BotClock
 from referee.botclient.connection import Connection, ExchangeFailed, dial
 from referee.botclient.lag import LagMeter
 from referee.botclient.name_lookup import LookUp
+from referee.botclient.reply import Reply, Timing
 from referee.errors import CallNotMade, NoAuthorities, NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json
 from referee.match.match import FAULTS, Answer, Request
@@ -27,7 +28,8 @@ from referee.private_ranges import Address
 from referee.protocol import messages
 from referee.protocol.signing import Signer, challenge_proof
 
-Content = TypeVar("Content")
+Waited = TypeVar("Waited")
+BeforeSending = Callable[[], Awaitable[None] | None]  # None if there is nothing to wait for
 
 ATTEMPTS = 2
 NOTICE_MS = 5_000  # for a manifest, a challenge or a notice
@@ -45,49 +47,6 @@ class CallTarget:
     secrets: tuple[str, ...] = ()
     max_concurrent_requests: int = messages.DEFAULT_MAX_CONCURRENT_REQUESTS
     owner_id: str = ""  # all look-ups of an owner share their turns; without an owner, those of the bot
-
-
-class Timing(NamedTuple):
-    """Hold the latency of a call in milliseconds: resolving the name, connecting (with TLS), waiting, and reading."""
-
-    dns_ms: float = 0.0
-    connect_ms: float = 0.0
-    wait_ms: float = 0.0
-    read_ms: float = 0.0
-
-
-class Reply(NamedTuple):
-    """Hold the result of a call. ``fault`` is "", one of ``match.FAULTS``, or ``uplink_down`` if this host failed."""
-
-    fault: str = ""
-    detail: str = ""
-    status: int = 0
-    body: bytes = b""  # as received, possibly truncated; for the owner's fault report
-    ms: int = 0  # charged to the seat's clock
-    timing: Timing = Timing()
-    attempts: int = 1
-    sent: bool = False  # the bot may have read the request
-    dialled: bool = False  # a connection was opened for this call
-    unresolved: bool = False  # the call ended while its host name was looked up
-    no_authorities: bool = False  # this host has no certificate authorities
-    no_room: bool = False  # the cap of connections to the address left no place
-    untimely: bool = False  # according to our clock, the bot's certificate is not valid now
-    took_s: float = 0.0  # like ``ms``, but not rounded
-
-    @property
-    def ok(self) -> bool:
-        return not self.fault
-
-    def with_fault(self, fault: str, detail: str) -> "Reply":
-        return self._replace(fault=fault, detail=detail)
-
-    def read(self, reader: Callable[[bytes], Content]) -> tuple[Content | None, "Reply"]:
-        """Return the content that ``reader`` finds in the body, and this reply. If the reply has a fault or ``reader``
-        refuses the body, return None and the reply with the fault."""
-        try:
-            return (reader(self.body) if self.ok else None), self
-        except messages.BadBody as bad:
-            return None, self.with_fault(bad.fault, bad.detail)
 
 
 class CallLimits:
@@ -142,9 +101,14 @@ class BotCaller:
         self._connection: Connection | None = None
         self._common_headers: dict[tuple[str, str], str] = {}  # by method and path
 
-    async def post(self, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
-        """Post ``body`` to ``path`` below the base URL. ``id`` is the ``webhook-id``, which a repeated call reuses."""
-        return await self._call("POST", path, body, id, deadline_ms)
+    async def post(
+        self, path: str, body: bytes, id: str, deadline_ms: int, *, before_sending: BeforeSending | None = None
+    ) -> Reply:
+        """Post ``body`` to ``path`` below the base URL. ``id`` is the ``webhook-id``, which a repeated call reuses.
+
+        ``before_sending`` is called over the open connection before each attempt; what it raises ends the call.
+        """
+        return await self._call("POST", path, body, id, deadline_ms, before_sending)
 
     async def get(self, path: str, id: str, deadline_ms: int) -> Reply:
         return await self._call("GET", path, b"", id, deadline_ms)
@@ -159,9 +123,17 @@ class BotCaller:
             self._connection.abort()
             self._connection = None
 
-    async def _call(self, method: str, path: str, body: bytes, id: str, deadline_ms: int) -> Reply:
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        id: str,
+        deadline_ms: int,
+        before_sending: BeforeSending | None = None,
+    ) -> Reply:
         async with self._slots:
-            call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag)
+            call = _Call(asyncio.get_running_loop(), deadline_ms, self._lag, before_sending)
             try:
                 return await self._send_with_retry(call, method, path, body, id)
             except UrlRefused as refused:
@@ -179,7 +151,7 @@ class BotCaller:
         while True:
             connection = None
             try:
-                connection = await self._get_connection(call)
+                connection = await self._get_ready_connection(call)
                 request = self._head(method, path, body, id, call.attempts) + body
                 call.mark_sent()
                 response = await connection.exchange(request, call.current_deadline_s)
@@ -201,6 +173,13 @@ class BotCaller:
                     call.attempts += 1
                     continue
             return call.reply(response.fault, response.detail)
+
+    async def _get_ready_connection(self, call: "_Call") -> Connection:
+        """Return an open connection over which the request may be sent now."""
+        while True:
+            connection = await self._get_connection(call)
+            if not await call.wait_before_sending() or connection.is_open:
+                return connection
 
     async def _get_connection(self, call: "_Call") -> Connection:
         """Return the open connection, or open another."""
@@ -249,8 +228,15 @@ class BotCaller:
 class _Call:
     """Measure one call over all its attempts, not counting our own lag."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, deadline_ms: int, lag: LagMeter) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        deadline_ms: int,
+        lag: LagMeter,
+        before_sending: BeforeSending | None = None,
+    ) -> None:
         self._time = loop.time
+        self._before_sending = before_sending
         self._lag = lag
         self._lag_before = lag.begin(loop)
         self._deadline_ms = deadline_ms
@@ -274,10 +260,21 @@ class _Call:
         return self._time() >= self.current_deadline_s()
 
     async def take_place(self, caps: AddressCaps, owner_id: str, address: Address) -> Place:
-        """Wait for a place at the address. The call is measured as if it had begun later by this wait."""
+        """Wait for a place at the address."""
+        return await self._exclude(caps.take(address, owner_id))
+
+    async def wait_before_sending(self) -> bool:
+        """Wait for what the caller wants to do before each attempt. Return whether there was anything."""
+        if self._before_sending is None or (wait := self._before_sending()) is None:
+            return False
+        await self._exclude(wait)
+        return True
+
+    async def _exclude(self, wait: Awaitable[Waited]) -> Waited:
+        """Wait for something of our own. The call is measured as if it had begun later by this wait."""
         began, lag_s = self._time(), self.lag_s()
         try:
-            return await caps.take(address, owner_id)
+            return await wait
         finally:
             waited_s = self._time() - began - (self.lag_s() - lag_s)
             self._start += waited_s
@@ -330,6 +327,7 @@ class _Call:
             dialled=self._dialled,
             unresolved=self.unresolved,
             took_s=max(0.0, took_s),
+            connected=self._connection is not None,
         )
 
     def _lap(self) -> float:
@@ -347,8 +345,17 @@ class BotSeat:
     last answer. It is not part of an ``Answer``, because logs must not show it to anyone but the owner.
     """
 
-    def __init__(self, caller: BotCaller, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        caller: BotCaller,
+        header: Json,
+        seat: int,
+        aliases: Sequence[str] = (),
+        *,
+        before_sending: BeforeSending | None = None,
+    ) -> None:
         self.caller = caller
+        self._before_sending = before_sending
         self.questions = messages.Questions(header, seat, aliases)
         self.last: tuple[bytes, Reply] | None = None
         self.error = ""
@@ -356,7 +363,8 @@ class BotSeat:
     async def ask(self, request: Request) -> Answer:
         """Ask a question and return the answer or its fault. Raise ``CallNotMade`` or ``NoRoom`` if it is not made."""
         id, body = self.questions.encode(request)
-        reply = await self.caller.post("/decide", body, id, request.deadline_ms)
+        before = self._before_sending
+        reply = await self.caller.post("/decide", body, id, request.deadline_ms, before_sending=before)
         if reply.ok:
             decision = messages.read_decision(reply.body, id, len(request.legal_actions))
             if decision.fault:

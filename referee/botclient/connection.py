@@ -5,6 +5,7 @@ import errno
 import socket
 import ssl
 import struct
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from ipaddress import IPv4Address
@@ -28,6 +29,9 @@ _CA_FILES = (  # CA bundles of common systems, for a Python built with other pat
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/cert.pem",
 )
+# With the greatest age of a claim when a question is sent (5 s), and with the 3 s for which the kernel keeps packets
+# while it looks for a neighbour, this is less than a lease.
+UNACKNOWLEDGED_S: Final = 6.0
 _NO_LINGER: Final = struct.pack("ii", 1, 0)  # close() resets the connection and discards what is not sent yet
 _UNTIMELY: Final = frozenset([9, 10])  # OpenSSL: the certificate is not valid yet, or has expired
 _OUR_ERRORS = frozenset([errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL])
@@ -234,6 +238,7 @@ async def _connect(
             sock.setblocking(False)
             await loop.sock_connect(sock, (str(address), endpoint.port))
             _check_peer(sock, address, endpoint, policy)
+            _limit_unacknowledged(sock)
             secured = (tls or system_tls()) if endpoint.scheme == "https" else None
             _, connection = await loop.create_connection(
                 lambda: Connection(loop, place),
@@ -253,6 +258,16 @@ async def _connect(
             "unreachable", f"no connection to port {endpoint.port}: {error}", is_retryable=True
         ) from error
     return connection
+
+
+def _limit_unacknowledged(sock: socket.socket) -> None:
+    """Let the connection end with an error when the peer acknowledges nothing of what was sent for some time.
+
+    Otherwise the kernel repeats a request for many minutes, and delivers it when a network that was cut off is back,
+    although another host has resumed the match meanwhile.
+    """
+    if sys.platform == "linux":
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNACKNOWLEDGED_S * 1000))
 
 
 def _family(address: Address) -> socket.AddressFamily:

@@ -6,7 +6,7 @@ Otherwise an owner could register addresses of other devices, and read from repo
 from typing import Final
 
 from referee.botclient.address_guard import Policy, parse_url
-from referee.botclient.client import Reply
+from referee.botclient.reply import Reply
 from referee.errors import UrlRefused
 
 NOT_PROVEN: Final = "not_proven"

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from referee.botclient.client import BotCaller, BotSeat, CallTarget, Reply
+from referee.botclient.client import BotCaller, BotSeat, CallTarget
+from referee.botclient.reply import Reply
 from referee.cli import problem_report
 from referee.cli.options import NO_LIMITS, Number, no_limits_option, secret_option, usage_errors
 from referee.cli.plain_text import note, one_line, replace_control_characters

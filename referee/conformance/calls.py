@@ -8,8 +8,9 @@ from functools import partial
 
 from referee.botclient import curl
 from referee.botclient.address_guard import Policy, parse_url, resolve
-from referee.botclient.client import BotCaller, CallLimits, CallTarget, Reply
+from referee.botclient.client import BotCaller, CallLimits, CallTarget
 from referee.botclient.connection import ExchangeFailed, dial
+from referee.botclient.reply import Reply
 from referee.conformance.report import PARTS, percentiles
 from referee.errors import NoRoom, Unavailable, UrlRefused
 from referee.match.canonical import Json

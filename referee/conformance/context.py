@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from referee.botclient.client import Reply
+from referee.botclient.reply import Reply
 from referee.conformance.calls import Call, CallChannel
 from referee.conformance.positions import ProbeQuestion, fresh_id
 from referee.conformance.report import FindingCollector

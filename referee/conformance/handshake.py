@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from referee.botclient.client import Reply, check_proof
+from referee.botclient.client import check_proof
+from referee.botclient.reply import Reply
 from referee.conformance.calls import UNREACHABLE_FAULTS, Call
 from referee.conformance.context import CheckContext
 from referee.conformance.positions import fresh_id

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, Final
 
-from referee.botclient.client import Reply
+from referee.botclient.reply import Reply
 from referee.match.canonical import Json
 from referee.match.match import Answer, Request
 from referee.protocol.messages import Questions

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Self
 
-from referee.botclient.client import Reply
+from referee.botclient.reply import Reply
 from referee.conformance.context import describe_reply
 from referee.match.canonical import Json
 

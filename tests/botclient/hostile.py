@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from referee.botclient.address_guard import Policy
-from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget, Reply
+from referee.botclient.client import BotCaller, BotSeat, CallLimits, CallTarget
+from referee.botclient.reply import Reply
 from referee.match.match import Answer, Request
 from referee.protocol.signing import bot_secret
 

@@ -6,8 +6,8 @@ from email.utils import formatdate
 
 import pytest
 
-from referee.botclient.client import Reply
 from referee.botclient.framing import Response
+from referee.botclient.reply import Reply
 from tests.botclient.hostile import Hostile, Line, called, caller, response
 
 OURS_S = 1_700_000_000

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from referee.botclient.client import Reply
 from referee.botclient.connection import Connection
 from referee.botclient.lag import LagMeter
+from referee.botclient.reply import Reply
 from referee.errors import Unavailable
 from referee.match.match import FAULTS
 from tests.botclient.hostile import Hostile, Line, after_request, called, caller, question, response, says, seat

@@ -6,7 +6,8 @@ import tracemalloc
 
 import pytest
 
-from referee.botclient.client import CallLimits, Reply
+from referee.botclient.client import CallLimits
+from referee.botclient.reply import Reply
 from tests.botclient.hostile import (
     GOOD_BODY,
     Hostile,

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from referee.botclient import name_lookup
-from referee.botclient.client import Reply
 from referee.botclient.name_lookup import (
     LATE_FOR_S,
     MAX_THREADS,
@@ -20,6 +19,7 @@ from referee.botclient.name_lookup import (
     LookUps,
     is_resolver_working,
 )
+from referee.botclient.reply import Reply
 from referee.errors import Unavailable
 from referee.settings import Settings
 from tests.botclient.hostile import called, caller

@@ -12,6 +12,7 @@ from pathlib import Path
 from referee.botclient import client
 from referee.botclient.client import BotSeat, CallTarget
 from referee.botclient.match_driver import drive
+from referee.botclient.reply import Reply
 from referee.house.server import serve
 from referee.match.signature import ChainHead
 from referee.protocol import messages
@@ -63,7 +64,7 @@ async def plays(urls: list[str]) -> None:
     assert match.faults == [0] * len(urls)
     assert all(seat.last is not None for seat in seats)
     for seat in seats:
-        body, reply = seat.last or (b"", client.Reply())
+        body, reply = seat.last or (b"", Reply())
         check("decide_request", body)
         check("decide_reply", reply.body)
         seat.close()

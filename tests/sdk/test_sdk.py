@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.botclient import client
+from referee.botclient.reply import Reply
 from referee.cli import main
 from referee.errors import BadLog, BadOption
 from referee.games import catalogue
@@ -192,7 +193,7 @@ def test_an_error_of_any_text_and_length_can_be_reported(caplog: pytest.LogCaptu
     def broken(question: Question[Any]) -> None:
         raise ValueError("\ud800" + "ä" * 40_000)
 
-    async def asked(url: str) -> client.Reply:
+    async def asked(url: str) -> Reply:
         one = caller(url, now=None)
         reply = await one.post("/decide", _example_question().encode(), "id", 5000)
         one.close()
@@ -299,7 +300,7 @@ def test_a_question_that_comes_again_gets_the_answer_it_had() -> None:
 
     bot = Counting()
 
-    async def twice(url: str) -> list[client.Reply]:
+    async def twice(url: str) -> list[Reply]:
         known = caller(url, now=None)
         replies = [await known.post("/decide", _example_question().encode(), "id", 5000) for _ in range(2)]
         known.close()

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from sqlalchemy import select
 
-from referee.botclient.client import Reply
+from referee.botclient.reply import Reply
 from referee.house.players import find_player
 from referee.house.server import House
 from referee.match.log import parse_row

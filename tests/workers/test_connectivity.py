@@ -10,8 +10,8 @@ from typing import Self
 import pytest
 from aiohttp import web
 
-from referee.botclient.client import Reply, Timing
 from referee.botclient.name_lookup import is_resolver_working
+from referee.botclient.reply import Reply, Timing
 from referee.house.players import find_player
 from referee.house.server import House
 from tests.workers.conftest import Scripted, World
@@ -83,7 +83,8 @@ def test_K22_K23_only_what_never_had_a_connection_tells_of_the_line() -> None:
     assert is_unconnected(Reply("unreachable"))
     assert is_unconnected(Reply("dns_failed"))
     assert is_unconnected(Reply("deadline", timing=Timing(connect_ms=900.0)))
-    assert not is_unconnected(Reply("deadline", timing=Timing(wait_ms=900.0)))
+    assert is_unconnected(Reply("deadline", timing=Timing(wait_ms=900.0), sent=True))  # on the connection before
+    assert not is_unconnected(Reply("deadline", timing=Timing(wait_ms=900.0), connected=True))
     assert not is_unconnected(Reply("bad_status", status=500))
     assert is_unconnected(Reply("unreachable", sent=True))  # on a connection that was open before
     assert not is_unconnected(Reply("unreachable", sent=True, dialled=True))
