@@ -1,4 +1,4 @@
-"""Measure transactions on SQLite, one at a time: those that end a match, and those that record decisions.
+"""Measure transactions on SQLite, one at a time: that end a match, fill the inboxes of its owners, record decisions.
 
 Print rates by wall time, because a durable commit waits for the disk, and by CPU time.
 """
@@ -9,8 +9,11 @@ from typing import Final
 from bench.measure import Benchmark, Json, Seconds, median_timing, run, significant, time_of
 from bench.playouts import answer_all
 from bench.world import MASTER_KEY, World, new_world
+from referee.bots import bots
 from referee.matches.claims import Claim
 from referee.matches.recording import MatchUpdate, record_batch
+from referee.webhooks import inbox
+from referee.webhooks.states import NotificationType
 from referee.workflows import match_end
 
 GAME, SEATS = "saint-poker", 2
@@ -21,6 +24,7 @@ def measure(benchmark: Benchmark) -> Json:
     with new_world() as world:
         bot_ids = world.add_certified_bots("http://127.0.0.1:9000", SEATS)
         figures = {"finished matches": measure_match_end(benchmark, world, bot_ids)}
+        figures["messages to two owners, inboxes full"] = measure_inboxes(benchmark, world, bot_ids)
         for size in (2,) if benchmark.quick else BATCHES:
             figures[f"recorded rows, {size} matches per transaction"] = measure_rows(benchmark, world, bot_ids, size)
     return figures
@@ -40,6 +44,23 @@ def measure_match_end(benchmark: Benchmark, world: World, bot_ids: list[str]) ->
                     match_end.finish_match(session, last_row, result, master_key=MASTER_KEY)
 
         timings.append(time_of(finish_all) / len(ends))
+    return rates(timings)
+
+
+def measure_inboxes(benchmark: Benchmark, world: World, bot_ids: list[str]) -> Json:
+    """Add entries to the inboxes of the owners, which have as many as an inbox keeps."""
+    size, timings = benchmark.size(inbox.MAX_ENTRIES, 20), []
+    with world.database.read() as session:
+        owners = [bots.get_bot(session, bot_id).owner_id for bot_id in bot_ids]
+
+    def add_all() -> None:
+        for _ in range(size):
+            with world.database.write(durable=False) as session:
+                inbox.add_entries(session, NotificationType.MATCH_FINISHED, owners, {"match": "mat_bench"})
+
+    add_all()  # fills them
+    for _ in range(benchmark.runs):
+        timings.append(time_of(add_all) / size)
     return rates(timings)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Integer, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from referee.accounts.tables import Account
 from referee.db.engine import count_changed_rows, current_time
 from referee.db.ids import new_id
 from referee.db.paging import Cursor, Page, load_newest_first
+from referee.db.prepared import Prepared
 from referee.match.canonical import Json
 from referee.webhooks.states import NotificationType
 from referee.webhooks.tables import InboxEntry
@@ -22,7 +23,6 @@ MAX_ENTRIES: Final = 500
 KEPT_TYPES: Final = frozenset(  # starts of tournaments and pings are only sent
     set(NotificationType) - {NotificationType.TOURNAMENT_STARTED, NotificationType.PING}
 )
-_BATCH: Final = 500
 
 
 def add_entries(session: Session, event: str, account_ids: Iterable[str], payload: Json) -> int:
@@ -30,21 +30,26 @@ def add_entries(session: Session, event: str, account_ids: Iterable[str], payloa
 
     Deleted accounts get none. Delete entries above ``MAX_ENTRIES`` of these accounts, oldest first.
     """
-    readers = sorted(set(account_ids))
-    if event not in KEPT_TYPES or not readers:
+    return add_all_entries(session, event, [(account_ids, payload)])
+
+
+def add_all_entries(session: Session, event: str, reports: Iterable[tuple[Iterable[str], Json]]) -> int:
+    """Do what ``add_entries`` does for each payload and its accounts, in this order. Return the number of entries.
+
+    Delete the entries above ``MAX_ENTRIES`` only once, after all were added.
+    """
+    if event not in KEPT_TYPES:
         return 0
-    moment = current_time(session)
-    common = {"event": event, "payload": payload, "created_at": moment, "read_at": None}
-    added = 0
-    for start in range(0, len(readers), _BATCH):
-        batch = _present(session, readers[start : start + _BATCH])
-        if not batch:
-            continue
-        rows = [{**common, "id": new_id("inbox entry"), "account_id": account_id} for account_id in batch]
-        session.execute(insert(InboxEntry), rows)
-        _delete_excess(session, batch)
-        added += len(batch)
-    return added
+    entries = [
+        {"id": new_id("inbox entry"), "to": account_id, "event": event, "payload": payload, "created_at": moment}
+        for account_ids, payload in reports
+        for moment in [current_time(session)]
+        for account_id in sorted(set(account_ids))
+    ]
+    added = _ADD.execute_each(session, entries)
+    readers = sorted({entry["to"] for entry in entries})
+    _DELETE_EXCESS.execute_each(session, [{"of": account_id, "kept": MAX_ENTRIES} for account_id in readers])
+    return sum(added)
 
 
 def list_entries(
@@ -81,20 +86,25 @@ def mark_read(session: Session, account_id: str, entry_ids: Collection[str] | No
     return count_changed_rows(session, unread.values(read_at=current_time(session)))
 
 
-def _present(session: Session, account_ids: Sequence[str]) -> Sequence[str]:
-    """Return those of these accounts that are not deleted, in the same order."""
-    deleted = select(Account.id).where(Account.id.in_(account_ids), Account.deleted_at.is_not(None))
-    gone = set(session.scalars(deleted))
-    return [account_id for account_id in account_ids if account_id not in gone]
+def _excess() -> Select[str]:
+    """Return the query for the ids of the entries of an account after its first ``kept``, newest first."""
+    own = select(_ENTRIES.c.id).where(_ENTRIES.c.account_id == bindparam("of"))
+    return own.order_by(_ENTRIES.c.created_at.desc(), _ENTRIES.c.id.desc()).offset(bindparam("kept", type_=Integer))
 
 
-def _delete_excess(session: Session, account_ids: Sequence[str]) -> None:
-    newest = (InboxEntry.created_at.desc(), InboxEntry.id.desc())
-    number = func.row_number().over(partition_by=InboxEntry.account_id, order_by=newest).label("number")
-    numbered = select(InboxEntry.id, number).where(InboxEntry.account_id.in_(account_ids)).subquery()
-    superfluous = select(numbered.c.id).where(numbered.c.number > MAX_ENTRIES)
-    excess = select(InboxEntry.id).where(InboxEntry.id.in_(superfluous))
-    # Entries that another transaction is deleting are skipped, so that no two transactions wait for each other.
-    ids = list(session.scalars(excess.with_for_update(skip_locked=True)))
-    if ids:
-        session.execute(delete(InboxEntry).where(InboxEntry.id.in_(ids)))
+_ENTRIES, _ACCOUNTS = InboxEntry.__table__, Account.__table__
+_GIVEN: Final = ("id", "event", "payload", "created_at")
+_ADD: Final = Prepared(
+    insert(_ENTRIES).from_select(
+        [*_GIVEN, "account_id"],
+        select(*(bindparam(name, type_=_ENTRIES.c[name].type) for name in _GIVEN), _ACCOUNTS.c.id).where(
+            _ACCOUNTS.c.id == bindparam("to"), _ACCOUNTS.c.deleted_at.is_(None)
+        ),
+    )
+)
+# Entries that another transaction is deleting are skipped, so that no two transactions wait for each other.
+_DELETE_EXCESS: Final = Prepared(
+    delete(_ENTRIES).where(
+        _ENTRIES.c.id.in_(select(_ENTRIES.c.id).where(_ENTRIES.c.id.in_(_excess())).with_for_update(skip_locked=True))
+    )
+)

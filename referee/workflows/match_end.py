@@ -5,7 +5,7 @@ and changes ratings (``deal_group_closing``).
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ from referee.house.players import is_house
 from referee.ladders import ledger, ratings
 from referee.ladders.match_ratings import SeatRating, changes_of, rate_seats
 from referee.ladders.tables import Ladder
+from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.matches import claims, logs
 from referee.matches.chain import ChainWriter
@@ -100,9 +101,7 @@ def finish_matches(session: Session, finished: Sequence[FinishedMatch], *, maste
         closed[group_id] = deal_group_closing.close_if_over(
             session, group_id, master_key=master_key, last_lines=last_rows, chain=chain
         )
-    for match in ended.values():
-        if match.subscribed or match.is_arranged:
-            _notify_owners(session, match, closed[match.group_id])
+    _notify_owners(session, list(ended.values()), closed)
     return [MatchEnd(result, closed[ended[result.match_id].group_id]) for result in results]
 
 
@@ -118,6 +117,11 @@ class _EndedMatch:
     result: dict[str, Any]
     last_row: tuple[int, bytes]  # number and bytes
     subscribed: Sequence[str]  # ids of the webhooks that receive the end
+
+    @property
+    def account_ids(self) -> list[str]:
+        """Return the ids of the owners of the bots, without those of house bots."""
+        return [owner for owner in self.result["owners"] if owner is not None]
 
 
 def _end_match(
@@ -173,13 +177,26 @@ def _enter_results(session: Session, matches: Sequence[_EndedMatch]) -> list[Res
     return [Result(seq=seq, **result) for ((seq,),), result in zip(added, values, strict=True)]
 
 
-def _notify_owners(session: Session, match: _EndedMatch, closed: ClosedGroup | None) -> None:
-    """Tell the owners of the result and, if it counts on the ladder already, of the rating changes."""
+def _notify_owners(session: Session, matches: Sequence[_EndedMatch], closed: Mapping[str, ClosedGroup | None]) -> None:
+    """Tell the owners of the results and, if these count on a ladder already, of the rating changes."""
+    told = [
+        (match, _describe_end(match, closed[match.group_id]))
+        for match in matches
+        if match.subscribed or match.is_arranged
+    ]
+    for match, payload in told:
+        outbox.emit_to(session, NotificationType.MATCH_FINISHED, match.subscribed, payload)
+    arranged = [(match.account_ids, payload) for match, payload in told if match.is_arranged]
+    inbox.add_all_entries(session, NotificationType.MATCH_FINISHED, arranged)
+
+
+def _describe_end(match: _EndedMatch, closed: ClosedGroup | None) -> Json:
+    """Return the payload of the message about the end of a match."""
     result = match.result
     changes = changes_of(closed.moves.get(result["match_id"], ()) if closed else ())
     ratings = rate_seats(result["bots"], result["placements"], changes)
     ends = zip(match.seats, result["placements"], result["returns"], ratings, strict=True)
-    payload = {
+    return {
         "match": result["match_id"],
         "game": match.game,
         "tournament": match.tournament_id,
@@ -195,10 +212,6 @@ def _notify_owners(session: Session, match: _EndedMatch, closed: ClosedGroup | N
             for seat, placement, returns, rating in ends
         ],
     }
-    outbox.emit_to(session, NotificationType.MATCH_FINISHED, match.subscribed, payload)
-    if match.is_arranged:
-        owners = [owner for owner in result["owners"] if owner is not None]
-        inbox.add_entries(session, NotificationType.MATCH_FINISHED, owners, payload)
 
 
 def _rating_members(rating: SeatRating | None) -> dict[str, int | float] | None:

@@ -1,9 +1,12 @@
 """The inbox: what is kept for whom, reading it, and its limits."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
+from referee.accounts.tables import Account
 from referee.bots import bots, handshakes
 from referee.bots.checks import CheckOutcome
 from referee.protocol.messages import PROTOCOL
@@ -11,9 +14,12 @@ from referee.webhooks import inbox, outbox
 from referee.webhooks.sentences import describe_notification
 from referee.webhooks.states import NotificationType
 from referee.webhooks.tables import InboxEntry
-from referee.workflows import check_claims, check_results, handshake_results
+from referee.workflows import check_claims, check_results, handshake_results, match_end
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World, manifest_of
+from tests.matches.test_chain import match_to_end
+from tests.matches.test_claim_costs import new_world
+from tests.surroundings import MASTER_KEY
 
 
 def entries(world: World, account_id: str, **how: Any) -> list[InboxEntry]:
@@ -59,6 +65,50 @@ def test_the_result_of_a_match_that_an_account_arranged_is_in_the_inbox(world: W
         described = describe_notification(entry.event, entry.payload)
         assert described.path == f"/matches/{result.match_id}"
         assert described.text == "A match of Saint Poker has its result."
+
+
+def test_matches_that_end_together_are_listed_in_the_order_of_their_ends(world: World) -> None:
+    bots = world.bots(2)
+    world.play(bots)  # opens the ladder
+    ends = [match_to_end(world, bots) for _ in range(3)]
+    executed: list[str] = []
+
+    with world.database.write() as session:
+        event.listen(session.connection(), "before_cursor_execute", lambda *said: executed.append(said[2]))
+        match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+
+    listed = [[entry.payload["match"] for entry in entries(world, owner_of(world, bot))] for bot in bots]
+    newest_first = sorted((end.tail.match_id for end in ends), reverse=True)
+    assert [ids[:3] for ids in listed] == [newest_first, newest_first]
+    assert executed == []  # by SQLAlchemy, which would cost more than all other work of an end
+
+
+def test_an_end_costs_one_statement_for_each_owner_and_one_for_the_excess_of_each_inbox(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    with new_world(sqlite_template, tmp_path / "referee.db") as world:
+        bots = world.bots(2)
+        ends = [match_to_end(world, bots) for _ in range(3)]
+        executed: list[str] = []
+        with world.database.write() as session:
+            driver = session.connection().connection.dbapi_connection
+            assert driver is not None
+            driver.set_trace_callback(executed.append)
+            match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+            driver.set_trace_callback(None)
+
+    assert [text.split()[0] for text in executed if "inbox_entries" in text] == ["INSERT"] * 6 + ["DELETE"] * 2
+
+
+def test_a_deleted_account_gets_no_entry(world: World) -> None:
+    deleted, other = world.account(), world.account()
+    with world.database.write() as session:
+        session.get_one(Account, deleted).deleted_at = world.clock.utc_now()
+
+    with world.database.write() as session:
+        added = inbox.add_entries(session, "bot.unhealthy", [deleted, other], {})
+
+    assert (added, len(entries(world, deleted)), len(entries(world, other))) == (1, 0, 1)
 
 
 def check(world: World, bot_id: str, version: str, *passed: str) -> None:
