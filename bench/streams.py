@@ -176,7 +176,8 @@ def watch_match(world: World, _: ChangeNotifier) -> Watched:
 @contextmanager
 def start_viewers(watched: Watched, viewers: int, port: int) -> Iterator[Connection]:
     """Connect viewers. Send the numbers to wait for through the yielded pipe; it returns (number, time) pairs."""
-    context = multiprocessing.get_context("fork")
+    # Not "fork": the change notifiers of earlier measurements are threads of this process.
+    context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     arguments = (port, watched.path, watched.ready, watched.number, viewers, theirs)
     process = context.Process(target=run_viewers, args=arguments)

@@ -46,6 +46,12 @@ class RunnerWorker(Worker):
     _files: OpenFilesWatch  # of the work-horse
     _horse_status: int | None = None  # of the last work-horse, as ``os.wait4`` returns it
 
+    def subscribe(self) -> None:
+        """Start no thread for RQ's remote commands, which the service does not use.
+
+        A process that forks must have one thread, because a lock that another thread holds stays locked in the child.
+        """
+
     def get_heartbeat_ttl(self, job: Job) -> int:
         """Return the seconds for which a heartbeat is valid: three intervals. RQ's default would be a minute longer."""
         return LOST_AFTER * MONITORING_S
