@@ -119,3 +119,49 @@ def test_possible_settings_are_shown_as_rules(data: Path, text: str) -> None:
 
 def test_a_dry_run_cannot_compact(data: Path) -> None:
     assert run("prune", "--data", str(data), "--dry-run", "--compact").exit_code == 2
+
+
+def test_logs_are_restored_from_the_archive_and_the_output_says_when_they_are_pruned_again(
+    data: Path, tmp_path: Path
+) -> None:
+    archive = str(tmp_path / "archive")
+    run("prune", "--data", str(data), "--archive", archive)
+
+    tried = run("restore-logs", archive, "--data", str(data), "--dry-run")
+    restored = run("restore-logs", archive, "--data", str(data))
+    again = run("restore-logs", archive, "--data", str(data), REFEREE_KEEP_LOGS="forever")
+
+    assert (tried.exit_code, restored.exit_code, again.exit_code) == (0, 0, 0), tried.output + restored.output
+    assert tried.output == "2 logs can be restored, 0 already there.\nNothing was stored (--dry-run).\n"
+    assert restored.output.startswith(
+        "2 logs restored, 0 already there.\nThe next pruning deletes 2 logs (again), because they are too old"
+    )
+    assert again.output == "0 logs restored, 2 already there.\n"
+    assert run("audit", "--data", str(data)).output == f"{data}: no differences\n"
+
+
+def test_a_log_that_is_not_restored_is_named_with_the_reason_and_the_status_is_1(data: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    run("prune", "--data", str(data), "--archive", str(archive))
+    changed = sorted(archive.glob("*/*.gz"))[0]
+    changed.write_bytes(b"")
+    match_id = changed.name.split(".")[0]
+
+    result = run("restore-logs", str(archive), match_id, "--data", str(data))
+    as_json = run("restore-logs", str(archive), "--data", str(data), "--json")
+
+    assert (result.exit_code, as_json.exit_code) == (1, 1)
+    assert result.output.startswith(f"match {match_id}: not restored: the archived log 2026-01-01/{match_id}.ndjson.gz")
+    assert "0 logs restored, 0 already there, 1 refused.\n" in result.output
+    told = json.loads(as_json.output)
+    assert (len(told["restored"]), told["kept"], told["overdue"], told["dry_run"]) == (1, 0, 1, False)
+    assert [refusal["match"] for refusal in told["refused"]] == [match_id]
+
+
+def test_restoring_from_a_folder_without_the_match_is_refused(data: Path, tmp_path: Path) -> None:
+    nowhere = run("restore-logs", str(tmp_path / "nowhere"), "--data", str(data))
+    unknown = run("restore-logs", str(tmp_path), "mat_x", "--data", str(data))
+
+    assert (nowhere.exit_code, unknown.exit_code) == (1, 1)
+    assert "is not a folder, so it has no archive" in nowhere.output
+    assert "has no log of mat_x, so no log was restored" in unknown.output
