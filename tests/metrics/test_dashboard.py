@@ -17,7 +17,7 @@ from tests.metrics.test_alerts import ROOT, samples  # noqa: F401  # a fixture
 DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy/dashboard.json").read_text())
 PANELS: list[dict[str, Any]] = DASHBOARD["panels"]
 ROWS = [panel["title"] for panel in PANELS if panel["type"] == "row"]
-TARGETS: list[dict[str, str]] = [target for panel in PANELS for target in panel.get("targets", [])]
+TARGETS: list[dict[str, Any]] = [target for panel in PANELS for target in panel.get("targets", [])]
 WORDS = {"sum", "by", "rate", "increase", "histogram_quantile", "le"}
 LEFT_OUT: set[str] = set()  # metrics of the service that no panel shows, each with a reason
 PART = re.compile(r"_(bucket|count|sum|created)$")
@@ -57,7 +57,7 @@ def test_each_panel_asks_the_chosen_prometheus() -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target["expr"][:60])
 def test_each_expression_names_metrics_and_labels_that_exist(
-    target: dict[str, str],
+    target: dict[str, Any],
     samples: Samples,  # noqa: F811
 ) -> None:
     labels_of: dict[str, set[str]] = {}
