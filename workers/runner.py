@@ -138,6 +138,7 @@ class Runner:
             await asyncio.gather(self._end_tasks(), self._webhook_sender.stop())
             self._lease_renewer.stop()
             self._thread.close()
+            self._notifier.close()
             if self._sender is not None:
                 self._sender.stop()
         log.info("runner_finished", extra=vars(self.counters))

@@ -176,6 +176,7 @@ class Scheduler:
             except Exception:
                 log.exception("sweep_failed")
             stopped.wait(every_s)
+        self._announcer.close()
 
 
 def main() -> int:

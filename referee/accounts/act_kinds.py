@@ -31,6 +31,7 @@ class ActKind(StrEnum):
     SERIES_ORGANISER_REMOVED = "series.organiser_removed"
     MATCH_CANCELLED = "match.cancelled"
     MATCH_RETRIED = "match.retried"
+    LOG_RESTORED = "match.log_restored"
     VOID_ASKED = "match.void_asked"
     VOID_CONFIRMED = "match.void_confirmed"
     VOID_DECLINED = "match.void_declined"

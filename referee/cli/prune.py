@@ -8,6 +8,8 @@ import click
 import referee.schema  # noqa: F401  # reading needs all tables, because their foreign keys refer to each other
 from referee.cli.options import FOLDER, data_option
 from referee.cli.tables import TextTable
+from referee.db.engine import Database
+from referee.errors import Conflict
 from referee.retention import compacting, pruning
 from referee.retention.archive import LogArchive
 from referee.retention.pruning import Overdue, Pruner
@@ -33,6 +35,9 @@ def prune(data: Path | None, *, dry_run: bool, archive: Path | None, compact: bo
     tournaments with prizes, of matches of the last 7 days, and of matches that somebody proposes to void. A log that
     was pruned is signed, but not replayable, except from the archive: see `referee audit --archive`. If the archive
     cannot be written, its logs are not deleted. The scheduler prunes each night.
+
+    The exit status is 1 if --compact fails, because there is no room or another process has the database open; the
+    output says what was pruned before.
     """
     if dry_run and compact:
         raise click.UsageError("--dry-run changes nothing and cannot be combined with --compact.")
@@ -45,22 +50,37 @@ def prune(data: Path | None, *, dry_run: bool, archive: Path | None, compact: bo
         pruner = Pruner(database, rules, LogArchive(folder) if folder else None)
         if not dry_run:
             pruner.run()
-        freed = compacting.compact(database) if compact else None
+        freed, problem = _compact(database) if compact else (None, None)
     finally:
         database.dispose()
     if as_json:
         deleted = {kind: {"rows": rows, "bytes": size} for kind, (rows, size) in pruner.deleted.items()}
         click.echo(json.dumps({"overdue": [_as_json(row) for row in overdue], "deleted": deleted, "freed": freed}))
-        return
-    click.echo(_table(overdue).plain())
+    else:
+        click.echo(_describe(overdue, pruner, freed, dry_run=dry_run))
+    if problem is not None:  # after what was pruned, which it does not change
+        raise problem
+
+
+def _compact(database: Database) -> tuple[int | None, Conflict | None]:
+    """Return how many bytes were given back or, if the file could not be compacted, why."""
+    try:
+        return compacting.compact(database), None
+    except Conflict as error:
+        return None, error
+
+
+def _describe(overdue: list[Overdue], pruner: Pruner, freed: int | None, *, dry_run: bool) -> str:
+    lines = [_table(overdue).plain()]
     for kind, (rows, size) in pruner.deleted.items():
-        click.echo(f"{kind.replace('_', ' ')}: {rows} pruned, {size / MIB:.1f} MiB")
+        lines.append(f"{kind.replace('_', ' ')}: {rows} pruned, {size / MIB:.1f} MiB")
     if dry_run:
-        click.echo("Nothing was deleted (--dry-run).")
+        lines.append("Nothing was deleted (--dry-run).")
     elif not pruner.deleted:
-        click.echo("There was nothing to delete.")
+        lines.append("There was nothing to delete.")
     if freed is not None:
-        click.echo(f"{freed / MIB:.1f} MiB were given back to the disk.")
+        lines.append(f"{freed / MIB:.1f} MiB were given back to the disk.")
+    return "\n".join(lines)
 
 
 def _table(overdue: list[Overdue]) -> TextTable:

@@ -20,6 +20,7 @@ MAX_STREAM_LENGTH: Final = 100  # notifications in the stream; nobody reads old 
 MIN_INTERVAL_S: Final = 0.02  # between two notifications; changes in this interval share one
 RECONNECT_S: Final = 1.0  # before the next attempt to reach Redis
 BLOCK_S: Final = 5.0
+CLOSE_S: Final = 3.0  # how long ``close`` waits for a publication that does not end
 
 
 def connect(redis_url: str) -> Redis:
@@ -32,31 +33,51 @@ class ChangeNotifier:
 
     def __init__(self, redis: Redis | None) -> None:
         self._redis = redis
-        self._changed = threading.Event()
+        self._is_due = False
+        self._woken = threading.Event()
+        self._closed = threading.Event()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def notify(self) -> None:
-        """Publish that the database has changed. Call this after the commit."""
+        """Publish that the database has changed. Call this after the commit. After ``close``, do nothing."""
         if self._redis is None:
             return
-        self._changed.set()
+        self._is_due = True
+        self._woken.set()
         with self._starting:
-            if self._thread is None:
+            if self._thread is None and not self._closed.is_set():
                 self._thread = threading.Thread(
                     target=self._publish_loop, args=(self._redis,), name="announcer", daemon=True
                 )
                 self._thread.start()
 
+    def close(self) -> None:
+        """Publish a change that is not published yet, and end the thread, so that the client of Redis can be closed."""
+        with self._starting:
+            self._closed.set()
+        self._woken.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_S)
+
     def _publish_loop(self, redis: Redis) -> None:
-        while self._changed.wait():
-            self._changed.clear()
-            try:
-                redis.xadd(STREAM, {"at": f"{time.time():.3f}"}, maxlen=MAX_STREAM_LENGTH, approximate=True)
-                time.sleep(MIN_INTERVAL_S)
-            except RedisError as error:
-                log.info("change_notification_failed", extra={"reason": str(error)})
-                time.sleep(RECONNECT_S)
+        is_last = False
+        while not is_last:
+            self._woken.wait()
+            self._woken.clear()
+            is_last = self._closed.is_set()
+            if self._is_due:
+                self._is_due = False
+                self._closed.wait(self._publish(redis))
+
+    def _publish(self, redis: Redis) -> float:
+        """Publish once. Return the seconds to wait before the next time."""
+        try:
+            redis.xadd(STREAM, {"at": f"{time.time():.3f}"}, maxlen=MAX_STREAM_LENGTH, approximate=True)
+        except RedisError as error:
+            log.info("change_notification_failed", extra={"reason": str(error)})
+            return RECONNECT_S
+        return MIN_INTERVAL_S
 
 
 def listen(redis: Redis, on_change: Callable[[], None], stopped: threading.Event) -> None:

@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from referee.doctor.deadline import call_within
 from referee.doctor.findings import DeploymentFinding, failure, ok, skip_check, warning
 from referee.doctor.probe import HEADER, SEEN_HEADER, make_proof
 from referee.runtime.log_context import hide_in
 from referee.settings import Settings
 
-TIMEOUT_S: Final = 10.0
+TIMEOUT_S: Final = 10.0  # for a whole exchange
 STREAM_S: Final = 5.0  # the first bytes of a stream are sent immediately
 FORGED: Final = "198.51.100.77"
 TLS_WARNING_DAYS: Final = 21
@@ -34,7 +35,7 @@ def check_public(url: str, settings: Settings) -> list[DeploymentFinding]:
     tls = check_tls(url)
     with httpx.Client(timeout=TIMEOUT_S, trust_env=False, verify=ssl.create_default_context()) as client:
         try:
-            answer = client.get(f"{url}/healthz")
+            answer = _get(client, f"{url}/healthz")
         except httpx.HTTPError as error:
             return [tls, failure("public url", f"{url} does not answer: {_reason(error)}", UNREACHABLE_ADVICE)]
         if answer.status_code != 200:
@@ -46,6 +47,14 @@ def check_public(url: str, settings: Settings) -> list[DeploymentFinding]:
             *_check_passage(client, url, settings),
             check_streams(client, url),
         ]
+
+
+def _get(client: httpx.Client, url: str, headers: dict[str, str] | None = None) -> httpx.Response:
+    """Return the whole response. Raise ``httpx.ReadTimeout`` if it is not complete after ``TIMEOUT_S``."""
+    try:
+        return call_within(TIMEOUT_S, lambda: client.get(url, headers=headers))
+    except TimeoutError as error:
+        raise httpx.ReadTimeout(str(error)) from error
 
 
 def _is_url(url: str) -> bool:
@@ -77,7 +86,7 @@ def _check_name(url: str, settings: Settings) -> DeploymentFinding:
 
 
 def _check_metrics_hidden(client: httpx.Client, url: str) -> Iterator[DeploymentFinding]:
-    if client.get(f"{url}/metrics").status_code == 200:
+    if _get(client, f"{url}/metrics").status_code == 200:
         yield failure("public url", f"{url}/metrics shows something to everybody", "Let the proxy answer it with 404.")
 
 
@@ -117,7 +126,7 @@ def _judge_addresses(plain: dict[str, Any], forged: dict[str, Any]) -> Iterator[
 
 def _ask_seen(client: httpx.Client, url: str, settings: Settings, **headers: str) -> dict[str, Any] | None:
     proof = {HEADER: make_proof(settings.master_key)}
-    seen = client.get(f"{url}/healthz", headers={**proof, **headers}).headers.get(SEEN_HEADER)
+    seen = _get(client, f"{url}/healthz", {**proof, **headers}).headers.get(SEEN_HEADER)
     try:
         found: dict[str, Any] | None = json.loads(seen) if seen else None
     except ValueError:
@@ -129,17 +138,22 @@ def check_streams(client: httpx.Client, url: str) -> DeploymentFinding:
     """Check that the beginning of a stream arrives although the stream goes on."""
     began = time.monotonic()
     try:
-        with client.stream("GET", f"{url}/api/v1/stream", timeout=STREAM_S) as stream:
-            if stream.status_code != 200:
-                found = f"the stream of the service answers with status {stream.status_code}"
-                return failure("streams", found, "Read the log of the API; with 503, raise REFEREE_STREAMS.")
-            first = next(stream.iter_raw(), b"")
-    except httpx.HTTPError:
+        status, first = call_within(STREAM_S, lambda: _read_beginning(client, url))
+    except (httpx.HTTPError, TimeoutError):
         found = f"nothing of a stream arrived within {STREAM_S:.0f} s: the proxy buffers it"
         return failure("streams", found, "Switch buffering off for text/event-stream (docs/operations.md#streams).")
+    if status != 200:
+        found = f"the stream of the service answers with status {status}"
+        return failure("streams", found, "Read the log of the API; with 503, raise REFEREE_STREAMS.")
     if not first:
         return failure("streams", "the proxy ends streams immediately", "Let responses without a length stay open.")
     return ok("streams", f"a stream arrives unbuffered, after {1000 * (time.monotonic() - began):.0f} ms")
+
+
+def _read_beginning(client: httpx.Client, url: str) -> tuple[int, bytes]:
+    """Return the status of a stream and, if it is 200, its first bytes."""
+    with client.stream("GET", f"{url}/api/v1/stream", timeout=STREAM_S) as stream:
+        return stream.status_code, next(stream.iter_raw(), b"") if stream.status_code == 200 else b""
 
 
 def check_tls(url: str, *, now: datetime | None = None) -> DeploymentFinding:
@@ -155,12 +169,7 @@ def check_tls(url: str, *, now: datetime | None = None) -> DeploymentFinding:
             "tls", f"{url} has no TLS: tokens can be read in transit", "Set TLS up (docs/operations.md#tls)."
         )
     try:
-        with (
-            socket.create_connection((host, parts.port or 443), timeout=TIMEOUT_S) as plain,
-            ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secured,
-        ):
-            certificate = secured.getpeercert() or {}
-            version = secured.version()
+        version, certificate = call_within(TIMEOUT_S, lambda: _shake_hands(host, parts.port or 443))
     except ssl.SSLCertVerificationError as error:
         advice = "Renew the certificate, with this name, and let the proxy send the whole chain."
         return failure("tls", f"the certificate is not accepted: {error.verify_message}", advice)
@@ -174,11 +183,21 @@ def check_tls(url: str, *, now: datetime | None = None) -> DeploymentFinding:
     return ok("tls", f"{version}; the certificate is valid for {host} and {days} more days")
 
 
+def _shake_hands(host: str, port: int) -> tuple[str | None, dict[str, Any]]:
+    """Return the version of TLS and the certificate of a server."""
+    with (
+        socket.create_connection((host, port), timeout=TIMEOUT_S) as plain,
+        ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secured,
+    ):
+        return secured.version(), dict(secured.getpeercert() or {})
+
+
 def read_date(url: str) -> float | None:
     """Return by how many seconds the Date header of the service is ahead of this host, or None without one."""
     try:
         began = time.time()
-        answer = httpx.get(f"{url.rstrip('/')}/healthz", timeout=TIMEOUT_S, trust_env=False)
+        with httpx.Client(timeout=TIMEOUT_S, trust_env=False) as client:
+            answer = _get(client, f"{url.rstrip('/')}/healthz")
         date = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (httpx.HTTPError, httpx.InvalidURL, KeyError, ValueError, OSError):
         return None

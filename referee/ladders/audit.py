@@ -17,7 +17,7 @@ from referee.ladders.ladder_audit import check_ladders
 from referee.ladders.log_claims import SeatWithOwner
 from referee.ladders.tables import LedgerEntry
 from referee.match.canonical import Json
-from referee.match.log import LINK_MEMBERS, digest, parse_row
+from referee.match.log import LINK_MEMBERS, digest, find_broken_link, parse_row
 from referee.match.signing_keys import PublicKey
 from referee.matches import chain, deal_groups
 from referee.matches.states import PLAYED, DealGroupState, MatchState
@@ -129,11 +129,14 @@ def _check(session: Session, played: AuditedMatch) -> Iterator[Difference]:
 
 
 def check_archived(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
-    """Replay the rows of an archived log, and yield each difference from what is stored of its match."""
+    """Replay the rows of an archived log, and yield each difference from what is stored of its match.
+
+    A match that was cancelled has no result, so its rows are compared only with the digest and the signature.
+    """
     found = _load_page(session, "", 1, only=match_id)
     played = found[0] if found else None
     if played is None or played.log is None or played.result is None:
-        yield Difference("archive", match_id, "an archived log", "no log of an unknown match")
+        yield from _check_archived_beginning(session, match_id, lines)
         return
     try:
         report = log_claims.replay_lines(match_id, played.log, lines)
@@ -141,6 +144,23 @@ def check_archived(session: Session, match_id: str, lines: Sequence[bytes]) -> I
         yield Difference("archive", match_id, str(error), "a valid log", played.result.ladder_id)
         return
     yield from _compare(session, played, played.log, played.result, lines, revealed=report.revealed)
+    yield from _compare_signed_digest(session, match_id, lines)
+
+
+def _check_archived_beginning(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
+    """Yield the differences of an archived log of a match that ended early."""
+    log = session.get(MatchLog, match_id)
+    if log is None:
+        yield Difference("archive", match_id, "an archived log", "no log of an unknown match")
+    elif not len(lines) - 1 <= log.rows <= len(lines) or digest(lines[log.rows - 1]) != log.digest:
+        yield Difference("archive", match_id, "other rows", f"{log.rows} rows with the digest {log.digest}")
+    elif (broken := find_broken_link(lines)) is not None:
+        yield Difference("archive", match_id, f"row {broken} does not follow from the row before", "a valid log")
+    else:
+        yield from _compare_signed_digest(session, match_id, lines)
+
+
+def _compare_signed_digest(session: Session, match_id: str, lines: Sequence[bytes]) -> Iterator[Difference]:
     entry = chain.find_entry(session, match_id)
     if entry is not None and entry.log != digest(lines[-1]):
         yield Difference(

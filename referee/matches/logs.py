@@ -79,12 +79,17 @@ def find_digest(session: Session, match_id: str) -> str | None:
 def pack_log(session: Session, match_id: str, lines: Sequence[bytes]) -> str:
     """Replace the rows with a compressed log and delete sealed answers. Return the digest of the last row."""
     found = digest(lines[-1])
-    packed = _compress(b"".join(line + b"\n" for line in lines))
+    packed = compress_rows(lines)
     _DROP_ROWS.execute(session, {"of": match_id})
     _DROP_SEALED.execute(session, {"of": match_id})
     log = {"match_id": match_id, "gzip_log": packed, "reveal_line": None, "digest": found, "rows": len(lines)}
     _ADD_LOG.execute(session, log)
     return found
+
+
+def compress_rows(lines: Sequence[bytes]) -> bytes:
+    """Return rows as the blob in which a log is stored."""
+    return _compress(b"".join(line + b"\n" for line in lines))
 
 
 def pack_partial_log(session: Session, match_id: str) -> None:

@@ -7,15 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from referee.matches.states import MatchKind
+
 
 @dataclass(frozen=True, slots=True)
 class CountedMetric:
-    """Describe a counter, or a histogram if there are ``buckets`` (upper limits in seconds)."""
+    """Describe a counter, or a histogram if there are ``buckets`` (upper limits in seconds).
+
+    Series with the labels of ``from_zero`` are there before their first event, since Prometheus sees no increase in a
+    series that begins with 1.
+    """
 
     name: str
     help: str
     labels: tuple[str, ...] = ()
     buckets: Sequence[float] = ()
+    from_zero: Sequence[tuple[str, ...]] = ()
 
 
 def _seconds(*milliseconds: float) -> tuple[float, ...]:
@@ -44,6 +51,7 @@ MATCHES_ENDED: Final = CountedMetric(
     "referee_matches_ended",
     "Matches that runners let go, by kind and outcome: finished, lost to another runner, handed over, failed.",
     ("kind", "outcome"),
+    from_zero=[(kind.value, "failed") for kind in MatchKind],
 )
 LEASES_EXPIRED: Final = CountedMetric(
     "referee_leases_expired", "Matches claimed again after the lease of another runner had expired."

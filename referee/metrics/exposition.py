@@ -82,7 +82,7 @@ def expose(collector: Collector) -> bytes:
 
 
 def counted_metrics(counts: Mapping[MetricSeries, float]) -> Iterator[Metric]:
-    """Yield what processes counted. Each metric without labels is there before its first event."""
+    """Yield what processes counted. Metrics without labels and ``from_zero`` are there before their first event."""
     by_metric: dict[str, dict[tuple[str, ...], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for series, amount in counts.items():
         by_metric[series.metric][series.labels][series.part] = amount
@@ -90,6 +90,8 @@ def counted_metrics(counts: Mapping[MetricSeries, float]) -> Iterator[Metric]:
         found = by_metric[metric.name]
         if not metric.labels:
             found[()]  # a counter that is missing could not rise from zero
+        for labels in metric.from_zero:
+            found[labels]
         yield _histogram(metric, found) if metric.buckets else _counter(metric, found)
 
 

@@ -12,7 +12,8 @@ from referee.errors import Conflict
 def compact(database: Database) -> int:
     """Rewrite the file of the database without free pages. Return by how many bytes it shrank; 0 on PostgreSQL.
 
-    Raise ``Conflict`` if another process has the database open, or if the disk lacks room for a copy.
+    Raise ``Conflict`` if another process has the database open, or if there is no room for its copies: SQLite writes
+    one as a temporary file, and one beside the database. Then the database is as it was.
     """
     if not database.is_sqlite:
         return 0
@@ -28,7 +29,17 @@ def compact(database: Database) -> int:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            raise
-        raise Conflict(f"Another process has {path} open. Stop the service, then compact.") from error
+        raise Conflict(_explain(error, path, before)) from error
     return before - path.stat().st_size
+
+
+def _explain(error: sqlite3.OperationalError, path: Path, size: int) -> str:
+    """Return what the error means, what happened to the data, and what to do."""
+    if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+        return f"Another process has {path} open. Stop the service, then compact."
+    return (
+        f"{path} was not compacted ({error}), so no space was given back; it is unchanged and complete, and what was "
+        f"pruned stays pruned. Compacting needs up to {size:,} bytes in {path.parent} and as many in the folder for "
+        "temporary files ($SQLITE_TMPDIR, else $TMPDIR, else /var/tmp). Make room there, or set SQLITE_TMPDIR to a "
+        "folder on another disk, and compact again."
+    )

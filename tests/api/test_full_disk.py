@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.serving import Server, serving
+from tests.database.full_disk import fill, mounted
 from tests.end_to_end.processes import until
 
 # Another process that writes, as a worker does, with what it got told on standard input.
@@ -31,28 +32,8 @@ for line in sys.stdin:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=12m", "none", str(folder)], capture_output=True, text=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"NOT RUN: a disk that is really full, which needs root ({mounted.stderr.strip()})")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def fill(disk: Path) -> Path:
-    """Write until nothing fits any more."""
-    filler = disk / "filler"
-    with filler.open("wb", buffering=0) as file:
-        for size in (65_536, 512, 1):
-            try:
-                while True:
-                    file.write(b"x" * size)
-            except OSError:
-                continue
-    return filler
+    with mounted(tmp_path / "disk", mib=12) as folder:
+        yield folder
 
 
 def post(server: Server, name: str) -> tuple[int, str]:

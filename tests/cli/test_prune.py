@@ -1,6 +1,12 @@
 """`referee prune` and `referee audit --archive`: output, exit statuses and refusals."""
 
 import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +17,7 @@ from sqlalchemy import text
 from referee.cli import main
 from referee.db.engine import Database
 from referee.db.upgrading import upgrade
+from tests.database.full_disk import mounted
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
 
@@ -119,3 +126,110 @@ def test_possible_settings_are_shown_as_rules(data: Path, text: str) -> None:
 
 def test_a_dry_run_cannot_compact(data: Path) -> None:
     assert run("prune", "--data", str(data), "--dry-run", "--compact").exit_code == 2
+
+
+def test_logs_are_restored_from_the_archive_and_the_output_says_when_they_are_pruned_again(
+    data: Path, tmp_path: Path
+) -> None:
+    archive = str(tmp_path / "archive")
+    run("prune", "--data", str(data), "--archive", archive)
+
+    tried = run("restore-logs", archive, "--data", str(data), "--dry-run")
+    restored = run("restore-logs", archive, "--data", str(data))
+    again = run("restore-logs", archive, "--data", str(data), REFEREE_KEEP_LOGS="forever")
+
+    assert (tried.exit_code, restored.exit_code, again.exit_code) == (0, 0, 0), tried.output + restored.output
+    assert tried.output == "2 logs can be restored, 0 already there.\nNothing was stored (--dry-run).\n"
+    assert restored.output.startswith(
+        "2 logs restored, 0 already there.\nThe next pruning deletes 2 logs (again), because they are too old"
+    )
+    assert again.output == "0 logs restored, 2 already there.\n"
+    assert run("audit", "--data", str(data)).output == f"{data}: no differences\n"
+
+
+def test_a_log_that_is_not_restored_is_named_with_the_reason_and_the_status_is_1(data: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    run("prune", "--data", str(data), "--archive", str(archive))
+    changed = sorted(archive.glob("*/*.gz"))[0]
+    changed.write_bytes(b"")
+    match_id = changed.name.split(".")[0]
+
+    result = run("restore-logs", str(archive), match_id, "--data", str(data))
+    as_json = run("restore-logs", str(archive), "--data", str(data), "--json")
+
+    assert (result.exit_code, as_json.exit_code) == (1, 1)
+    assert result.output.startswith(f"match {match_id}: not restored: the archived log 2026-01-01/{match_id}.ndjson.gz")
+    assert "0 logs restored, 0 already there, 1 refused.\n" in result.output
+    told = json.loads(as_json.output)
+    assert (len(told["restored"]), told["kept"], told["overdue"], told["dry_run"]) == (1, 0, 1, False)
+    assert [refusal["match"] for refusal in told["refused"]] == [match_id]
+
+
+def test_restoring_from_a_folder_without_the_match_is_refused(data: Path, tmp_path: Path) -> None:
+    nowhere = run("restore-logs", str(tmp_path / "nowhere"), "--data", str(data))
+    unknown = run("restore-logs", str(tmp_path), "mat_x", "--data", str(data))
+
+    assert (nowhere.exit_code, unknown.exit_code) == (1, 1)
+    assert "is not a folder, so it has no archive" in nowhere.output
+    assert "has no log of mat_x, so no log was restored" in unknown.output
+
+
+def content(database: Path) -> list[str]:
+    """Return all rows but those of pruning runs, after a check of the whole file."""
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return sorted(line for line in connection.iterdump() if "retention_runs" not in line)
+
+
+def compact_on(disk: Path, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, because SQLite reads its environment once."""
+    words = [sys.executable, "-m", "referee", "prune", "--data", str(disk), "--archive", str(tmp_path / "archive")]
+    given = {**os.environ, **HERE, "SQLITE_TMPDIR": str(disk), **environment}
+    return subprocess.run([*words, "--compact"], env=given, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_compacting_on_a_full_disk_says_what_was_done_and_loses_nothing(data: Path, tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", mib=40) as disk:
+        database = disk / "referee.db"
+        shutil.copy(data / "referee.db", database)
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("CREATE TABLE much AS SELECT randomblob(8000000) AS content")
+        with (disk / "filler").open("wb") as filler:  # leaves room for one copy, and compacting needs two
+            filler.write(bytes(shutil.disk_usage(disk).free - database.stat().st_size - 2_000_000))
+        size = database.stat().st_size
+
+        result = compact_on(disk, tmp_path)
+
+        assert result.returncode == 1, result.stderr
+        assert "logs: 2 pruned" in result.stdout
+        assert "Traceback" not in result.stderr
+        assert result.stderr.startswith(f"Error: {database} was not compacted (database or disk is full)")
+        assert "set SQLITE_TMPDIR to a folder on another disk" in result.stderr
+        assert database.stat().st_size == size
+        kept = content(database)
+
+        (disk / "filler").unlink()
+        again = compact_on(disk, tmp_path)
+
+        assert (again.returncode, again.stderr) == (0, "")
+        assert "There was nothing to delete." in again.stdout
+        assert "were given back to the disk" in again.stdout
+        assert content(database) == kept
+
+
+def test_compacting_that_the_system_forbids_is_told_in_a_sentence(data: Path, tmp_path: Path) -> None:
+    program = "import resource, runpy, sys; limit = int(sys.argv.pop(1))\n"
+    program += (
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)); runpy.run_module('referee', run_name='__main__')"
+    )
+    size = (data / "referee.db").stat().st_size
+    words = [sys.executable, "-c", program, str(size // 2), "prune", "--data", str(data), "--compact", "--json"]
+    given = {**os.environ, **HERE, "REFEREE_KEEP_LOGS": "forever"}
+
+    result = subprocess.run(words, env=given, capture_output=True, text=True, timeout=120, check=False)
+
+    assert result.returncode == 1, result.stderr
+    assert json.loads(result.stdout)["freed"] is None
+    assert "Traceback" not in result.stderr
+    assert "was not compacted" in result.stderr
+    assert content(data / "referee.db")

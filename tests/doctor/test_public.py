@@ -225,6 +225,62 @@ def test_metrics_in_public_are_found() -> None:
         ]
 
 
+@contextmanager
+def trickling() -> Iterator[str]:
+    """Serve responses whose header arrives byte by byte: complete ones, but only after many times the time limit."""
+    stopped = threading.Event()
+
+    def respond(handler: http.server.BaseHTTPRequestHandler) -> None:
+        header = "HTTP/1.0 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Length: 0\r\nTrickle: " + "x" * 400
+        for byte in header:
+            if stopped.wait(0.02):
+                return
+            handler.wfile.write(byte.encode())
+        handler.wfile.write(b"\r\n\r\n")
+
+    with answering(respond) as url:
+        try:
+            yield url
+        finally:
+            stopped.set()
+
+
+def test_a_header_that_trickles_is_given_up_when_the_time_for_the_whole_response_is_over(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(public_checks, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(public_checks, "STREAM_S", 0.5)
+    with trickling() as url, httpx.Client(timeout=5) as client:
+        *_, found = public_checks.check_public(url, settings)
+        stream = public_checks.check_streams(client, url)
+        ahead = public_checks.read_date(url)
+
+    assert lines(found) == [f"failure public url: {url} does not answer: no complete answer within 0.5 s"]
+    assert lines(stream)[0].startswith("failure streams: nothing of a stream arrived within")
+    assert ahead is None
+
+
+def test_a_tls_handshake_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_checks, "TIMEOUT_S", 0.5)
+    stopped = threading.Event()
+
+    def trickle(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(b"\x16\x03\x03\x40\x00")  # the header of a record of 16 KiB
+            while not stopped.wait(0.02):
+                connection.sendall(b"\x02")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=trickle, args=(listener,), daemon=True)
+        server.start()
+        found = public_checks.check_tls(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        stopped.set()
+        server.join(10)
+
+    assert lines(found) == ["failure tls: no TLS connection could be opened: no complete answer within 0.5 s"]
+
+
 def test_a_service_that_hangs_up_after_its_first_answer_is_found(settings: Settings) -> None:
     def answer_health_alone(handler: http.server.BaseHTTPRequestHandler) -> None:
         if handler.path == "/healthz" and HEADER not in handler.headers:

@@ -70,6 +70,7 @@ def test_matches_decisions_and_faults_are_counted(world: World, redis_url: str) 
     )
     assert value(found, "referee_matches", state="finished", kind="organised") >= 1
     assert value(found, "referee_matches_ended_total", kind="organised", outcome="finished") == 1
+    assert value(found, "referee_matches_ended_total", kind="organised", outcome="failed") == 0  # so that it can rise
     assert value(found, "referee_matches_ended_total", kind="friendly", outcome="finished") == 1
     assert value(found, "referee_decisions_total", player="bot") == value(found, "referee_decision_bot_seconds_count")
     assert value(found, "referee_decisions_total", player="bot") >= len(asked)

@@ -126,3 +126,36 @@ def test_a_word_that_the_record_has_changed_is_heard(server: str, redis: Redis) 
 def test_without_redis_nothing_is_said_and_nobody_waits(tmp_path: Path) -> None:
     change_notifier.ChangeNotifier(None).notify()
     change_notifier.ChangeNotifier(queues.connect(embedded_redis.socket_url(tmp_path / "nobody"))).notify()
+
+
+def announcers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "announcer"]
+
+
+def test_a_notifier_that_is_closed_has_published_all_and_its_thread_has_ended(server: str) -> None:
+    before = set(announcers())
+    redis = change_notifier.connect(server)
+    redis.delete(change_notifier.STREAM)
+    notifier = change_notifier.ChangeNotifier(redis)
+    notifier.notify()
+    (thread,) = set(announcers()) - before
+
+    notifier.close()
+
+    assert not thread.is_alive()
+    assert redis.xlen(change_notifier.STREAM) == 1
+    redis.close()
+    notifier.notify()
+    notifier.close()
+    assert set(announcers()) <= before
+    assert change_notifier.connect(server).xlen(change_notifier.STREAM) == 1
+
+
+def test_a_notifier_is_closed_during_an_outage_of_redis(tmp_path: Path) -> None:
+    before = set(announcers())
+    notifier = change_notifier.ChangeNotifier(queues.connect(embedded_redis.socket_url(tmp_path / "nobody")))
+    notifier.notify()
+
+    notifier.close()
+
+    assert set(announcers()) <= before

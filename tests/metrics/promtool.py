@@ -1,0 +1,47 @@
+"""Find promtool; ``python -m tests.metrics.promtool`` puts one into the environment if there is none.
+
+On Debian and Ubuntu, apt downloads the package of Prometheus, and it is extracted into the environment: nothing is
+installed or started.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.browser.chromium import provide, runs
+
+TARGET = Path(sys.prefix) / "prometheus"
+PROGRAM = TARGET / "usr" / "bin" / "promtool"
+HELP = """THE ALERT RULES WILL NOT BE LOADED BY PROMETHEUS: there is no promtool. Do one of these and try again:
+  on Debian or Ubuntu:      apt-get update, then make promtool
+  elsewhere:                put promtool on PATH, or its path into REFEREE_PROMTOOL"""
+
+
+def found() -> str | None:
+    """Return the path of a promtool, or None if there is none."""
+    named = os.environ.get("REFEREE_PROMTOOL")
+    places = (named, shutil.which("promtool"), str(PROGRAM))
+    return next((path for path in places if path and os.access(path, os.X_OK)), None)
+
+
+def install() -> bool:
+    """Download the package of Prometheus and extract it to ``TARGET``. Return whether its promtool starts."""
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", "prometheus"], cwd=folder, check=False
+        )
+        for package in Path(folder).glob("prometheus_*.deb"):
+            runs(["dpkg-deb", "-x", str(package), str(TARGET)])
+    if PROGRAM.exists() and runs([str(PROGRAM), "--version"]):
+        return True
+    shutil.rmtree(TARGET, ignore_errors=True)
+    return False
+
+
+if __name__ == "__main__":
+    provide("promtool", found, install, purpose="downloading one for the tests of the alert rules", advice=HELP)

@@ -1,0 +1,104 @@
+"""The dashboard for Grafana: its form, and that it shows all metrics, with labels that exist."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from referee.metrics import catalog
+from tests.metrics import promtool
+from tests.metrics.conftest import Samples
+from tests.metrics.test_alerts import ROOT, samples  # noqa: F401  # a fixture
+
+DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy/dashboard.json").read_text())
+PANELS: list[dict[str, Any]] = DASHBOARD["panels"]
+ROWS = [panel["title"] for panel in PANELS if panel["type"] == "row"]
+TARGETS: list[dict[str, Any]] = [target for panel in PANELS for target in panel.get("targets", [])]
+WORDS = {"sum", "by", "rate", "increase", "histogram_quantile", "le"}
+LEFT_OUT: set[str] = set()  # metrics of the service that no panel shows, each with a reason
+PART = re.compile(r"_(bucket|count|sum|created)$")
+
+
+def named_metrics(expression: str) -> list[tuple[str, str]]:
+    return re.findall(r"(referee_[a-z_]+)(?:\{([^}]*)\})?", expression)
+
+
+def test_the_dashboard_has_a_row_for_each_area() -> None:
+    assert [
+        *("Service", "Matches", "Decisions and their time", "Faults of bots", "Queue and workers"),
+        *("HTTP", "Streams", "Database", "Ladders"),
+    ] == ROWS
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+    assert all(panel["targets"] and panel["title"] for panel in PANELS if panel["type"] != "row")
+
+
+def test_no_panel_covers_another() -> None:
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in PANELS)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+
+    assert len(set(cells)) == len(cells)
+    assert max(x for x, _ in cells) < 24  # the columns of Grafana
+
+
+def test_each_panel_asks_the_chosen_prometheus() -> None:
+    (variable,) = DASHBOARD["templating"]["list"]
+    assert (variable["name"], variable["type"], variable["query"]) == ("source", "datasource", "prometheus")
+    for target in TARGETS:
+        assert target["datasource"] == {"type": "prometheus", "uid": "${source}"}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target["expr"][:60])
+def test_each_expression_names_metrics_and_labels_that_exist(
+    target: dict[str, Any],
+    samples: Samples,  # noqa: F811
+) -> None:
+    labels_of: dict[str, set[str]] = {}
+    for name, labels in samples:
+        labels_of.setdefault(name, set()).update(label for label, _ in labels)
+    expression = target["expr"]
+    named = named_metrics(expression)
+    assert named
+    for name, conditions in named:
+        assert name in labels_of, name
+        assert set(re.findall(r'([a-z_]+)[=!]~?"', conditions)) <= labels_of[name]
+    common = set.intersection(*(labels_of[name] for name, _ in named))
+    grouped = {label for labels in re.findall(r"by \(([^)]*)\)", expression) for label in labels.split(", ")}
+    assert grouped <= common
+    shown = set(re.findall(r"\{\{([a-z_]+)\}\}", target["legendFormat"]))
+    assert shown <= (grouped if "sum" in expression else common)
+
+
+def test_each_metric_is_shown_or_left_out_by_name(samples: Samples) -> None:  # noqa: F811
+    shown = {PART.sub("", name) for target in TARGETS for name, _ in named_metrics(target["expr"])}
+    offered = {PART.sub("", name) for name, _ in samples if name.startswith("referee_")}
+
+    assert {metric.name for metric in catalog.COUNTED} <= {name.removesuffix("_total") for name in offered}
+    assert offered - LEFT_OUT == shown
+
+
+def test_prometheus_reads_each_expression(tmp_path: Path) -> None:
+    program = promtool.found()
+    if program is None:
+        pytest.skip("NOT RUN: the expressions of the dashboard in Prometheus, which needs promtool (make promtool)")
+    expressions = [target["expr"].replace("$__rate_interval", "5m") for target in TARGETS]
+    rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(expressions)]
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+
+    result = subprocess.run(
+        [program, "check", "rules", str(tmp_path / "rules.yml")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"{len(TARGETS)} rules found" in result.stdout
