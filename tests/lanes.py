@@ -1,4 +1,4 @@
-"""Who runs what when the tests run in several processes: a file goes to one of them as a whole, ``tests/browser`` too.
+"""Who runs what when the tests run in several processes: a file goes to one of them as a whole, and some folders.
 
 The files that mostly wait for processes, for leases to run out above all, form a lane of their own: one process takes
 them one after the other while the others have work for the processor. A process whose lane is empty takes from the
@@ -10,12 +10,16 @@ from typing import Any
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 WAITING = "tests/end_to_end/"
-TOGETHER = "tests/browser/"  # one Chromium, one service, one record for all of them
+TOGETHER = (
+    "tests/browser/",  # one Chromium, one service, one record for all of them
+    "tests/upgrade/",  # one upgraded database of each kind, in which everything was finished
+)
 
 
 def unit_of(test_id: str) -> str:
     """What the test cannot be parted from: its file, or its folder."""
-    return TOGETHER if test_id.startswith(TOGETHER) else test_id.partition("::")[0]
+    folders = (folder for folder in TOGETHER if test_id.startswith(folder))
+    return next(folders, test_id.partition("::")[0])
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
