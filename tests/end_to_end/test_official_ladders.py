@@ -74,7 +74,7 @@ def check_record(database: Database, bot_ids: list[str]) -> None:
     with database.read() as session:
         assert [*audit(session)] == []
         told = [waiting.explain_waiting(session, bot_id, runner_slots=100) for bot_id in bot_ids]
-    places = [{one.ladder_id for one in (*bot.matches, *bot.ladders)} for bot in told]
+    places = [{match.ladder_id for match in bot.matches} | {ladder.ladder_id for ladder in bot.ladders} for bot in told]
     assert [*map(len, places)] == [len(load_official_ladders()), len(GAMES)]  # of the starter bot, and of the README's
     database.dispose()
 
