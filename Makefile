@@ -1,6 +1,6 @@
 # Requires make and Python 3.11 or newer. Everything else is installed into .venv from the committed lock files.
 #   make demo [DEMO_ARGS=--exit]   make up   make test   make coverage   make lint   make types   make bench   make chaos   make chaos-planted   make hosts   make compose-test   make mutants   make lock
-#   make bench-peers   make gallery   make nginx   make promtool   make simulate   make clean
+#   make test-long   make bench-peers   make gallery   make nginx   make promtool   make simulate   make clean
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
@@ -29,7 +29,7 @@ PYTEST_PROCESSES ?= 3  # one of them mostly waits; see tests/lanes.py
 # If this were set, every process would compile all its imports: `referee up` would take 28 CPU s instead of 12.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo up test coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants simulate lock clean
+.PHONY: demo up test test-long coverage lint types browser nginx promtool gallery bench bench-peers chaos chaos-planted hosts compose-test mutants simulate lock clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.runtime
@@ -40,6 +40,10 @@ up: $(VENV)/.runtime
 
 test: lint types browser nginx promtool
 	$(BIN)/python -m pytest -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+# Run whole campaigns, of which `make test` runs a short slice each: the tests with the mark `long`.
+test-long: $(VENV)/.dev browser nginx
+	$(BIN)/python -m pytest -m long -n $(strip $(PYTEST_PROCESSES)) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # Report the lines that no test runs. Tracing makes the tests a third slower.
 coverage: $(VENV)/.dev browser nginx promtool

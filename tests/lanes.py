@@ -1,31 +1,36 @@
-"""Who runs what when the tests run in several processes: a file goes to one of them as a whole, ``tests/browser`` too.
+"""Who runs what when the tests run in several processes: a file goes to one of them as a whole, and some folders.
 
-The files that mostly wait for processes, for leases to run out above all, form a lane of their own: one process takes
-them one after the other while the others have work for the processor. A process whose lane is empty takes from the
-other, so nobody is idle before the end.
+The files that mostly wait for processes, for leases to run out above all, form a lane of their own: one process, or as
+many as there are more than processors, takes them one after the other while the others have work for the processor. A
+process whose lane is empty takes from the other, so nobody is idle before the end.
 """
 
+import os
 from typing import Any
 
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 WAITING = "tests/end_to_end/"
-TOGETHER = "tests/browser/"  # one Chromium, one service, one record for all of them
+TOGETHER = (
+    "tests/browser/",  # one Chromium, one service, one record for all of them
+    "tests/upgrade/",  # one upgraded database of each kind, in which everything was finished
+)
 
 
 def unit_of(test_id: str) -> str:
     """What the test cannot be parted from: its file, or its folder."""
-    return TOGETHER if test_id.startswith(TOGETHER) else test_id.partition("::")[0]
+    folders = (folder for folder in TOGETHER if test_id.startswith(folder))
+    return next(folders, test_id.partition("::")[0])
 
 
 class Lanes(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
-    """The first process takes the units that wait, the others the rest, each in their order."""
+    """The first processes take the units that wait, the others the rest, each in their order."""
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)
 
     def _assign_work_unit(self, node: Any) -> None:
-        waits = len(self.nodes) > 1 and node is self.nodes[0]
+        waits = len(self.nodes) > 1 and node in self.nodes[: max(1, len(self.nodes) - (os.cpu_count() or 1))]
         own = (unit for unit in self.workqueue if unit.startswith(WAITING) == waits)
         self.workqueue.move_to_end(next(own, next(iter(self.workqueue))), last=False)
         super()._assign_work_unit(node)

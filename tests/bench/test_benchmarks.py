@@ -16,6 +16,13 @@ from bench.measure import describe_machine, significant
 from bench.peers.__main__ import compare_with_ours
 
 LIMIT_S = 240
+LONG = {
+    "streams",
+    "latency",
+    "requests",
+    "newcomer",
+    "growth",
+}  # each starts several processes or fills large databases
 PEERS = Path(bench.__file__).parent / "peers" / "requirements.lock"
 
 
@@ -27,7 +34,9 @@ def test_every_module_that_is_a_benchmark_is_listed() -> None:
     assert programs == set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in NAMES]
+)
 def test_a_benchmark_prints_one_line_of_figures(name: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", f"bench.{name}", "--quick"], capture_output=True, text=True, timeout=LIMIT_S, check=False

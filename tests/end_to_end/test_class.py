@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,8 +160,8 @@ def test_A19_A20_a_class_plays_a_tournament_in_one_room(room: tuple[Machine, Mac
     for who, until, text in blocks()[:first_student]:
         assert who == "teacher"
         teacher.start(text, until) if until else teacher.run(text)
-    be_a_student(teacher, students, "Ada", {})
-    be_a_student(teacher, students, "Bob", BOB)
+    with ThreadPoolExecutor() as seats:
+        [*seats.map(be_a_student, [teacher] * 2, [students] * 2, ["Ada", "Bob"], [{}, BOB])]
     refused = _register_other_addresses(students)
     last = ""
     for who, _, text in blocks()[first_student:]:
@@ -185,13 +186,13 @@ def _register_other_addresses(students: Machine) -> dict[str, str]:
     ada = Machine(students.holder, students.folder / "Ada", dict(students.environment))
     ada.environment["XDG_CONFIG_HOME"] = str(ada.folder / "config")
     urls = ["http://10.20.0.1:8000", "https://10.20.0.7:8011", "http://10.20.0.7:8005", "http://10.20.0.7:8006"]
-    return {
-        url: ada.run(
-            f'referee register {url} --name "Other {place}" --secret-file other-{place} --url http://10.20.0.1:8000',
-            status=1,
-        )
-        for place, url in enumerate(urls)
-    }
+
+    def register(place: int, url: str) -> str:
+        command = f'referee register {url} --name "Other {place}" --secret-file other-{place}'
+        return ada.run(f"{command} --url http://10.20.0.1:8000", status=1)
+
+    with ThreadPoolExecutor() as terminals:
+        return dict(zip(urls, terminals.map(register, range(len(urls)), urls), strict=True))
 
 
 def test_every_command_of_the_page_is_run() -> None:

@@ -4,9 +4,11 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from tests.cli.running import comes_true, family, referee, surroundings
+from tests.cli.running import PATIENCE_S, comes_true, family, referee, surroundings
 
 
 def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_status_0(tmp_path: Path) -> None:
@@ -37,39 +39,31 @@ def test_the_demo_plays_a_tournament_and_the_league_checks_a_log_and_ends_with_s
     assert 3 <= standings.count("Ada sound") <= 7  # the tournament, its ladder, and one to five official ladders
 
 
-def test_a_killed_demo_leaves_no_process(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    demo = subprocess.Popen(
-        [sys.executable, "-m", "referee", "demo", "--data", str(folder), "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=surroundings(),
-    )
+def test_a_killed_demo_leaves_no_process_and_an_interrupted_one_stops_everything(tmp_path: Path) -> None:
+    with start_demo(tmp_path / "killed") as killed, start_demo(tmp_path / "interrupted") as interrupted:
+        for demo in (killed, interrupted):
+            wait_for_house_bots(demo)
+
+        killed.send_signal(signal.SIGKILL)
+        interrupted.send_signal(signal.SIGINT)
+
+        assert interrupted.wait(PATIENCE_S) == 130
+        assert not family(tmp_path / "interrupted")
+    assert comes_true(lambda: not family(tmp_path / "killed")), family(tmp_path / "killed")
+
+
+@contextmanager
+def start_demo(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a demo in this folder; kill it at the end of the block, if it has not ended."""
+    command = [sys.executable, "-m", "referee", "demo", "--data", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=surroundings()) as demo:
+        try:
+            yield demo
+        finally:
+            demo.kill()
+
+
+def wait_for_house_bots(demo: subprocess.Popen[str]) -> None:
     assert demo.stdout is not None
     while "house bots serve" not in (line := demo.stdout.readline()):
         assert line, "the demo ended before its bots were there"
-
-    demo.send_signal(signal.SIGKILL)
-    demo.wait()
-
-    assert comes_true(lambda: not family(folder), 20.0), family(folder)
-    demo.stdout.close()
-
-
-def test_an_interrupted_demo_stops_everything(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    demo = subprocess.Popen(
-        [sys.executable, "-m", "referee", "demo", "--data", str(folder), "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=surroundings(),
-    )
-    assert demo.stdout is not None
-    while "house bots serve" not in (line := demo.stdout.readline()):
-        assert line, "the demo ended before its bots were there"
-
-    demo.send_signal(signal.SIGINT)
-
-    assert demo.wait(30) == 130
-    assert not family(folder)
-    demo.stdout.close()

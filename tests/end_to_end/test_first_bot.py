@@ -10,13 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
-
-import pytest
 
 from referee.conformance.positions import collect_questions, extreme_values, scenarios
 from referee.games import game
@@ -119,17 +119,23 @@ class Walk:
         return text
 
 
-@pytest.fixture
-def walk(tmp_path: Path) -> Iterator[Walk]:
+@contextmanager
+def reading(folder: Path) -> Iterator[Walk]:
+    """Seat a reader in a new folder, with ports of their own. Stop what they started at the end."""
+    folder.mkdir()
     service, bot = free_port(), free_port()
     bin = Path(sys.executable).parent
-    environment = surroundings(PATH=f"{bin}{os.pathsep}{os.environ['PATH']}", REFEREE_URL=f"http://127.0.0.1:{service}")
+    environment = surroundings(
+        PATH=f"{bin}{os.pathsep}{os.environ['PATH']}",
+        REFEREE_URL=f"http://127.0.0.1:{service}",
+        XDG_CONFIG_HOME=str(folder / "config"),
+    )
     ports = {
         "127.0.0.1:8000": f"127.0.0.1:{service}",
         "--start mybot": f"--start mybot --port {bot}",
         "--data data": f"--data data --port {service}",
     }
-    reader = Walk(tmp_path, ports, environment)
+    reader = Walk(folder, ports, environment)
     try:
         yield reader
     finally:
@@ -142,9 +148,21 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-@pytest.mark.parametrize("bot", ["mybot", "mybot.py"])
-def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(walk: Walk, bot: str) -> None:
-    """Follow it with the starter bot in its folder, and with the bot of the README in a file."""
+def test_whoever_follows_the_page_has_a_certified_bot_with_a_rated_match(tmp_path: Path) -> None:
+    """Follow it with the starter bot in its folder, and at the same time with the bot of the README in a file."""
+    with (
+        reading(tmp_path / "starter") as one,
+        reading(tmp_path / "readme") as other,
+        ThreadPoolExecutor() as readers,
+    ):
+        walks = [readers.submit(follow_page, one, "mybot"), readers.submit(follow_page, other, "mybot.py")]
+
+        for walk in walks:
+            walk.result()
+
+
+def follow_page(walk: Walk, bot: str) -> None:
+    """Run all blocks of the page, and check what the commands have said."""
     if bot == "mybot.py":
         walk.use_the_bot_of_the_readme()
     for block in MARKED.finditer(PAGE.read_text()):

@@ -1,4 +1,4 @@
-"""An empty service is a league: a bot that is only registered plays on the official ladders with nobody else there."""
+"""An empty service is a league: bots that are only registered play on the official ladders with nobody else there."""
 
 import re
 import shutil
@@ -6,102 +6,97 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
-
-from referee.accounts import accounts
-from referee.bots import bots
 from referee.cli.api_client import Api
-from referee.ladders.official import PACKAGED
+from referee.db.engine import Database
+from referee.ladders.audit import audit
+from referee.ladders.official import PACKAGED, load_official_ladders
 from referee.match.log import parse_row
 from referee.match.verification import verify
-from referee.matches.tables import MatchSeat, StoredMatch
-from referee.protocol.signing import bot_secret
 from referee.workflows import waiting
 from tests.cli.running import service as running_service
 from tests.cli.running import surroundings
-from tests.end_to_end.processes import Process, until
-from tests.end_to_end.service import MASTER_KEY, ROOT, Service
+from tests.end_to_end.processes import until
+from tests.end_to_end.service import ROOT
 from tests.test_docs import block
 
-WANTED = 10  # matches
-PATIENCE_S = 420.0  # the check, 30 s without a partner, and the matches
+EACH, TOGETHER = 2, 6  # matches
+GAMES = {"pool-nap", "saint-poker"}  # of the bot of the README; the starter bot plays all
+PATIENCE_S = 420.0  # the checks, 30 s without a partner, and the matches
 
 
-def test_a_bot_that_was_only_registered_plays_on_the_official_ladders(service: Service) -> None:
-    write_faster_ladders(service.ladders)
-    service.redis()
-    service.scheduler()
-    service.worker()
-
-    bot_id = register(service, start_starter_bot(service.folder / "bot", service))
-    service.until(lambda: len(finished(service)) >= WANTED, f"{WANTED} matches of the ladders", PATIENCE_S)
-
-    played = finished(service)
-    assert {match.game for match in played} >= {"pool-nap", "saint-poker"}
-    for match in played:
-        report = verify(service.lines(match.id))
-        assert (report.ok, report.reason) == (True, ""), match.id
-        assert not [row for row in map(parse_row, service.lines(match.id)) if "fault" in row], match.id
-        with service.database.read() as session:
-            seated = set(session.scalars(select(MatchSeat.bot_id).where(MatchSeat.match_id == match.id)))
-        assert bot_id in seated
-        assert match.ladder_id is not None
-    with service.database.read() as session:
-        told = waiting.explain_waiting(session, bot_id, runner_slots=100)
-        assert len({match.ladder_id for match in told.matches} | {one.ladder_id for one in told.ladders}) == 5
-    assert service.differences() == []
-
-
-def test_the_bot_of_the_readme_gets_a_rating_with_its_error_by_being_registered(tmp_path: Path) -> None:
+def test_bots_that_were_only_registered_play_on_the_official_ladders_and_get_ratings(tmp_path: Path) -> None:
+    """Register the starter bot and that of the README, of one owner: neither is a partner of the other."""
     ladders = tmp_path / "ladders.toml"
     write_faster_ladders(ladders)
-    allowed = {"REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535"}
-    (tmp_path / "mybot.py").write_text(block("bot"))
-    port = free_port()
-    bot_process = subprocess.Popen(
-        [sys.executable, "mybot.py"], cwd=tmp_path, env=surroundings(PORT=str(port)), stderr=subprocess.DEVNULL
-    )
-    try:
-        with running_service(tmp_path / "data", REFEREE_LADDERS=str(ladders), **allowed) as up, Api(up.url) as anybody:
-            token = anybody.post("/accounts", {"name": "Ada"})["token"]["token"]
-            with Api(up.url, token) as owner:
-                bot = owner.post("/bots", {"name": "My bot", "url": f"http://127.0.0.1:{port}"})
-            (tmp_path / "secret.txt").write_text(bot["secret"])
+    settings = {"REFEREE_LADDERS": str(ladders), "REFEREE_EGRESS_ALLOW": "127.0.0.1/32:1024-65535"}
+    with (
+        serve_starter_bot(tmp_path / "starter") as starter,
+        serve_readme_bot(tmp_path / "readme") as readme,
+        running_service(tmp_path / "data", **settings) as up,
+        Api(up.url) as anybody,
+    ):
+        token = anybody.post("/accounts", {"name": "Ada"})["token"]["token"]
+        bot_ids = []
+        with Api(up.url, token) as owner:
+            for name, folder, url in (
+                ("starter", tmp_path / "starter", starter),
+                ("mine", tmp_path / "readme", readme),
+            ):
+                bot = owner.post("/bots", {"name": name, "url": url})
+                (folder / "secret.txt").write_text(bot["secret"])
+                bot_ids.append(bot["id"])
 
-            found = until(lambda: rated_rows(anybody, bot["id"]), f"ratings after {WANTED} matches", PATIENCE_S)
+        found = until(lambda: rated_rows(anybody, bot_ids), "ratings of both bots", PATIENCE_S)
 
-            changes: list[dict[str, Any]] = []
-            for ladder, row in found:
-                assert (ladder["official"], ladder["members"]) == (True, 1)
-                assert isfinite(row["error"])
-                assert 0 < row["error"] < 600
-                changes += anybody.items(f"/ladders/{ladder['id']}/history?bot={bot['id']}")
-            assert len(changes) >= WANTED
-            for change in changes:
+        for ladder, row in found:
+            assert ladder["official"]
+            assert ladder["members"] in {1, 2}
+            assert isfinite(row["error"])
+            assert 0 < row["error"] < 600
+            for change in anybody.items(f"/ladders/{ladder['id']}/history?bot={row['bot']}"):
                 lines = anybody.fetch(f"/api/v1/matches/{change['match']}/log").splitlines()
                 report = verify(lines)
                 assert (report.ok, report.revealed, report.reason) == (True, True, ""), change
                 assert not [row for row in map(parse_row, lines) if "fault" in row], change
                 assert anybody.get(f"/matches/{change['match']}")["rated"]
-    finally:
-        bot_process.kill()
-        bot_process.wait()
+        check_record(Database(f"sqlite:///{tmp_path / 'data' / 'referee.db'}"), bot_ids)
 
 
-def rated_rows(anybody: Api, bot_id: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the ladders of the bot with its rows, once it has enough matches and every row has an error."""
+def check_record(database: Database, bot_ids: list[str]) -> None:
+    """Check that each bot waits or plays on the ladders of all its games, and that the audit finds no difference."""
+    with database.read() as session:
+        assert [*audit(session)] == []
+        told = [waiting.explain_waiting(session, bot_id, runner_slots=100) for bot_id in bot_ids]
+    places = [{match.ladder_id for match in bot.matches} | {ladder.ladder_id for ladder in bot.ladders} for bot in told]
+    assert [*map(len, places)] == [len(load_official_ladders()), len(GAMES)]  # of the starter bot, and of the README's
+    database.dispose()
+
+
+def rated_rows(anybody: Api, bot_ids: list[str]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the ladders of the bots with their rows, once there are enough matches and every row has an error."""
     time.sleep(0.5)  # between two looks, because a service limits the requests of an address
     rows = [
         (ladder, row)
         for ladder in anybody.items("/ladders")
         for row in anybody.get(f"/ladders/{ladder['id']}")["items"]
-        if row["bot"] == bot_id
+        if row["bot"] in bot_ids
     ]
-    is_done = sum(row["games"] for _, row in rows) >= WANTED and all(row["error"] is not None for _, row in rows)
+    games: Counter[str] = Counter()
+    for _, row in rows:
+        games[row["bot"]] += row["games"]
+    is_done = (
+        games.total() >= TOGETHER
+        and min(games[bot_id] for bot_id in bot_ids) >= EACH
+        and {ladder["game"] for ladder, _ in rows} >= GAMES
+        and all(row["error"] is not None for _, row in rows)
+    )
     return rows if is_done else []
 
 
@@ -116,31 +111,42 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def finished(service: Service) -> list[StoredMatch]:
-    """Return the matches of official ladders whose logs are complete."""
-    with service.database.read() as session:
-        query = select(StoredMatch).where(StoredMatch.ladder_id.is_not(None), StoredMatch.status == "finished")
-        return list(session.scalars(query.order_by(StoredMatch.finished_at)))
-
-
-def start_starter_bot(folder: Path, service: Service) -> str:
-    """Start the starter bot, which reads its secret as soon as it is written beside it. Return its URL."""
+@contextmanager
+def serve_starter_bot(folder: Path) -> Iterator[str]:
+    """Run the starter bot, which reads its secret as soon as it is written beside it. Yield its URL."""
     folder.mkdir()
     shutil.copy(ROOT / "bots/python/bot.py", folder)
     port = free_port()
-    command = [sys.executable, str(folder / "bot.py"), str(port)]
-    bot = Process.start("starter", command, service.environment, folder)
-    service.processes.append(bot)
-    service.until(lambda: "plays at" in bot.tail(), "the start of the bot")
-    return f"http://127.0.0.1:{port}"
+    with running(folder, port, "bot.py", str(port)) as url:
+        yield url
 
 
-def register(service: Service, url: str) -> str:
-    """Register the bot as ``POST /bots`` does, and give it its secret. Nothing else is done for it."""
-    with service.database.write() as session:
-        owner = accounts.create_account(session, "Ada")
-        bot = bots.register(session, owner.id, "Ada starter", url)
-        secret = bot_secret(MASTER_KEY, bot.id, bot.secret_generation)
-        (service.folder / "bot" / "secret.txt").write_text(secret)
-        assert session.scalars(select(func.count()).select_from(StoredMatch)).one() == 0
-        return bot.id
+@contextmanager
+def serve_readme_bot(folder: Path) -> Iterator[str]:
+    """Run the bot of the README. Yield its URL."""
+    folder.mkdir()
+    (folder / "mybot.py").write_text(block("bot"))
+    port = free_port()
+    with running(folder, port, "mybot.py") as url:
+        yield url
+
+
+@contextmanager
+def running(folder: Path, port: int, *command: str) -> Iterator[str]:
+    process = subprocess.Popen(
+        [sys.executable, *command], cwd=folder, env=surroundings(PORT=str(port)), stderr=subprocess.DEVNULL
+    )
+    try:
+        until(lambda: answers(port), "a bot that listens")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        return False
+    return True

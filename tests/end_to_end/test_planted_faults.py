@@ -1,4 +1,8 @@
-"""The checks of the campaign notice every planted fault, and nothing without one."""
+"""The checks of the campaign notice every planted fault, and nothing without one.
+
+`make test` plants three of them. The others have the mark `long`, as has the scenario that locks the database for 12 s;
+`make chaos-planted` plants all faults in random campaigns.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +12,16 @@ import pytest
 from tests.database import postgres
 from tools.chaos.invariants import list_broken, render_table
 from tools.chaos.planted import FAULTS, replace
-from tools.chaos.scenarios import EXPOSURES, LAZY_FLUSH, SCENARIOS, Scene, kill_backend, play, run_scenario
+from tools.chaos.scenarios import (
+    EXPOSURES,
+    LAZY_FLUSH,
+    SCENARIOS,
+    Scene,
+    kill_backend,
+    lock_and_kill,
+    play,
+    run_scenario,
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +48,21 @@ def test_every_planted_fault_has_a_scenario_that_shows_it() -> None:
     assert EXPOSURES.keys() == FAULTS.keys()
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+LONG = {
+    *("rating outside the transaction", "wall-clock lease", "commit not flushed", "asked before the commit"),
+    *("swallowed timeout", "replay from scratch"),
+}
+
+
+def long_if(is_long: bool) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.long,) if is_long else ()
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(scenario, marks=long_if(scenario is lock_and_kill)) for scenario in SCENARIOS],
+    ids=lambda scenario: scenario.__name__,
+)
 def test_without_a_planted_fault_every_invariant_holds(
     scenario: Callable[[Scene], None], tmp_path: Path, lazy_server: Callable[[], postgres.Server]
 ) -> None:
@@ -46,7 +73,7 @@ def test_without_a_planted_fault_every_invariant_holds(
     assert list_broken(findings) == [], render_table(findings)
 
 
-@pytest.mark.parametrize("fault", EXPOSURES)
+@pytest.mark.parametrize("fault", [pytest.param(fault, marks=long_if(fault in LONG)) for fault in EXPOSURES])
 def test_a_planted_fault_breaks_an_invariant(
     fault: str, tmp_path: Path, lazy_server: Callable[[], postgres.Server]
 ) -> None:

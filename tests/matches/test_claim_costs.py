@@ -100,7 +100,14 @@ def steps_after_a_match(world: World, accounts: int, due: int) -> dict[str, int]
     return steps
 
 
-@pytest.mark.parametrize(("accounts", "sizes"), [(1, (200, 2_000, 20_000)), (10, (200, 10_000, 20_000))])
+@pytest.mark.parametrize(
+    ("accounts", "sizes"),
+    [
+        (1, (200, 1_500, 5_000)),
+        pytest.param(1, (200, 2_000, 20_000), marks=pytest.mark.long),
+        pytest.param(10, (200, 10_000, 20_000), marks=pytest.mark.long),
+    ],
+)
 def test_a_look_among_full_bots_and_a_claim_cost_the_same_however_many_matches_are_due(
     sqlite_template: Path, tmp_path: Path, accounts: int, sizes: tuple[int, int, int]
 ) -> None:

@@ -1,6 +1,7 @@
 """Tables of two sizes: nobody is left over, smaller tables are shared out, and points are comparable."""
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
@@ -16,6 +17,8 @@ from referee.pairing.table_sizes import split_tables
 from referee.standings import points
 from tools.simulate.invariants import check, small_spread
 from tools.simulate.simulation import History, Mishaps, Scenario, play_to_end
+
+FIELDS = [(3, 5, 7, 8, 10, 13, 21), pytest.param(range(3, 41), marks=pytest.mark.long)]  # numbers of entrants
 
 
 def play(name: str, entrants: int, seats: int, min_seats: int = 2, **options: object) -> History:
@@ -75,9 +78,10 @@ def test_as_few_as_possible_are_left_over() -> None:
 # -- formats --
 
 
+@pytest.mark.parametrize("fields", FIELDS, ids=["few", "all"])
 @pytest.mark.parametrize("seats", range(3, 11))
-def test_nobody_is_idle_in_a_knockout(seats: int) -> None:
-    for entrants in range(seats, 41):
+def test_nobody_is_idle_in_a_knockout(seats: int, fields: Sequence[int]) -> None:
+    for entrants in (count for count in fields if count >= seats):
         assert count_byes(play("knockout", entrants, seats)) == 0
         for advance in range(2, min(seats, 4)):
             play("knockout", entrants, seats, advance=advance, best_of=2, tie_breaks=1)
@@ -90,9 +94,10 @@ def test_the_best_seeds_of_a_knockout_sit_at_the_smaller_tables() -> None:
     assert [len(table.entrants) for table in first.tables] == [3, 3, 4]
 
 
+@pytest.mark.parametrize("fields", FIELDS, ids=["few", "all"])
 @pytest.mark.parametrize("seats", range(3, 11))
-def test_challengers_meet_the_champion_equally_often(seats: int) -> None:
-    for entrants in range(seats, 41):
+def test_challengers_meet_the_champion_equally_often(seats: int, fields: Sequence[int]) -> None:
+    for entrants in (count for count in fields if count >= seats):
         history = play("gauntlet", entrants, seats)
         met = Counter(
             entrant
@@ -103,17 +108,25 @@ def test_challengers_meet_the_champion_equally_often(seats: int) -> None:
         assert sorted(met.values())[:-1] == [1] * (entrants - 1)
 
 
-@pytest.mark.parametrize(("entrants", "seats"), [(count, seats) for seats in range(3, 11) for count in (5, 7, 10, 13)])
+@pytest.mark.parametrize(
+    ("entrants", "seats"),
+    [
+        (count, seats) if count < 10 or seats in (4, 7) else pytest.param(count, seats, marks=pytest.mark.long)
+        for count in (5, 7, 10, 13)
+        for seats in range(3, min(count, 10) + 1)
+    ],
+)
 def test_nobody_is_idle_in_a_swiss_and_smaller_tables_are_shared_out(entrants: int, seats: int) -> None:
-    if entrants < seats:
-        return
     history = play("swiss", entrants, seats, rounds=4)
 
     assert count_byes(history) == 0
     assert small_spread(history) <= 1
 
 
-@pytest.mark.parametrize(("entrants", "seats"), [(25, 4), (31, 8), (38, 10), (40, 3)])
+@pytest.mark.parametrize(
+    ("entrants", "seats"),
+    [(25, 4), *(pytest.param(*size, marks=pytest.mark.long) for size in ((31, 8), (38, 10), (40, 3)))],
+)
 def test_a_larger_swiss_shares_out_its_smaller_tables(entrants: int, seats: int) -> None:
     history = play("swiss", entrants, seats, rounds=3)
 
@@ -127,9 +140,14 @@ def test_a_swiss_leaves_over_who_does_not_fit() -> None:
     assert [len(pairing_round.byes) for _, pairing_round in history.decided] == [1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    "fields", [(*range(3, 13), 17), pytest.param((26, 40), marks=pytest.mark.long)], ids=["small", "large"]
+)
 @pytest.mark.parametrize("seats", range(3, 11))
-def test_everyone_plays_every_round_of_a_round_robin_and_meets_about_equally_often(seats: int) -> None:
-    for entrants in (*range(seats, 13), 17, 26, 40):
+def test_everyone_plays_every_round_of_a_round_robin_and_meets_about_equally_often(
+    seats: int, fields: Sequence[int]
+) -> None:
+    for entrants in (count for count in fields if count >= seats):
         rounds = round_robin(range(entrants), seats, min_seats=2)
         met = Counter(pair for tables in rounds for table in tables for pair in combinations(sorted(table), 2))
         sat = Counter((len(table), entrant) for tables in rounds for table in tables for entrant in table)

@@ -70,7 +70,7 @@ def test_a_rematch_that_can_be_avoided_is_avoided() -> None:
     assert SWISS.next_round(tournament) == pairing_round
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     size=st.sampled_from([(3, 2), (3, 3), (3, 4), (4, 2), (4, 3), (5, 2), (6, 2)]),
     rounds=st.integers(0, 5),

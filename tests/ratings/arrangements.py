@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
+from math import inf
 from random import Random
 from statistics import fmean, stdev
 
@@ -165,8 +166,8 @@ class ArrangedLadder(OfficialLadder):
 class Gain:
     """Hold what is gained over honest play, and the standard error of an honest rating, in points.
 
-    ``uncertain`` is the standard error of the gain itself. ``meetings`` is the most often that the subject met bots of
-    the accomplice in a day after the first.
+    ``uncertain`` is the standard error of the gain itself, infinite after one season. ``meetings`` is the most often
+    that the subject met bots of the accomplice in a day after the first.
     """
 
     points: float
@@ -200,7 +201,8 @@ def gain(scenario: Scenario, *, days: int, seeds: Sequence[int], limited: bool =
     first = BEGIN.date()
     meetings = max((count for won in arranged for day, count in won.meetings.items() if day > first), default=0)
     error = stdev(error for plain in honest for error in plain.honest)
-    return Gain(fmean(gains), error, stdev(gains) / len(gains) ** 0.5, meetings)
+    uncertain = stdev(gains) / len(gains) ** 0.5 if len(gains) > 1 else inf
+    return Gain(fmean(gains), error, uncertain, meetings)
 
 
 def main() -> int:

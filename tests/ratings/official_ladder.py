@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 from statistics import fmean, median
+from types import SimpleNamespace
+from typing import TypeVar, cast
+
+from sqlalchemy import inspect
 
 from referee.house.calibration import load_ratings
 from referee.ladders import members, official_matches
@@ -31,6 +35,7 @@ MATCH_S = (20.0, 90.0)  # duration of a match, in seconds
 SETTLING_DAYS = 5  # days before drift and errors are measured
 SECOND = timedelta(seconds=1)
 
+Row = TypeVar("Row", LadderMember, LadderPlayer, Ladder)
 PoolRow = namedtuple(  # as ``official_matches`` reads it from the database
     "PoolRow", "LadderMember LadderPlayer owner_id can_play games rating free_since last_ladder matches_of_day"
 )
@@ -46,6 +51,12 @@ class Terms:
     seed: int = 1
 
 
+def plain(row: Row) -> Row:
+    """Return the values of a row in an object of its own: a season reads millions, and those of the ORM are slow."""
+    values = {column.key: getattr(row, column.key) for column in inspect(type(row)).column_attrs}
+    return cast(Row, SimpleNamespace(**values))
+
+
 @dataclass(slots=True)
 class SimulatedBot:
     """A bot with its membership. ``begun`` has the times of its matches, ``house`` whether house players sat there."""
@@ -58,6 +69,9 @@ class SimulatedBot:
     free_since: datetime | None = None
     begun: list[datetime] = field(default_factory=list)
     house: list[bool] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.member, self.player = plain(self.member), plain(self.player)
 
     @property
     def due_at(self) -> datetime:
@@ -81,7 +95,7 @@ class OfficialLadder:
 
     def __init__(self, terms: Terms) -> None:
         official = next(ladder for ladder in load_official_ladders() if ladder.game == GAME)
-        self.ladder = Ladder(id="ladder", game=GAME, seats=official.seats, daily_matches=official.daily_matches)
+        self.ladder = plain(Ladder(id="ladder", game=GAME, seats=official.seats, daily_matches=official.daily_matches))
         self.anchors = {
             f"house:{found.level}": found.rating * MICRO
             for found in load_ratings()

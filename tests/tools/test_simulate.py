@@ -12,8 +12,8 @@ from tools.simulate.ladders import simulate_ladder
 from tools.simulate.simulation import NAMES, Mishaps, draw_scenario, play_to_end
 from tools.simulate.tables import judge_tables, merge
 
-TOURNAMENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 70, "knockout": 70, "gauntlet": 50}
-MOST, LADDERS = 13, 8
+TOURNAMENTS = {"round_robin": 20, "double_round_robin": 10, "swiss": 25, "knockout": 40, "gauntlet": 30}
+MOST, LADDERS = 13, 6
 
 
 def test_every_format_is_simulated() -> None:
@@ -31,14 +31,14 @@ def test_simulated_tournaments_keep_what_their_format_promises(name: str) -> Non
 
 def test_tables_of_three_and_more_are_judged_by_all_possible_tables() -> None:
     counts = Counter[str]()
-    for number in range(60):
+    for number in range(24):
         rng = Random(f"tables {number}")
         scenario = draw_scenario(formats()["swiss"], rng, MOST)
         if scenario.tournament.seats > 2:
             history = play_to_end(scenario, rng)
             merge(counts, judge_tables(history, seat_spread(history), small_spread(history)))
 
-    assert counts["judged rounds"] > 50
+    assert counts["judged rounds"] > 20
     assert counts["rematches"] > 0
     assert counts["avoidable rematches"] == 0
     assert counts["max seat spread"] <= 3

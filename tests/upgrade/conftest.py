@@ -19,7 +19,7 @@ from tests.upgrade.service import Outcome, Upgraded, finish_everything
 DATABASES = ("sqlite", "postgresql")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def postgres_server() -> Iterator[postgres.Server]:
     try:
         with postgres.server() as running:
@@ -30,14 +30,14 @@ def postgres_server() -> Iterator[postgres.Server]:
         pytest.skip(f"NOT RUN ON POSTGRESQL: {error}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Flask:
     """The application, which serves one database after the other: building it takes longer than most tests."""
     (key,) = {expectations(kind)["master_key"] for kind in DATABASES}
     return create_app(replace(settings_for(tmp_path_factory.mktemp("app")), master_key=bytes.fromhex(key)))
 
 
-@pytest.fixture(scope="module", params=DATABASES)
+@pytest.fixture(scope="package", params=DATABASES)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -53,7 +53,7 @@ def restored(
     service.database.dispose()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def upgraded(
     request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
 ) -> Iterator[Upgraded]:
@@ -66,7 +66,7 @@ def upgraded(
     service.database.dispose()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def finished(
     request: pytest.FixtureRequest, kind: str, tmp_path_factory: pytest.TempPathFactory, app: Flask
 ) -> Iterator[tuple[Upgraded, Outcome]]:

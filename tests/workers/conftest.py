@@ -16,7 +16,6 @@ from referee.bots import bots
 from referee.bots.bots import Quotas
 from referee.bots.tables import Bot
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.games import catalogue
 from referee.house.players import find_player
 from referee.house.server import House, serve
@@ -142,9 +141,8 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    settings = settings_for(tmp_path)
+def world(tmp_path: Path, sqlite_url: str) -> Iterator[World]:
+    settings = replace(settings_for(tmp_path), database_url=sqlite_url)
     database = Database.from_settings(settings)
-    upgrade(database)
     yield World(settings, database)
     database.dispose()

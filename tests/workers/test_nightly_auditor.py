@@ -1,13 +1,11 @@
 """The audit of each night: its steps, what it finds, and what health checks say of it."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.ladders import nightly_audit
 from referee.ladders.tables import AuditRun, Ladder, Rating
 from tests.database.world import FakeClock, World
@@ -15,10 +13,8 @@ from workers.nightly_auditor import LOOK_S, REST_S, NightlyAuditor
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
-    return World(database)
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
 
 
 def runs(world: World) -> list[AuditRun]:

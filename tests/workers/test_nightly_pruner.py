@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import select
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.matches.tables import StoredMatch
 from referee.retention import disk_use, pruning
 from referee.retention.tables import DiskUse, RetentionRun
@@ -20,10 +19,8 @@ from workers.nightly_pruner import LOOK_S, REST_S, NightlyPruner
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
-    return World(database)
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
@@ -12,7 +11,6 @@ from referee.bots import bots, house_bots
 from referee.bots.states import BotState
 from referee.bots.tables import Bot
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.ladders.tables import Rating
 from referee.matches import deal_groups
 from referee.matches.states import MatchState
@@ -31,10 +29,8 @@ from workers.picture_drawer import LOOK_S, MAX_PER_MINUTE, REST_FACTOR, PictureD
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
-    return World(database)
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
 
 
 class Drawing:

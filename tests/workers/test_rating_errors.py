@@ -1,13 +1,11 @@
 """Errors of ratings appear soon after results, one ladder after the other, and take a limited share of a processor."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event, select
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.ladders import rating_errors
 from referee.ladders.tables import RatingError
 from tests.database.world import FakeClock, World
@@ -17,10 +15,8 @@ from workers.repeated_steps import ERROR_PAUSE_S
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
-    return World(database)
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
 
 
 def known(world: World) -> set[str]:

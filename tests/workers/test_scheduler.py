@@ -8,7 +8,6 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.matches import deal_groups, matches
 from referee.matches.states import DealGroupState
 from referee.workflows import retirement
@@ -18,10 +17,8 @@ from workers.scheduler import Scheduler
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
-    return World(database)
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
 
 
 def test_a_group_left_open_is_closed_by_the_next_sweep(world: World, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
@@ -12,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from referee.db.engine import Database
 from referee.db.ids import new_id
-from referee.db.upgrading import upgrade
 from referee.match.canonical import Json
 from referee.match.log import parse_row
 from referee.matches.tables import StoredMatch
@@ -36,10 +34,8 @@ class Seconds:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    database = Database(f"sqlite:///{tmp_path / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
-    return World(database)
+def world(sqlite_url: str) -> World:
+    return World(Database(sqlite_url, clock=FakeClock()))
 
 
 def status_of(world: World, tournament_id: str) -> str:

@@ -19,7 +19,6 @@ from aiohttp import web
 from referee.accounts import accounts
 from referee.botclient.address_guard import Policy
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.protocol.signing import webhook_secret
 from referee.settings import Settings
 from referee.webhooks import deliveries, outbox, webhooks
@@ -119,11 +118,10 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, sqlite_url: str) -> Iterator[World]:
     settings = settings_for(tmp_path)
     clock = FakeClock()
-    database = Database(settings.database_url, clock=clock)
-    upgrade(database)
+    database = Database(sqlite_url, clock=clock)
     with database.write() as session:
         owner = accounts.create_account(session, "Owner 1")
     yield World(settings, database, clock, owner.id)

@@ -1,4 +1,7 @@
-"""The upgrade names existing ladders, official ones and variants, and asks the owners of existing bots."""
+"""The upgrade names existing ladders, official ones and variants, and asks the owners of existing bots.
+
+This file comes after ``test_upgrade``, because it changes the finished database, which both share.
+"""
 
 from typing import Any
 
