@@ -6,6 +6,7 @@ The public API has no route to them.
 import logging
 import socket
 import threading
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -23,6 +24,7 @@ from workers import reports
 RETRY_S: Final = 30.0  # while another process, such as another scheduler of this host, uses the address
 CHECK_S: Final = 3600.0
 TIMEOUT_S: Final = 10.0  # for the request of a client
+STOP_S: Final = 0.05  # the longest time that the server takes to notice that it shall stop
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +79,8 @@ class MetricsServer:
                 log.warning("metrics_not_served", extra=found)
             self._is_refused = True
             return RETRY_S
-        threading.Thread(target=self._server.serve_forever, name="metrics_server", daemon=True).start()
+        run = partial(self._server.serve_forever, STOP_S)
+        threading.Thread(target=run, name="metrics_server", daemon=True).start()
         return CHECK_S
 
     def stop(self) -> None:

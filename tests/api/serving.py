@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from tests import gunicorn
+from tests.database.databases import write_upgraded
 
 START_S = 60
 
@@ -69,9 +68,7 @@ def read_reply(connection: socket.socket) -> Reply:
 @contextmanager
 def serving(folder: Path, threads: int, *, app: str = "api.wsgi:app", **settings: str) -> Iterator[Server]:
     """Run a server with these ``REFEREE_`` variables and otherwise default settings; its files are in ``folder``."""
-    database = Database(f"sqlite:///{folder / 'referee.db'}")
-    upgrade(database)
-    database.dispose()
+    write_upgraded(folder / "referee.db")
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)

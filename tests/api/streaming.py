@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from tests import gunicorn
 from tests.api.conftest import API
+from tests.database.databases import write_upgraded
 from tests.database.world import World
 
 PATIENCE_S = 30
@@ -109,8 +109,7 @@ class Server:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
-    database = Database(f"sqlite:///{folder / 'referee.db'}")
-    upgrade(database)
+    database = Database(write_upgraded(folder / "referee.db"))
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)

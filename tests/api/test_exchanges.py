@@ -97,7 +97,7 @@ def test_F5_the_page_of_the_ladder_leads_to_the_pairs(service: Service, ladder: 
 
 def test_F5_the_command_shows_the_pairs(service: Service, ladder: str) -> None:
     server = make_server("127.0.0.1", 0, service.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     source = ["--url", f"http://127.0.0.1:{server.port}"]
     try:

@@ -137,7 +137,7 @@ def test_the_command_shows_a_month_from_the_service_and_from_its_database(
 ) -> None:
     monkeypatch.setattr("referee.cli.standings.open_database", lambda data: (None, service.database))
     server = make_server("127.0.0.1", 0, service.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         told = [

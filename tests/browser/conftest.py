@@ -163,6 +163,10 @@ class PageAt:
 Axe = Callable[..., None]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-event", action="store_true", help="look at the table of the viewer at every event")
+
+
 @pytest.fixture(scope="package")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """Return the database that is served. What a test adds stays there for later tests."""

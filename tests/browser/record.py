@@ -18,7 +18,6 @@ from sqlalchemy import select
 from referee import schema
 from referee.accounts import accounts
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.house.players import HousePlayer, find_player
 from referee.ladders import months
 from referee.match.canonical import dumps
@@ -30,6 +29,7 @@ from referee.series import series
 from referee.tournaments import entries, starting, tournaments
 from referee.tournaments.states import TournamentState
 from referee.workflows import match_end, voiding
+from tests.database.databases import write_upgraded
 from tests.database.tournaments import DRAW, answer_handshakes, go_on
 from tests.database.world import FakeClock, World, manifest_of, outcome
 from tests.surroundings import MASTER_KEY
@@ -183,8 +183,8 @@ class Filled:
 def fill(folder: Path, shown: Mapping[str, str] | None = None) -> Filled:
     """Fill the database in ``folder``. Afterwards it uses the system clock. ``shown`` is that of ``Filled``."""
     url = f"sqlite:///{folder / 'referee.db'}"
+    write_upgraded(folder / "referee.db")
     past = Database(url, clock=FakeClock(datetime.now(UTC) - MONTH))
-    upgrade(past)
     filled = Filled(folder, World(past), shown=shown or {})
     for step in (_people, _ladders, _events, _running):
         step(filled)

@@ -42,7 +42,7 @@ def elsewhere(page_at: PageAt) -> Iterator[str]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
@@ -93,17 +93,18 @@ def test_a_match_is_live_in_a_frame(page_at: PageAt, filled: Filled, elsewhere: 
     forget_elsewhere(page_at, elsewhere)
 
 
-@pytest.mark.parametrize("size", ["320x240", "480x270", "640x480", "1200x800"])
 @pytest.mark.parametrize("game", ["saint-poker", "rummy-royal"])
-def test_it_fits_its_frame(page_at: PageAt, filled: Filled, axe: Axe, game: str, size: str) -> None:
-    width, height = map(int, size.split("x"))
-    page = page_at.context(width=width, height=height).new_page()
-    page.goto(f"/embed/matches/{filled.matches[game]}")
-    expect(page.locator(".felt")).to_be_visible()
+def test_it_fits_its_frame(page_at: PageAt, filled: Filled, axe: Axe, game: str) -> None:
+    page = page_at.context().new_page()
+    for width, height in ((320, 240), (480, 270), (640, 480), (1200, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"/embed/matches/{filled.matches[game]}")
+        expect(page.locator(".felt")).to_be_visible()
 
-    assert page.evaluate(BEYOND) == [False]
-    assert page.locator(".felt").bounding_box()["height"] > height * 0.5  # type: ignore[index]
-    axe(page)
+        assert page.evaluate(BEYOND) == [False], (width, height)
+        assert page.locator(".felt").bounding_box()["height"] > height * 0.5, (width, height)  # type: ignore[index]
+        if width in (320, 1200):
+            axe(page)
 
 
 def test_no_other_page_can_be_framed(page_at: PageAt, filled: Filled, elsewhere: str) -> None:

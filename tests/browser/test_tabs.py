@@ -63,8 +63,8 @@ def test_a_tab_that_was_never_seen_opens_no_stream(page_at: PageAt, filled: Fill
 def test_only_the_tab_that_was_looked_at_last_has_a_stream(page_at: PageAt, filled: Filled) -> None:
     context = page_at.context()
     streams = Streams.of(context)
-    tabs = [opened_live(context, "/") for _ in range(TABS - 1)]
-    tabs.append(opened_live(context, f"/ladders/{filled.ladders['saint-poker']}"))
+    others = [f"/tournaments/{filled.tournaments['bracket']}"] * (TABS - 2)
+    tabs = [opened_live(context, path) for path in ("/", *others, f"/ladders/{filled.ladders['saint-poker']}")]
 
     eventually(tabs[0], lambda: len(streams.open) == 1)
     assert "/ladders/" in streams.open[0]

@@ -163,19 +163,30 @@ def hrefs(table: list[list[list[str]]]) -> list[str]:
 def test_where_there_is_no_stream_the_page_asks_again_and_again(page_at: PageAt, filled: Filled) -> None:
     made = event(filled, "Asked", count=4)
     context = page_at.context()
+    context.clock.install()
     context.route("**/stream", lambda route: route.fulfill(status=503, body=""))
     page = context.new_page()
     page.goto(f"/tournaments/{made}")
-    expect(page.locator("[data-live=polling]")).to_be_visible()
+    asked_until(page, "[data-live=polling]")
 
     filled.play_due(made, most=2)
 
-    expect(page.locator(".how-far .figures")).to_have_text("2 of 6")
-    expect(page.locator("#newest li")).to_have_count(2)
+    asked_until(page, ".how-far .figures:text-is('2 of 6')")
+    asked_until(page, "#newest li:nth-child(2)")
     filled.play_due(made)
-    expect(page.locator("[data-live=over]")).to_be_visible()
+    asked_until(page, "[data-live=over]")
     page_at.close()
     page_at.troubles[:] = [one for one in page_at.troubles if "status of 503" not in one]
+
+
+def asked_until(page: Page, selector: str) -> None:
+    """Advance the clock of the page until the element is there."""
+    for _ in range(300):
+        page.clock.run_for(2_000)
+        if page.locator(selector).count():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"never there: {selector}")
 
 
 def test_an_organiser_leads_an_event_from_its_draft_to_its_end(page_at: PageAt, filled: Filled) -> None:

@@ -55,7 +55,7 @@ class Service:
         return self.ask("GET", path, None, token)
 
     def ask(self, method: str, path: str, body: Any, token: str = "") -> Any:
-        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=10)
+        connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=PATIENCE_S)
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if token:
             headers["Authorization"] = f"Bearer {token}"

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from referee.accounts import accounts
 from referee.cli import main
 from referee.db.engine import Database
+from tests.database.databases import write_upgraded
 
 
 def run(folder: Path, *arguments: str) -> Result:
@@ -17,7 +18,7 @@ def run(folder: Path, *arguments: str) -> Result:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a data directory with an empty database, as after the first start of `referee up`."""
-    assert run(tmp_path, "admin", "upgrade").exit_code == 0
+    write_upgraded(tmp_path / "referee.db")
     return tmp_path
 
 

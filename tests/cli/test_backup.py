@@ -14,6 +14,7 @@ from referee.cli import main
 from referee.db.engine import Database
 from referee.runtime.data_dir import DataDir
 from referee.settings import environment
+from tests.database.databases import write_upgraded
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -22,7 +23,7 @@ HERE = {"DATABASE_URL": "", "REFEREE_MASTER_KEY": MASTER_KEY.hex()}
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    administer("upgrade", "--data", str(tmp_path / "data"))
+    write_upgraded(tmp_path / "data" / "referee.db")
     return tmp_path / "data"
 
 

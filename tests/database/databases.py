@@ -5,10 +5,13 @@ only compiled SQL is kept, and every test opens its own connections.
 """
 
 import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from referee.db.clock import Clock, SystemClock
 from referee.db.engine import Database
+from referee.db.upgrading import upgrade
 from referee.schema import Base
 from tests.database import postgres
 
@@ -21,6 +24,25 @@ def kept(url: str, clock: Clock | None = None) -> Database:
         _KEPT[url] = Database(url)
     _KEPT[url].clock = clock or SystemClock()
     return _KEPT[url]
+
+
+@cache
+def _upgraded() -> bytes:
+    """Return the file of an empty database. All migrations take a second, hence once per process."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "referee.db"
+        database = Database(f"sqlite:///{path}")
+        upgrade(database)
+        database.dispose()
+        return path.read_bytes()
+
+
+def write_upgraded(path: Path) -> str:
+    """Write an empty database with the current schema. Return its URL."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_bytes(_upgraded())
+    return f"sqlite:///{path}"
 
 
 def sqlite_url(folder: Path, template: Path) -> str:

@@ -12,6 +12,7 @@ from referee.db.engine import Database
 from referee.db.upgrading import upgrade
 from referee.schema import Base
 from tests.database import postgres
+from tests.database.databases import write_upgraded
 from tests.database.world import FakeClock, World
 
 _missed: list[str] = []
@@ -32,9 +33,7 @@ def postgres_server() -> Iterator[postgres.Server | None]:
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "referee.db"
-    template = Database(f"sqlite:///{path}")
-    upgrade(template)
-    template.dispose()
+    write_upgraded(path)
     return path
 
 

@@ -1,6 +1,7 @@
 """A database, a Redis server and the settings of a service for the doctor."""
 
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,8 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
     server.start()
     redis = Redis(unix_socket_path=str(server.unix_socket_path))
     redis.config_set("appendonly", "yes")
+    while redis.info("persistence")["aof_rewrite_in_progress"]:  # it stops only when this is done
+        time.sleep(0.01)
     yield f"unix://{server.unix_socket_path}"
     server.stop()
 

@@ -219,7 +219,7 @@ function rrMarks(facts, seat) {
     }
   }
   if (seat === facts.taker) {
-    marks.push(facts.fate === "sold" ? `bought its hand for ${facts.amount}` : "swapped");
+    marks.push(facts.fate === "sold" ? `bought for ${facts.amount}` : "swapped");
   }
   if (facts.without[seat]) {
     marks.push(`no ${facts.without[seat]}`);
