@@ -33,6 +33,19 @@ IN_VIEW = """() => {
 }"""
 
 
+MARK_ALL_SEATS = """(marks) => {
+    const create = (text) => Object.assign(document.createElement("span"), {className: "mark", textContent: text});
+    for (const line of document.querySelectorAll(".seat .marks")) line.replaceChildren(...marks.map(create));
+    const isCut = (one) => {
+        const [inner, outer] = [one, one.closest(".says")].map((each) => each.getBoundingClientRect());
+        return inner.left < outer.left - 1 || inner.top < outer.top - 1
+            || inner.right > outer.right + 1 || inner.bottom > outer.bottom + 1;
+    };
+    return [...document.querySelectorAll(".seat .mark")].filter(isCut)
+        .map((one) => `${one.closest(".seat").className}: ${one.textContent}`);
+}"""
+
+
 @pytest.fixture(scope="module")
 def window(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(reduced_motion="reduce", has_touch=True)
@@ -61,6 +74,8 @@ def opened(window: Page, lines: list[bytes], folder: Path, size: tuple[int, int]
     window.goto("about:blank")  # a change of the hash alone would not load the page
     window.goto(file.as_uri() + end)
     window.wait_for_selector(HELD)
+    # The page may be in another process than the last one, and get its size a moment after its first layout.
+    window.wait_for_function("([width, height]) => innerWidth === width && innerHeight === height", arg=[width, height])
     return window
 
 
@@ -106,6 +121,15 @@ def test_all_that_is_said_of_a_seat_is_in_view_in_a_low_window(window: Page, tmp
     page = opened(window, rummy_royal(0, deals=1), tmp_path, (390, 740))
 
     assert page.evaluate(GEOMETRY, 1) == []  # at some events a seat has bought its hand and lacks a colour
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_as_many_marks_as_a_seat_can_have_are_in_view(window: Page, tmp_path: Path, size: tuple[int, int]) -> None:
+    page = opened(window, log("prince-albert-4"), tmp_path, size)
+    marks = ["opens", "low bid 100", "all in", "put in 150", "shows", "best hand"]
+
+    assert page.evaluate(MARK_ALL_SEATS, marks) == []
+    assert page.locator(".seat .mark").count() >= 4 * len(marks)
 
 
 @pytest.mark.parametrize("size", [LAPTOP, (1280, 710), PHONE, (390, 760)], ids=str)
