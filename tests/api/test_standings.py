@@ -110,4 +110,4 @@ def test_a_fit_that_takes_too_long_is_refused(service: Service, owner: Person, m
     assert (refused.status_code, refused.get_json()["code"]) == (409, "too_large")
     assert (fitted["results"], fitted["left_out"], fitted["converged"]) == (1, 0, True)
     assert [fitted["items"][0]["rank"], rest["items"][0]["rank"]] == [1, 2]
-    assert fitted["items"][0]["superior_to_next"] > 0.5
+    assert fitted["items"][0]["superior_to_next"] >= 0.5  # it may have been a draw
