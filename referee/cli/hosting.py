@@ -112,8 +112,8 @@ def keep_running(running: BotProcess, name: str, url: str) -> int:
 
     ``url`` is where the service calls the bot; the command itself called the program on loopback.
     """
-    note(f"{name} runs at {url} and plays its matches as long as this command runs; Ctrl-C stops it")
     try:
+        note(f"{name} runs at {url} and plays its matches as long as this command runs; Ctrl-C stops it")
         status = running.process.wait()
     except KeyboardInterrupt:
         note(f"{name} is stopped. It stays registered; run the same command to start it again.")
