@@ -38,7 +38,7 @@ def test_B1_a_reset_before_any_byte_is_tried_once_more_and_then_unreachable() ->
     reply, bot = asyncio.run(call(resets))
 
     assert reply.fault == "unreachable"
-    assert reply.attempts == bot.connections == 2
+    assert reply.attempts == len(bot.requests) == 2
 
 
 def test_B1_a_closed_connection_is_tried_once_more_with_the_same_question() -> None:
