@@ -1,4 +1,4 @@
-"""Who runs what when the tests run in several processes: a file goes to one of them as a whole, and some folders.
+"""Distribute the tests over several processes: a file goes to one of them as a whole, and so do some folders.
 
 The files that mostly wait for processes, for leases to run out above all, form a lane of their own: one process, or as
 many as there are more than processors, takes them one after the other while the others have work for the processor. A

@@ -1,4 +1,4 @@
-"""What a caller does right before a request is sent: no time of the bot's, and what it raises ends the call."""
+"""Check what is done right before a request is sent: it uses no time of the bot, and what it raises ends the call."""
 
 import asyncio
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -100,6 +101,22 @@ def _is_debian() -> bool:
 
 def runs(*commands: Sequence[str]) -> bool:
     return all(subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0 for command in commands)
+
+
+def extract_program(packages: Sequence[str], target: Path, program: Path, shows_version: str) -> bool:
+    """Download one of these packages with apt and extract it to ``target``. Return whether its program starts.
+
+    Nothing is installed. Remove ``target`` if the program does not start.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in packages:
+            subprocess.run(["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", name], cwd=folder, check=False)
+            for package in Path(folder).glob(f"{name}_*.deb"):
+                runs(["dpkg-deb", "-x", str(package), str(target)])
+            if program.exists() and runs([str(program), shows_version]):
+                return True
+    shutil.rmtree(target, ignore_errors=True)
+    return False
 
 
 def provide(

@@ -6,12 +6,10 @@ is installed or started, and only updating the lists of packages needs root.
 
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from tests.browser.chromium import as_root, provide, runs
+from tests.browser.chromium import as_root, extract_program, provide, runs
 
 TARGET = Path(sys.prefix) / "nginx"
 PROGRAM = TARGET / "usr" / "sbin" / "nginx"
@@ -39,16 +37,7 @@ def install() -> bool:
 
 
 def _extract() -> bool:
-    """Download one of the packages and extract it to ``TARGET``. Return whether its program starts."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in PACKAGES:
-            subprocess.run(["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", name], cwd=folder, check=False)
-            for package in Path(folder).glob(f"{name}_*.deb"):
-                runs(["dpkg-deb", "-x", str(package), str(TARGET)])
-            if PROGRAM.exists() and runs([str(PROGRAM), "-v"]):
-                return True
-    shutil.rmtree(TARGET, ignore_errors=True)
-    return False
+    return extract_program(PACKAGES, TARGET, PROGRAM, "-v")
 
 
 def main() -> int:

@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -33,6 +32,7 @@ from referee.matches.tables import Result, StoredMatch
 from referee.protocol.signing import bot_secret
 from referee.settings import environment
 from referee.workflows import handshake_results, match_loading
+from tests.database.databases import write_upgraded
 from tests.database.world import certify, manifest_of
 from tests.end_to_end.processes import PATIENCE_S, Process, gone, send, until
 
@@ -42,16 +42,6 @@ SHORT = {"rounds": 2}
 PATIENT = Limits(60_000, 60_000)
 
 
-@cache
-def empty_database() -> bytes:
-    """Return a SQLite file with the current schema. To apply all migrations takes half a second of CPU time."""
-    with tempfile.TemporaryDirectory() as folder:
-        database = Database(f"sqlite:///{folder}/referee.db")
-        upgrade(database)
-        database.dispose()
-        return Path(folder, "referee.db").read_bytes()
-
-
 class Service:
     """All processes of one installation, and the tests' own view of the database."""
 
@@ -59,7 +49,7 @@ class Service:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         if not database_url and not (folder / "referee.db").exists():
-            (folder / "referee.db").write_bytes(empty_database())
+            write_upgraded(folder / "referee.db")
         self.database = Database(database_url or f"sqlite:///{folder / 'referee.db'}", write_wait_s=30)
         upgrade(self.database)
         self._sockets = Path(tempfile.mkdtemp(prefix="rf"))  # a short path: that of a socket may have 107 bytes

@@ -1,7 +1,7 @@
 """The chain of signatures in the database: who signs what, when, at what cost, and every way to bend it."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -325,17 +325,22 @@ def test_signing_costs_one_statement_for_the_head_and_one_for_each_log(sqlite_te
     with new_world(sqlite_template, tmp_path / "referee.db") as world:
         bots = world.bots(2)
         world.play(bots)  # publishes the key
-        ends = [match_to_end(world, bots) for _ in range(3)]
-        executed: list[str] = []
-        with world.database.write() as session:
-            driver = session.connection().connection.dbapi_connection
-            assert driver is not None
-            driver.set_trace_callback(executed.append)
-            match_end.finish_matches(session, ends, master_key=MASTER_KEY)
-            driver.set_trace_callback(None)
+        executed = statements_of_ends(world, [match_to_end(world, bots) for _ in range(3)])
 
     concerning = [text.split()[0] for text in executed if "signed_logs" in text or "signing_keys" in text]
     assert concerning == ["SELECT", "INSERT", "INSERT", "INSERT"]
+
+
+def statements_of_ends(world: World, ends: Sequence[FinishedMatch]) -> list[str]:
+    """End these matches in one transaction. Return the statements that SQLite executes for it."""
+    executed: list[str] = []
+    with world.database.write() as session:
+        driver = session.connection().connection.dbapi_connection
+        assert driver is not None
+        driver.set_trace_callback(executed.append)
+        match_end.finish_matches(session, ends, master_key=MASTER_KEY)
+        driver.set_trace_callback(None)
+    return executed
 
 
 def match_to_end(world: World, bots: list[str]) -> FinishedMatch:

@@ -6,12 +6,10 @@ installed or started.
 
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from tests.browser.chromium import provide, runs
+from tests.browser.chromium import extract_program, provide
 
 TARGET = Path(sys.prefix) / "prometheus"
 PROGRAM = TARGET / "usr" / "bin" / "promtool"
@@ -31,16 +29,7 @@ def install() -> bool:
     """Download the package of Prometheus and extract it to ``TARGET``. Return whether its promtool starts."""
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         return False
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", "prometheus"], cwd=folder, check=False
-        )
-        for package in Path(folder).glob("prometheus_*.deb"):
-            runs(["dpkg-deb", "-x", str(package), str(TARGET)])
-    if PROGRAM.exists() and runs([str(PROGRAM), "--version"]):
-        return True
-    shutil.rmtree(TARGET, ignore_errors=True)
-    return False
+    return extract_program(["prometheus"], TARGET, PROGRAM, "--version")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from referee.webhooks.tables import InboxEntry
 from referee.workflows import check_claims, check_results, handshake_results, match_end
 from tests.database.tournaments import answer_handshakes, entered, go_on, start
 from tests.database.world import World, manifest_of
-from tests.matches.test_chain import match_to_end
+from tests.matches.test_chain import match_to_end, statements_of_ends
 from tests.matches.test_claim_costs import new_world
 from tests.surroundings import MASTER_KEY
 
@@ -88,14 +88,7 @@ def test_an_end_costs_one_statement_for_each_owner_and_one_for_the_excess_of_eac
 ) -> None:
     with new_world(sqlite_template, tmp_path / "referee.db") as world:
         bots = world.bots(2)
-        ends = [match_to_end(world, bots) for _ in range(3)]
-        executed: list[str] = []
-        with world.database.write() as session:
-            driver = session.connection().connection.dbapi_connection
-            assert driver is not None
-            driver.set_trace_callback(executed.append)
-            match_end.finish_matches(session, ends, master_key=MASTER_KEY)
-            driver.set_trace_callback(None)
+        executed = statements_of_ends(world, [match_to_end(world, bots) for _ in range(3)])
 
     assert [text.split()[0] for text in executed if "inbox_entries" in text] == ["INSERT"] * 6 + ["DELETE"] * 2
 
