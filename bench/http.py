@@ -15,7 +15,7 @@ import aiohttp
 from bench.bots import Bots, start_bots
 from bench.measure import Benchmark, Json, run, significant, time_of
 from bench.playouts import answer_all, begin_match
-from bench.world import EGRESS, World, new_world
+from bench.world import EGRESS, World, new_world, slots_for
 from referee.botclient.address_guard import Policy
 from referee.botclient.client import BotCaller, CallTarget
 from referee.protocol.messages import Questions
@@ -31,7 +31,7 @@ Exchange = Callable[[], Awaitable[None]]
 def measure(benchmark: Benchmark) -> Json:
     figures: Json = {"concurrent matches": CONCURRENCY}
     database = {"database_url": benchmark.options.database} if benchmark.options.database else {}
-    with start_bots() as bots, new_world(runner_slots=CONCURRENCY, **database) as world:
+    with start_bots() as bots, new_world(runner_slots=slots_for(CONCURRENCY), **database) as world:
         bot_ids = world.add_certified_bots(bots.url, max(GAMES.values()))
         for game, seats in GAMES.items():
             figures[game] = measure_game(benchmark, bots, world, game, bot_ids[:seats])

@@ -18,7 +18,7 @@ from sqlalchemy import event
 from bench.bots import start_bots
 from bench.measure import Benchmark, Json, run, significant
 from bench.processes import children_of, start_api, start_redis, start_worker, wait_until
-from bench.world import World, new_world
+from bench.world import World, new_world, slots_for
 from referee.accounts import accounts
 from referee.accounts.roles import Role
 from referee.matches.recording import MatchUpdate
@@ -42,7 +42,7 @@ def measure(benchmark: Benchmark) -> Json:
 def measure_service(benchmark: Benchmark, url: str) -> Json:
     """Measure the wall time from the request for a friendly of two instant bots to its complete log."""
     with (
-        new_world(runner_slots=CONCURRENCY) as world,
+        new_world(runner_slots=slots_for(CONCURRENCY)) as world,
         start_redis(world.settings.data_dir) as redis_url,
         start_api(world, redis_url, threads=4) as (port, _),
         start_worker(world, redis_url) as worker,
@@ -130,7 +130,7 @@ def measure_records(benchmark: Benchmark, url: str) -> Json:
 
     DatabaseThread.record = timed_record  # type: ignore[method-assign]
     try:
-        with new_world(runner_slots=CONCURRENCY) as world:
+        with new_world(runner_slots=slots_for(CONCURRENCY)) as world:
             bot_ids = world.add_certified_bots(url, SEATS)
             world.add_due_matches(GAME, bot_ids, benchmark.size(96, 1))
             play(world)

@@ -1,7 +1,7 @@
 """Measure matches per second and memory of one worker on a real queue. Its bots answer after 20 ms.
 
 The limit is the rate if nothing but the bots took time: (concurrent matches) / (20 ms × decision points per match).
-Decisions are counted for some seconds while all slots are in use.
+Decisions are counted for some seconds while all of them are in progress.
 """
 
 import time
@@ -15,7 +15,7 @@ from bench.bots import Bots, start_bots
 from bench.measure import Benchmark, Json, run, significant
 from bench.playouts import SEED, answer_all, begin_match
 from bench.processes import children_of, cpu_of, memory_mib, start_redis, start_worker, wait_until
-from bench.world import World, new_world
+from bench.world import World, new_world, slots_for
 from referee import schema
 from workers import queues
 
@@ -27,26 +27,26 @@ SAMPLE_S: Final = 0.2
 
 def measure(benchmark: Benchmark) -> Json:
     figures: Json = {"game": f"{GAME} ({SEATS} seats)"}
-    for slots in (2,) if benchmark.quick else CONCURRENCY:
-        benchmark.note(f"{slots} concurrent matches")
-        figures[f"{slots} concurrent"] = measure_worker(slots, 0.5 if benchmark.quick else 10.0)
+    for concurrent in (5,) if benchmark.quick else CONCURRENCY:
+        benchmark.note(f"{concurrent} concurrent matches")
+        figures[f"{concurrent} concurrent"] = measure_worker(concurrent, 0.5 if benchmark.quick else 10.0)
     return figures
 
 
-def measure_worker(slots: int, window_s: float) -> Json:
+def measure_worker(concurrent: int, window_s: float) -> Json:
     points, calls = mean_decisions()
-    limit = slots * 1000 / (points * DELAY_MS)
+    limit = concurrent * 1000 / (points * DELAY_MS)
     with (
         start_bots(DELAY_MS) as bots,
-        new_world(runner_slots=slots) as world,
+        new_world(runner_slots=slots_for(concurrent)) as world,
         start_redis(world.settings.data_dir) as redis_url,
     ):
         bot_ids = world.add_certified_bots(bots.url, SEATS)
-        world.add_due_matches(GAME, bot_ids, int(slots * 3 + limit * window_s))
+        world.add_due_matches(GAME, bot_ids, int(concurrent * 3 + limit * window_s))
         with start_worker(world, redis_url) as process:
             queues.wake(Redis.from_url(redis_url))
-            wait_until(lambda: count_matches(world, "running") == slots)
-            wait_until(lambda: count_matches(world, "finished") >= slots)
+            wait_until(lambda: count_matches(world, "running") == concurrent)
+            wait_until(lambda: count_matches(world, "finished") >= concurrent)
             observed = observe_worker(world, process.pid, bots, window_s)
     rate = observed["decisions per second"] / calls
     rates = {"matches per second": rate, "limit": limit, "share of the limit": rate / limit}

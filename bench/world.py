@@ -31,6 +31,8 @@ from referee.match.match import Match
 from referee.match.time_limits import Limits
 from referee.matches import claims, matches, openings
 from referee.matches.claims import Claim
+from referee.matches.shares import Lane, create_slots
+from referee.matches.states import MatchKind
 from referee.ratings.elo import MICRO, START
 from referee.settings import Settings, environment
 from referee.workflows import match_loading
@@ -298,6 +300,17 @@ def large_cache(session: Session) -> Iterator[None]:
     yield
     session.flush()
     session.execute(text(f"PRAGMA cache_size = {usual}"))
+
+
+def slots_for(concurrent: int) -> int:
+    """Return the smallest number of slots of a runner that plays this many matches of one account concurrently.
+
+    It is larger than ``concurrent``, because a runner keeps some slots for other accounts.
+    """
+    lane, slots = Lane(MatchKind.ORGANISED, ""), concurrent
+    while create_slots(slots).limit(lane) < concurrent:
+        slots += 1
+    return slots
 
 
 @contextmanager
