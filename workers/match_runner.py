@@ -101,7 +101,7 @@ class _MatchSession:
         if is_house(player.url):
             return HouseSeat(player.url, loaded.header["game"], match_random(loaded.id, loaded.master_key))
         caller = self._context.caller(player)
-        return BotSeat(caller, loaded.header, player.seat, loaded.aliases, before_sending=self._confirm_claim)
+        return BotSeat(caller, loaded.header, player.seat, loaded.aliases)
 
     def _create_waits(self) -> ForcedWaits | None:
         waits = self._context.forced_move_waits
@@ -146,7 +146,10 @@ class _MatchSession:
             uplink.record_call(owner_id)
             before, began = uplink.clock.read(), time.perf_counter()
             try:
-                answer = await seat.ask(request)
+                if isinstance(seat, HouseSeat):
+                    answer = await seat.ask(request)
+                else:
+                    answer = await seat.ask(request, before_sending=self._confirm_claim)
             except NoAuthorities as error:
                 await self._wait_for_authorities(error)
                 continue

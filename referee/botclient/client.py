@@ -351,20 +351,19 @@ class BotSeat:
         header: Json,
         seat: int,
         aliases: Sequence[str] = (),
-        *,
-        before_sending: BeforeSending | None = None,
     ) -> None:
         self.caller = caller
-        self._before_sending = before_sending
         self.questions = messages.Questions(header, seat, aliases)
         self.last: tuple[bytes, Reply] | None = None
         self.error = ""
 
-    async def ask(self, request: Request) -> Answer:
-        """Ask a question and return the answer or its fault. Raise ``CallNotMade`` or ``NoRoom`` if it is not made."""
+    async def ask(self, request: Request, *, before_sending: BeforeSending | None = None) -> Answer:
+        """Ask a question and return the answer or its fault. Raise ``CallNotMade`` or ``NoRoom`` if it is not made.
+
+        ``before_sending`` is the same as in ``BotCaller.post``.
+        """
         id, body = self.questions.encode(request)
-        before = self._before_sending
-        reply = await self.caller.post("/decide", body, id, request.deadline_ms, before_sending=before)
+        reply = await self.caller.post("/decide", body, id, request.deadline_ms, before_sending=before_sending)
         if reply.ok:
             decision = messages.read_decision(reply.body, id, len(request.legal_actions))
             if decision.fault:

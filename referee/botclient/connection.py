@@ -82,6 +82,7 @@ class Connection(asyncio.BufferedProtocol):
         assert self._transport is not None
         assert self._answered is None, "one exchange at a time"
         self.response, self.first_byte_at = Response(bodiless=request.startswith(b"HEAD ")), 0.0
+        answered: asyncio.Future[None] | None
         self._answered = answered = self._loop.create_future()
         self._due = due
         self._set_timer(due())
@@ -94,7 +95,9 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             raise
         finally:
-            self._answered = None
+            # Without these references no exception or call refers to itself, so all is freed without garbage collection.
+            self._answered = answered = None
+            self._due = self._loop.time
         if not self.response.keep_alive:
             self.abort()
         elif self._place is not None:
