@@ -95,7 +95,7 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             raise
         finally:
-            # Without these references no exception or call refers to itself, so all is freed without garbage collection.
+            # Otherwise an exception or a call would refer to itself, and be freed only by the garbage collector.
             self._answered = answered = None
             self._due = self._loop.time
         if not self.response.keep_alive:
