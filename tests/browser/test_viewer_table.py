@@ -26,6 +26,8 @@ Faults = Callable[[Page], list[str]]
 LAPTOP, PHONE = (1280, 800), (390, 844)
 GEOMETRY = (Path(__file__).parent / "table_geometry.js").read_text()
 LONG_NAMES = ["Лобачевский-and-Bolyai-of-Kazan-1", "Deep Green", "Knuth-Bot", "W" * 32, "Ísland"]
+MOST_MARKS = ["opens", "low bid 100", "all in", "put in 150", "shows", "best hand"]
+LONG_MARKS = ["low bid 150", "put in 1,150", "best hand"]
 SOME = 7  # no multiple of it is the number of seats of a recorded match, so every seat is seen to act
 IN_VIEW = """() => {
     const box = document.querySelector(".felt").getBoundingClientRect();
@@ -123,13 +125,25 @@ def test_all_that_is_said_of_a_seat_is_in_view_in_a_low_window(window: Page, tmp
     assert page.evaluate(GEOMETRY, 1) == []  # at some events a seat has bought its hand and lacks a colour
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_as_many_marks_as_a_seat_can_have_are_in_view(window: Page, tmp_path: Path, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("marks", [MOST_MARKS, LONG_MARKS], ids=["most", "long"])
+@pytest.mark.parametrize("size", [LAPTOP, PHONE, (390, 740)], ids=str)
+def test_as_many_marks_as_a_seat_can_have_are_in_view(
+    window: Page, tmp_path: Path, size: tuple[int, int], marks: list[str]
+) -> None:
     page = opened(window, log("prince-albert-4"), tmp_path, size)
-    marks = ["opens", "low bid 100", "all in", "put in 150", "shows", "best hand"]
 
     assert page.evaluate(MARK_ALL_SEATS, marks) == []
     assert page.locator(".seat .mark").count() >= 4 * len(marks)
+
+
+def test_as_many_marks_as_a_seat_can_have_are_in_view_on_the_page_of_a_match(page_at: PageAt, filled: Filled) -> None:
+    page = page_at("/games")
+    for width, height in (LAPTOP, PHONE):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"/matches/{filled.matches['prince-albert']}")
+        page.wait_for_selector(HELD)
+
+        assert [page.evaluate(MARK_ALL_SEATS, marks) for marks in (MOST_MARKS, LONG_MARKS)] == [[], []]
 
 
 @pytest.mark.parametrize("size", [LAPTOP, (1280, 710), PHONE, (390, 760)], ids=str)
