@@ -145,18 +145,17 @@ class _MatchSession:
         while True:
             uplink.record_call(owner_id)
             before, began = uplink.clock.read(), time.perf_counter()
-            try:
-                if isinstance(seat, HouseSeat):
-                    answer = await seat.ask(request)
-                else:
-                    answer = await seat.ask(request, before_sending=self._confirm_claim)
-            except NoAuthorities as error:
-                await self._wait_for_authorities(error)
-                continue
-            if seat.last is None:  # a house player in this process
+            if isinstance(seat, HouseSeat):
+                answer = await seat.ask(request)
                 self._house_answers += 1
                 await asyncio.sleep(0)  # a match of house players alone must not starve other matches
                 return answer
+            try:
+                answer = await seat.ask(request, before_sending=self._confirm_claim)
+            except NoAuthorities as error:
+                await self._wait_for_authorities(error)
+                continue
+            assert seat.last is not None
             bot_s = seat.last[1].took_s
             self._context.metrics.answers.append((max(0.0, time.perf_counter() - began - bot_s), bot_s))
             if not is_unconnected(seat.last[1]):

@@ -345,13 +345,7 @@ class BotSeat:
     last answer. It is not part of an ``Answer``, because logs must not show it to anyone but the owner.
     """
 
-    def __init__(
-        self,
-        caller: BotCaller,
-        header: Json,
-        seat: int,
-        aliases: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, caller: BotCaller, header: Json, seat: int, aliases: Sequence[str] = ()) -> None:
         self.caller = caller
         self.questions = messages.Questions(header, seat, aliases)
         self.last: tuple[bytes, Reply] | None = None

@@ -82,7 +82,6 @@ class Connection(asyncio.BufferedProtocol):
         assert self._transport is not None
         assert self._answered is None, "one exchange at a time"
         self.response, self.first_byte_at = Response(bodiless=request.startswith(b"HEAD ")), 0.0
-        answered: asyncio.Future[None] | None
         self._answered = answered = self._loop.create_future()
         self._due = due
         self._set_timer(due())
@@ -96,7 +95,8 @@ class Connection(asyncio.BufferedProtocol):
             raise
         finally:
             # Otherwise an exception or a call would refer to itself, and be freed only by the garbage collector.
-            self._answered = answered = None
+            self._answered = None
+            del answered
             self._due = self._loop.time
         if not self.response.keep_alive:
             self.abort()
