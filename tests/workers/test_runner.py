@@ -1,24 +1,19 @@
 """A runner with a real database and real HTTP bots: handshakes, matches, faults, and resuming after a stop."""
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from itertools import count
 
 import pytest
 from aiohttp import web
 from sqlalchemy import select
 
-from referee.botclient.client import BotCaller
-from referee.botclient.connection import Connection
 from referee.bots import bots
 from referee.games import catalogue
 from referee.house.players import find_player
 from referee.house.server import House
 from referee.ladders.tables import Rating
 from referee.match.log import parse_row
-from referee.match.match import Match
 from referee.match.time_limits import Limits
 from referee.matches import claims, matches
 from referee.matches.recording import MatchUpdate
@@ -100,33 +95,6 @@ def test_due_matches_are_played_rated_and_their_logs_verify(world: World, game: 
         values = session.scalars(select(Rating.value)).all()
     assert len(values) == seats
     assert sum(values) == seats * 1_500_000_000
-
-
-def test_a_match_is_freed_when_it_ends_and_not_only_by_the_garbage_collector(world: World) -> None:
-    """Its rows survive the young generations, so collecting them would take the runner until much later."""
-
-    async def break_sometimes(request: web.Request) -> None:
-        if next(requests) % 5 == 0:
-            assert request.transport is not None
-            request.transport.abort()
-
-    async def story() -> None:
-        async with world.houses("first", Scripted(break_sometimes)):
-            for _ in range(3):
-                world.arrange("saint-poker", world.bot_ids, options=SHORT)
-            assert (await world.run()).finished == 3
-
-    requests = count(1)
-    gc.collect()
-    gc.disable()
-    try:
-        asyncio.run(story())
-        left = [thing for thing in gc.get_objects() if isinstance(thing, Match | BotCaller | Connection)]
-    finally:
-        gc.enable()
-
-    assert next(requests) > 6, "a connection broke"
-    assert left == []
 
 
 @pytest.mark.parametrize(("delay_s", "stored"), [(1000.0, False), (0.0, True)])
